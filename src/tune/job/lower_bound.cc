@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "device/roofline.h"
 #include "lower/strategy.h"
@@ -30,6 +31,18 @@ absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& t
   }
   constexpr double kAtOnce = 0;  // assuming that data is in memory would give a weaker bound
   return RooflineOf({flops, MultiplicandOf(workload), task.bytes, 1}, kAtOnce, peaks, threads).seconds;
+}
+
+absl::Status CheckPeaks(const Peaks& peaks, const Target& target) {
+  constexpr double kMostGhz = 8, kOperations = 2;
+  // Products of narrow types are at most so many times as fast as those of f32, in a matrix unit.
+  constexpr double kMostOfNarrow = 64;
+  const double most = kMostGhz * kOperations * target.Lanes(sizeof(float)) * target.fma_per_cycle;
+  const double narrow = std::max(peaks.bf16_gflops_per_core, peaks.int8_gops_per_core);
+  if (peaks.gflops_per_core > 0 && peaks.gflops_per_core <= most && narrow <= kMostOfNarrow * most)
+    return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("the device claims ", peaks.gflops_per_core,
+                                          " GFLOP/s for a core; a ", target.name, " has less than ", most));
 }
 
 }  // namespace attune

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "measure/codec.h"
+#include "tune/job/lower_bound.h"
 #include "tune/task/reference_data.h"
 
 namespace attune {
@@ -25,6 +26,16 @@ Measurement SameAsBaseline(const Baseline& baseline) {
   m.ratio = m.ratio_low = m.ratio_high = 1;
   m.is_significant = true;
   return m;
+}
+
+// The result, unless no device could be so fast.
+Measurement Plausible(const TaskTuning& task, Measurement measured) {
+  const bool is_too_fast =
+      measured.outcome == TrialOutcome::kOk && measured.timing.seconds * kFasterThanPossible < task.bound();
+  if (!is_too_fast) return measured;
+  return FailedMeasurement(TrialOutcome::kInvalidTiming,
+                           absl::StrCat("the device reports ", measured.timing.seconds,
+                                        " s, but its peak rates allow no less than ", task.bound(), " s"));
 }
 
 // The kernels to interleave candidates with, by task: the known baseline, or the one of these attempts that
@@ -187,7 +198,8 @@ absl::Status Measuring::Time(std::span<const Timed> timed, std::span<const std::
     while (item_of[i].has_value() && !arrived.contains(*item_of[i])) {
       if (auto result = AwaitNext(*batch)) arrived.insert(*std::move(result));
     }
-    if (item_of[i].has_value()) results[i] = std::move(arrived.at(*item_of[i]));
+    if (item_of[i].has_value())
+      results[i] = Plausible(*tasks[timed[i].attempt->task], std::move(arrived.at(*item_of[i])));
     const Attempt& attempt = *timed[i].attempt;
     const TuningTask& task = tasks[attempt.task]->task();
     if (attempt.is_built() && results[i].outcome != TrialOutcome::kRetry) {

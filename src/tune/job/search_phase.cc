@@ -146,6 +146,7 @@ absl::Status SearchPhase::Calibrate(const JobGrant& grant) {
     if (context_.is_stopped()) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat("nothing can be measured here: ", m.reason));
   }
+  RETURN_IF_ERROR(CheckPeaks(m.peaks, context_.target));
   context_.peaks = m.peaks;
   if (const auto recorded = context_.Recorded("calibrate", "")) {
     ASSIGN_OR_RETURN(context_.peaks, PeaksOfJson(*recorded));

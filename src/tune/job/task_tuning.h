@@ -41,6 +41,7 @@ class TaskTuning {
 
   // Sets the roofline's lower bound for one execution, in seconds.
   void SetBound(double seconds) { progress_.lower_bound = seconds; }
+  double bound() const { return progress_.lower_bound; }  // 0: not known
 
   const TuningTask& task() const { return task_; }
   ConfigSpace& space() { return *space_; }
