@@ -18,7 +18,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <initializer_list>
 #include <vector>
 
@@ -41,14 +40,31 @@ void LimitTo(int resource, int64_t value, int64_t most) {
 }
 void LimitTo(int resource, int64_t value) { LimitTo(resource, value, value); }
 
-// The address space of this process, in bytes.
+// Whether this process may map one more page if its address space is limited to `bytes`.
+bool HasRoomWithin(int64_t bytes, const rlimit& before) {
+  const rlimit limit = {static_cast<rlim_t>(bytes), before.rlim_max};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* memory = mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) munmap(memory, page);
+  setrlimit(RLIMIT_AS, &before);
+  return memory != MAP_FAILED;
+}
+
+// The address space of this process, in bytes. Found by bisection, since the process may have no /proc to
+// ask.
 int64_t AddressSpace() {
-  int64_t pages = 0;
-  if (FILE* file = std::fopen("/proc/self/statm", "re")) {
-    if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
-    std::fclose(file);
+  constexpr int64_t kMost = int64_t{1} << 57;  // of any processor
+  rlimit before = {};
+  getrlimit(RLIMIT_AS, &before);
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  int64_t too_few = 0;
+  auto enough = static_cast<int64_t>(std::min<rlim_t>(before.rlim_max, kMost)) / page;
+  while (enough - too_few > 1) {
+    const int64_t middle = too_few + (enough - too_few) / 2;
+    (HasRoomWithin(middle * page, before) ? enough : too_few) = middle;
   }
-  return pages * sysconf(_SC_PAGESIZE);
+  return too_few * page;
 }
 
 sock_filter Instruction(uint16_t code, uint32_t operand, uint8_t if_true = 0, uint8_t if_false = 0) {
@@ -123,7 +139,7 @@ void HandleCrash(int signal, siginfo_t* info, void* context) {
   crash.signal = signal;
   if (signal == SIGSYS) {
     crash.system_call = info->si_syscall;
-  } else {
+  } else if (signal != SIGXCPU) {
     crash.address = info->si_addr;
     const uintptr_t stack = StackPointer(context), at = reinterpret_cast<uintptr_t>(info->si_addr);
     crash.is_stack = signal == SIGSEGV && at + kFrame > stack && at < stack + kFrame;
@@ -157,11 +173,6 @@ void ApplyLimits(const SandboxLimits& limits) {
   if (!kIsSanitized) LimitTo(RLIMIT_AS, AddressSpace() + limits.address_space_bytes);
 }
 
-absl::Status EnterNamespaces() {
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno, "the system gives this process no namespaces of its own");
-}
-
 absl::Status ForbidFiles() {
   // A right that a ruleset handles and no rule grants is denied. These are the rights of Landlock's first
   // version.
@@ -183,16 +194,16 @@ bool ForbidSystemCalls(int in, int out) {
   return filter.Install();
 }
 
-bool ForbidAllButComputing() {
+bool ForbidAllButComputing(LoadingCode loading) {
   if (kIsSanitized) return true;
   CallFilter filter;
   AllowThreads(filter);
   // Threads, but no processes. The C library does without clone3, whose flags a filter cannot see.
   filter.DecideByArgument(SYS_clone, 0, kIfAnyBit, CLONE_THREAD, kAllow, kTrap);
   filter.Decide({SYS_clone3}, Fails(ENOSYS));
-  // Memory, but no code.
+  const uint32_t executable = loading == LoadingCode::kAllowed ? kAllow : Fails(EACCES);
   for (const uint32_t call : {SYS_mmap, SYS_mprotect})
-    filter.DecideByArgument(call, 2, kIfAnyBit, PROT_EXEC, Fails(EACCES), kAllow);
+    filter.DecideByArgument(call, 2, kIfAnyBit, PROT_EXEC, executable, kAllow);
   filter.Decide({SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_membarrier}, kAllow);
   // Files, as far as Landlock allows.
   filter.Decide({SYS_read,     SYS_write,      SYS_readv,     SYS_writev,       SYS_pread64,    SYS_pwrite64,
@@ -211,7 +222,9 @@ bool ForbidAllButComputing() {
                  SYS_sched_getaffinity, SYS_sched_setaffinity, SYS_sysinfo, SYS_uname, SYS_clock_nanosleep,
                  SYS_nanosleep},
                 kAllow);
-  filter.Decide({SYS_prctl}, Fails(EPERM));  // names of threads and of memory
+  // Further filters, but no names of threads and of memory.
+  filter.DecideByArgument(SYS_prctl, 0, kIfEqual, PR_SET_NO_NEW_PRIVS, kAllow, Fails(EPERM));
+  filter.Decide({SYS_seccomp}, kAllow);
   struct sigaction action = {};
   action.sa_sigaction = NameForbiddenCall;
   action.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER;
@@ -233,7 +246,7 @@ void ReportCrashes(void (*report)(const Crash& crash)) {
   action.sa_sigaction = HandleCrash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action.sa_mask);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT})
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU})
     sigaction(signal, &action, nullptr);
 }
 

@@ -2,9 +2,10 @@
 //
 // Problem: a process compiles a stranger's model, or runs the code that came out, and either may be wrong or
 // hostile. Idea: several fences, each of which holds where another has a gap. Limits bound time and memory.
-// Namespaces take the network and all privileges away, Landlock the files. A filter of system calls, the last
-// fence to go up, leaves a process that compiles nothing but memory, threads of its own and the files that
-// are open already, and a process that runs generated code not even those.
+// Namespaces (namespaces.h) take the network, all privileges, files and other processes away, Landlock the
+// files where it is the only way. A filter of system calls, the last fence to go up, leaves a process that
+// compiles nothing but memory, threads of its own and the files that are open already, and a process that
+// runs generated code not even those.
 #ifndef ATTUNE_BASE_PROCESS_SANDBOX_H_
 #define ATTUNE_BASE_PROCESS_SANDBOX_H_
 
@@ -23,12 +24,6 @@ struct SandboxLimits {
 // No core files, no writes to files, and `limits`. Call it before the first thread is started.
 void ApplyLimits(const SandboxLimits& limits);
 
-// Moves this process into user, network and IPC namespaces of its own: it reaches no network, not even this
-// machine's loopback, no other process's shared memory or semaphores, and has no privileges. Processes that
-// it starts are in them too. Call it before the first thread is started. If the system does not allow
-// namespaces (some containers do not), the status says why, and the process is as it was.
-absl::Status EnterNamespaces();
-
 // From now on, this thread and those that it starts can neither open nor change a file that has a name. Files
 // that are open stay so, and anonymous ones can be opened again by /proc/self/fd. If the system has no
 // Landlock (Linux 5.13), the status says so, and nothing is forbidden.
@@ -39,12 +34,16 @@ absl::Status ForbidFiles();
 // filters.
 bool ForbidSystemCalls(int in, int out);
 
-// From now on, this process may compute: use memory that is not executable, start and end threads, and open,
-// read and write files (see ForbidFiles). Other system calls, such as those that remove a file, start a
-// process, send a signal to another one or open a socket, print their number to standard error and end the
-// process with SIGSYS. Returns false if the system has no such filters. Does nothing under a
-// sanitizer, whose runtime does more than that.
-bool ForbidAllButComputing();
+// Whether a process may make memory executable.
+enum class LoadingCode : uint8_t { kForbidden, kAllowed };
+
+// From now on, this process may compute: use memory, which must not be executable unless it may load code,
+// start and end threads, and open, read and write files (see ForbidFiles). Other system calls, such as those
+// that remove a file, start a process, send a signal to another one or open a socket, print their number to
+// standard error and end the process with SIGSYS, unless ReportCrashes() is called later. The process can
+// still forbid more. Returns false if the system has no such filters. Does nothing under a sanitizer, whose
+// runtime does more than that.
+bool ForbidAllButComputing(LoadingCode loading = LoadingCode::kForbidden);
 
 // A signal that ends this process, as the signal handler sees it.
 struct Crash {
@@ -55,7 +54,8 @@ struct Crash {
 };
 
 // Calls `report` in a signal handler, on a stack of its own in the calling thread, when this process
-// crashes, and then exits with kCrashedStatus. `report` must be safe in a signal handler.
+// crashes or has used its processor time, and then exits with kCrashedStatus. `report` must be safe in a
+// signal handler.
 void ReportCrashes(void (*report)(const Crash& crash));
 inline constexpr int kCrashedStatus = 78;
 

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/process/message.h"
-#include "base/process/sandbox.h"
+#include "base/process/namespaces.h"
 #include "base/process/worker_process.h"
 #include "base/threads.h"
 

@@ -20,8 +20,8 @@ struct WorkerKind {
 };
 
 // For main() to call before anything else. If the arguments ask for a worker ("--worker KIND", as
-// WorkerProcess starts it), runs it, in namespaces of its own where the system allows them (sandbox.h), and
-// returns the exit status that main() must return. Returns nothing for other arguments. A program whose
+// WorkerProcess starts it), runs it, in namespaces of its own where the system allows them (namespaces.h),
+// and returns the exit status that main() must return. Returns nothing for other arguments. A program whose
 // main() calls this can be its own worker.
 std::optional<int> RunIfWorker(int argc, char** argv, std::span<const WorkerKind> kinds);
 

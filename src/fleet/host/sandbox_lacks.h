@@ -7,9 +7,9 @@
 
 namespace attune {
 
-// Tries the fences of base/process/sandbox.h, and returns one sentence for each that the system lacks. Forks
-// a process to try them in, since they change the process that they surround. Call it while no other thread
-// of this process holds a lock.
+// Tries the fences of base/process/{namespaces,sandbox}.h, and returns one sentence for each that the system
+// lacks. Forks a process to try them in, since they change the process that they surround. Call it while no
+// other thread of this process holds a lock.
 std::vector<std::string> SandboxLacks();
 
 }  // namespace attune
