@@ -100,8 +100,13 @@ absl::StatusOr<Target> BestTarget() {
   return TargetByName(name);
 }
 
-// Replaces the typical cache sizes with those that the system reports.
-void ReadCaches(Target* target) {
+// In bytes; 0: the system does not say.
+struct CacheSizes {
+  int64_t l1 = 0, l2 = 0, l3 = 0;
+};
+
+CacheSizes ReadCacheSizes() {
+  CacheSizes sizes;
   for (int index = 0; index < 8; ++index) {
     const std::string folder = absl::StrCat("/sys/devices/system/cpu/cpu0/cache/index", index, "/");
     std::string type, size;
@@ -113,10 +118,20 @@ void ReadCaches(Target* target) {
     }
     if (type == "Instruction" || size.empty() || size.back() != 'K') continue;
     if (!absl::SimpleAtoi(size.substr(0, size.size() - 1), &kib) || kib <= 0) continue;
-    if (level == 1) target->l1_bytes = kib * 1024;
-    if (level == 2) target->l2_bytes = kib * 1024;
-    if (level == 3) target->l3_bytes = kib * 1024;
+    if (level == 1) sizes.l1 = kib * 1024;
+    if (level == 2) sizes.l2 = kib * 1024;
+    if (level == 3) sizes.l3 = kib * 1024;
   }
+  return sizes;
+}
+
+// Replaces the typical cache sizes with those that the system reports. Asks it once, since a process may
+// leave the system's files.
+void ReplaceCacheSizes(Target* target) {
+  static const CacheSizes sizes = ReadCacheSizes();
+  if (sizes.l1 > 0) target->l1_bytes = sizes.l1;
+  if (sizes.l2 > 0) target->l2_bytes = sizes.l2;
+  if (sizes.l3 > 0) target->l3_bytes = sizes.l3;
 }
 
 }  // namespace
@@ -124,7 +139,7 @@ void ReadCaches(Target* target) {
 absl::StatusOr<Target> HostTarget() {
   const char* chosen = std::getenv(kHostCpuVariable);
   ASSIGN_OR_RETURN(Target target, chosen == nullptr || *chosen == '\0' ? BestTarget() : ChosenTarget(chosen));
-  ReadCaches(&target);
+  ReplaceCacheSizes(&target);
   target.cores = static_cast<int>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
   return target;
 }

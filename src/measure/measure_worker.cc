@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -13,9 +14,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/process/message.h"
+#include "base/process/namespaces.h"
 #include "base/process/worker_process.h"
 #include "base/status.h"
+#include "device/host.h"
 #include "measure/blob.h"
 #include "measure/codec.h"
 #include "measure/network_program.h"
@@ -344,10 +348,24 @@ class MeasureWorker {
   Blobs blobs_;
 };
 
+// If the system runs out of memory, it should end a measured process rather than the tuner or other programs.
+// Those inherit this from here, since they cannot open files. They have more memory than this process, so the
+// system chooses them before it.
+void BeAmongTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+
+// Does what needs files, and leaves them, as far as the system can.
+void PrepareForStrangers() {
+  BeAmongTheFirstToGo();
+  HostTarget().status().IgnoreError();  // reads the sizes of the caches, which peaks depend on
+  if (const absl::Status status = LeaveFiles(); !status.ok())
+    Log(LogLevel::kDebug, "measuring process that can open files", "reason", status.message());
+}
+
 }  // namespace
 
 int RunMeasureWorker() {
   signal(SIGPIPE, SIG_IGN);  // a dead child shows as an error of write()
+  PrepareForStrangers();
   MeasureWorker worker;
   for (;;) {
     const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);

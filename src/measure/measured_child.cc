@@ -1,13 +1,14 @@
 #include "measure/measured_child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <climits>
-#include <fstream>
 
+#include "base/process/namespaces.h"
 #include "base/process/sandbox.h"
 #include "device/pin.h"
 #include "device/tile_permission.h"
@@ -57,13 +58,26 @@ bool KeepFiles(int commands, int replies) {
   return true;
 }
 
-// If the system runs out of memory, it should end this process rather than the tuner or other programs.
-void BeTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+// Whether the parent has not ended before this process asked to end with it. A process that is alone in its
+// PID namespace cannot ask for the number of its parent, but only the parent has the other end of the pipe.
+bool HasParent() {
+  pollfd entry = {kCommands, 0, 0};
+  return poll(&entry, 1, 0) == 0;
+}
+
+// Puts up the fences that stand while the program is set up, as far as the system has them. Returns false if
+// it has no filter, which is required.
+bool FenceIn() {
+  MayUseTiles();  // asks now, since the code may use tiles but cannot ask later
+  GiveUpCapabilities();
+  ForbidFiles().IgnoreError();
+  return ForbidAllButComputing(LoadingCode::kAllowed);
+}
 
 SetUpResult SetUp(MeasuredProgram& program, std::byte* shared) {
-  // A subject may crash during setup, since a network's weights are prepacked there.
+  // A subject may crash during setup, since a network's weights are prepacked there by its own code.
   crashing_program = &program;
-  MayUseTiles();  // asks now, since the code may use tiles but cannot ask later
+  if (!FenceIn()) return SetUpResult::kNoSandbox;
   ReportCrashes(SendCrash);
   const SetUpResult result = program.SetUp(shared);
   if (result != SetUpResult::kReady) return result;
@@ -93,15 +107,14 @@ void Serve(MeasuredProgram& program) {
 
 }  // namespace
 
-void RunMeasuredChild(MeasuredProgram& program, pid_t parent, int commands, int replies, std::byte* shared,
+void RunMeasuredChild(MeasuredProgram& program, int commands, int replies, std::byte* shared,
                       std::span<const int> processors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);  // the parent ended before prctl()
-  BeTheFirstToGo();
   if (!KeepFiles(commands, replies)) {
     Send(HowItIsSetUp(SetUpResult::kNoFiles), replies);
     _exit(0);
   }
+  if (!HasParent()) _exit(0);
   const PinnedTo pinned(processors);
   const SetUpResult result = SetUp(program, shared);
   if (Send(HowItIsSetUp(result)) && result == SetUpResult::kReady) Serve(program);

@@ -3,8 +3,6 @@
 #ifndef ATTUNE_MEASURE_MEASURED_CHILD_H_
 #define ATTUNE_MEASURE_MEASURED_CHILD_H_
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,8 +39,8 @@ struct ChildReply {
 
 // The main function of a child. Reads from `commands`, writes to `replies`, puts results into `shared`, and
 // runs on `processors` (empty: any).
-[[noreturn]] void RunMeasuredChild(MeasuredProgram& program, pid_t parent, int commands, int replies,
-                                   std::byte* shared, std::span<const int> processors);
+[[noreturn]] void RunMeasuredChild(MeasuredProgram& program, int commands, int replies, std::byte* shared,
+                                   std::span<const int> processors);
 
 }  // namespace attune
 

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/process/message.h"
+#include "base/process/namespaces.h"
 #include "base/process/worker_process.h"
 #include "measure/measured_child.h"
 
@@ -76,10 +77,9 @@ std::unique_ptr<MeasuredProcess> MeasuredProcess::Start(MeasuredProgram& program
     *failure = {TrialOutcome::kRetry, absl::StrCat("no means to start a process: ", std::strerror(errno))};
     return nullptr;
   }
-  const pid_t parent = getpid();
-  process->pid_ = fork();
+  process->pid_ = ForkAlone();
   if (process->pid_ == 0)
-    RunMeasuredChild(program, parent, commands.get(), replies.get(), process->shared_, processors);
+    RunMeasuredChild(program, commands.get(), replies.get(), process->shared_, processors);
   if (process->pid_ < 0) {
     *failure = {TrialOutcome::kRetry, absl::StrCat("fork: ", std::strerror(errno))};
     return nullptr;
@@ -154,6 +154,7 @@ Failure MeasuredProcess::DescribeCrash(const ChildReply& reply) {
   Kill(&status);
   if (reply.system_call >= 0)
     return {TrialOutcome::kCrashed, absl::StrCat("made system call ", reply.system_call)};
+  if (reply.value == SIGXCPU) return {TrialOutcome::kTimedOut, SignalName(reply.value)};
   std::string where;
   if (reply.is_stack != 0) where = " at the end of the stack";
   if (reply.buffer >= 0)

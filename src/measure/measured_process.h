@@ -1,9 +1,10 @@
 // A child process that runs one kernel or one network for a measuring process.
 //
-// The measuring process forks a child for each subject. The child sets up everything that executions need,
-// gives up all rights except talking to its parent (base/process/sandbox.h), and from then on obeys
-// commands: execute so often, hand over the results. The parent does not trust it: it reads the clock
-// itself, around the whole batch, and compares the results itself.
+// The measuring process forks a child for each subject, which can name no other process
+// (base/process/namespaces.h). The child sets up everything that executions need, gives up all rights except
+// talking to its parent (base/process/sandbox.h), and from then on obeys commands: execute so often, hand
+// over the results. The parent does not trust it: it reads the clock itself, around the whole batch, and
+// compares the results itself.
 //
 // This protects against wrong generated code: code that crashes, hangs, writes anywhere, needs more memory
 // than there is, or gives its result only the first time. Malicious code has few means (it cannot write to

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "artifact/testing/sample_artifact.h"
+#include "base/sanitized.h"
 #include "measure/local_service.h"
 
 namespace attune {
@@ -87,6 +88,21 @@ TEST_F(NetworkTest, OneThatCrashesIsOneFailedMeasurement) {
     EXPECT_EQ(Measure(kind, good_, other_).outcome, kOk);
     EXPECT_EQ(service_.WorkerPids(), workers) << "the measuring process died";
   }
+}
+
+TEST_F(NetworkTest, ItsWeightsArePrepackedBehindTheFences) {
+  if (kIsSanitized) GTEST_SKIP() << "sanitizers have no filter while a network is set up";
+  testing::SampleArtifact sample = testing::MakeSampleArtifactOfVariants();
+  for (const Variant& variant : sample.manifest.variants) {
+    for (const Prepacking& prepacking : variant.prepackings) {
+      const uint64_t offset = variant.kernels[prepacking.kernel].interface.code_offset;
+      constexpr char kFork[] = "\xB8\x39\0\0\0\x0F\x05";  // mov eax, 57; syscall
+      std::memcpy(sample.code.data() + offset, kFork, sizeof(kFork) - 1);
+    }
+  }
+  const Measurement measured = Measure(MeasureItem::Kind::kTimeNetwork, sample.Write(), good_);
+  EXPECT_EQ(measured.outcome, kCrashed);
+  EXPECT_THAT(measured.reason, HasSubstr("made system call 57"));
 }
 
 TEST_F(NetworkTest, WhatTheRuntimeRefusesIsSaidToBe) {

@@ -1,0 +1,29 @@
+// For tests that look at the processes of other processes.
+#ifndef ATTUNE_BASE_TESTING_CHILD_PROCESSES_H_
+#define ATTUNE_BASE_TESTING_CHILD_PROCESSES_H_
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace attune::testing {
+
+// The processes that a process has started and that have not been reaped; none if it has ended.
+inline std::vector<pid_t> ChildrenOf(pid_t process) {
+  std::vector<pid_t> children;
+  std::error_code error;
+  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(tasks, error)) {
+    std::ifstream file(thread.path() / "children");
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+}  // namespace attune::testing
+
+#endif  // ATTUNE_BASE_TESTING_CHILD_PROCESSES_H_
