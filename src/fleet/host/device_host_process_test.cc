@@ -4,15 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "base/file.h"
+#include "base/testing/child_processes.h"
 #include "base/testing/temporary_folder.h"
 #include "device/lease.h"
 #include "fleet/host/host_events_for_test.h"
 #include "measure/blob.h"
+#include "measure/hostile_kernels_for_test.h"
 #include "measure/sum_kernel_for_test.h"
 
 namespace attune {
@@ -173,28 +175,39 @@ TEST_F(DeviceHostProcessTest, CancelsABatchThatRuns) {
   EXPECT_EQ(results.at(999).measurement.reason, "cancelled");
 }
 
-// The processes that a process has started.
-std::vector<pid_t> ChildrenOf(pid_t process) {
-  std::vector<pid_t> children;
-  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
-  for (const auto& thread : std::filesystem::directory_iterator(tasks)) {
-    std::ifstream file(thread.path() / "children");
-    for (pid_t child = 0; file >> child;) children.push_back(child);
-  }
-  return children;
-}
-
 TEST_F(DeviceHostProcessTest, LosesNoItemWhenItsWorkersAreKilled) {
   PutAll();
   host_->Run(Batch(1, std::vector<MeasureItem>(20, Item(Kind::kTimeKernel))));
   log_.Await<HostResult>(1);
-  const std::vector<pid_t> workers = ChildrenOf(host_->pid());
+  const std::vector<pid_t> workers = testing::ChildrenOf(host_->pid());
   EXPECT_THAT(workers, ::testing::Not(IsEmpty()));
   for (const pid_t worker : workers) kill(worker, SIGKILL);
   const auto results = log_.AwaitResults(1);
   EXPECT_THAT(results, SizeIs(20));
   for (const auto& [index, result] : results)
     EXPECT_EQ(result.measurement.outcome, kOk) << index << ": " << result.measurement.reason;
+  EXPECT_THAT(log_.All<HostLost>(), IsEmpty());
+}
+
+TEST_F(DeviceHostProcessTest, ContainsABatchOfHostileKernels) {
+  PutAll();
+  const HostileTargets targets = {
+      .credentials = folder_ / "credentials", .folder = folder_.path(), .process = getpid()};
+  ASSERT_TRUE(WriteFileAtomically(targets.credentials, "secret").ok());
+  std::vector<MeasureItem> items;
+  for (const HostileKernel& hostile : HostileKernels(targets)) {
+    items.push_back(Item(Kind::kTimeKernel));
+    items.back().subject = Put(EncodeKernel(hostile.kernel));
+    if (hostile.outcomes.contains(kTimedOut)) items.back().options.execution_seconds_limit = 0.3;
+  }
+  items.push_back(Item(Kind::kTimeKernel));
+  host_->Run(Batch(1, items));
+  const auto results = log_.AwaitResults(1);
+  ASSERT_THAT(results, SizeIs(items.size()));
+  for (const auto& [index, result] : results) {
+    const bool is_good = items[static_cast<size_t>(index)].subject == kernel_;
+    EXPECT_EQ(result.measurement.outcome == kOk, is_good) << index << ": " << result.measurement.reason;
+  }
   EXPECT_THAT(log_.All<HostLost>(), IsEmpty());
 }
 
