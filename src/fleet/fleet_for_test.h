@@ -77,6 +77,7 @@ class FleetOfTest {
     server_ = *std::move(started);
     address_ = server_->address();
   }
+  const std::string& address() const { return address_; }
   // The next StartServer() has the same address and state.
   void StopServer() { server_.reset(); }
 
@@ -95,9 +96,12 @@ class FleetOfTest {
   std::shared_ptr<FleetClient> Client(const std::string& owner) {
     return std::make_shared<FleetClient>(Enrol("client", owner));
   }
-  std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer) {
+  // `server`: the address by which it reaches the server, if it is another than the server's own.
+  std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer, const std::string& server = "") {
     const std::string folder = folder_.path() + "/agent" + std::to_string(++num_agents_);
-    EXPECT_TRUE(SaveCredentials(folder, Enrol("agent", "bob")).ok());
+    FleetCredentials credentials = Enrol("agent", "bob");
+    if (!server.empty()) credentials.server = server;
+    EXPECT_TRUE(SaveCredentials(folder, credentials).ok());
     return std::make_unique<AgentOfTest>(folder, std::move(answer));
   }
   // Waits until so many devices are there.

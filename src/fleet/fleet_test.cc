@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/random.h"
 #include "fleet/fleet_for_test.h"
+#include "fleet/proxy_for_test.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 
@@ -150,6 +152,41 @@ TEST_F(FleetTest, AServerThatStartsAgainLosesNothing) {
   ExpectAllOk(*batch, 30);
   EXPECT_EQ(bench.total(), 30);
   for (const auto& [subject, count] : bench.counts()) EXPECT_EQ(count, 1) << subject;
+}
+
+TEST_F(FleetTest, BrokenConnectionsLoseNothing) {
+  Bench bench(0.01);
+  ProxyOfTest agents(fleet_.address()), clients(fleet_.address());
+  const auto agent = fleet_.Agent(bench.Answer(), agents.address());
+  fleet_.AwaitDevices(1);
+  FleetCredentials credentials = fleet_.Enrol("client", "alice");
+  credentials.server = clients.address();
+  const auto service =
+      RemoteMeasuringService::Open(std::make_shared<FleetClient>(credentials), {.key = "desk"});
+  ASSERT_TRUE(service.ok()) << service.status();
+  const auto batch = (*service)->Submit(Items(**service, 100));
+  std::atomic<bool> is_over = false;
+  std::thread breaker([&] {
+    Random random(1);
+    while (!is_over) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(random.Integer(50, 2000)));
+      (random.Integer(0, 1) == 0 ? agents : clients).Cut();
+    }
+  });
+  ExpectAllOk(*batch, 100);
+  is_over = true;
+  breaker.join();
+  EXPECT_EQ(bench.total(), 100);
+}
+
+TEST_F(FleetTest, ASlowNetworkIsNoFault) {
+  Bench bench(0);
+  ProxyOfTest agents(fleet_.address());
+  const auto agent = fleet_.Agent(bench.Answer(), agents.address());
+  fleet_.AwaitDevices(1);
+  agents.Delay(std::chrono::milliseconds(50));
+  const auto service = Service("alice");
+  ExpectAllOk(*service->Submit(Items(*service, 5)), 5);
 }
 
 TEST_F(FleetTest, ABatchThatIsCancelledGivesTheDeviceBack) {

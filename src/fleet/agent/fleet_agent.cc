@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
@@ -102,16 +103,20 @@ absl::Status FleetAgent::Lost() const {
   return lost_;
 }
 
+bool FleetAgent::TakeWelcome() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(was_welcomed_, false);
+}
+
 absl::Status FleetAgent::Run() {
   absl::BitGen random;
   double pause = kFirstPauseSeconds;
   while (!is_stopped_) {
-    const Stopwatch connected;
     const absl::Status ended = Serve();
     if (is_stopped_) break;
     RETURN_IF_ERROR(Lost());
     if (IsForGood(ended)) return ended;
-    if (connected.Seconds() > kMostPauseSeconds) pause = kFirstPauseSeconds;
+    if (TakeWelcome()) pause = kFirstPauseSeconds;
     Log(LogLevel::kWarning, "not connected to the server", "server", credentials_.server, "reason",
         ended.message());
     const Stopwatch waiting;
@@ -159,6 +164,7 @@ void FleetAgent::Receive(const proto::ToAgent& message) {
   if (message.has_welcome()) {
     Log(LogLevel::kInfo, "connected to the server", "server", credentials_.server);
     const std::lock_guard<std::mutex> lock(mutex_);
+    was_welcomed_ = true;
     heartbeat_seconds_ =
         std::clamp(message.welcome().heartbeat_seconds(), kLeastHeartbeatSeconds, kMostHeartbeatSeconds);
   } else if (message.has_work()) {

@@ -68,6 +68,8 @@ class FleetAgent {
   void RenewIfDue();
   void Send(const fleet_proto::FromAgent& message);
   absl::Status Lost() const;
+  // Whether the server has answered since the last call.
+  bool TakeWelcome();
 
   const FleetAgentOptions options_;
   const std::unique_ptr<StoredBlobs> blobs_;
@@ -78,7 +80,7 @@ class FleetAgent {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_connected_ = false, is_ending_ = false;
+  bool is_connected_ = false, is_ending_ = false, was_welcomed_ = false;
   double heartbeat_seconds_ = 5;
   absl::Status lost_;  // why a host is lost
 

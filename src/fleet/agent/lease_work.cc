@@ -1,6 +1,7 @@
 #include "fleet/agent/lease_work.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/log.h"
@@ -11,6 +12,12 @@
 namespace attune {
 
 namespace proto = fleet_proto;
+
+namespace {
+
+constexpr std::chrono::milliseconds kFetchPause(200);
+
+}  // namespace
 
 LeaseWork::LeaseWork(DeviceHost& host, BlobFetcher& fetcher, Send send)
     : host_(host), fetcher_(fetcher), send_(std::move(send)) {
@@ -73,6 +80,7 @@ void LeaseWork::Stop(const LeaseToken& token) {
   if (token != latest_) return;
   CancelBatches();
   is_stopped_ = true;
+  changed_.notify_all();
 }
 
 void LeaseWork::Observe(const HostEvent& event) {
@@ -100,8 +108,22 @@ void LeaseWork::Work() {
     lock.unlock();
     Prepare(portion);
     lock.lock();
-    // The lease may have ended meanwhile, or another one begun.
-    if (portion.token == latest_ && !is_stopped_ && !is_ending_) host_.Run(std::move(portion.batch));
+    if (Counts(portion.token)) host_.Run(std::move(portion.batch));
+  }
+}
+
+bool LeaseWork::Counts(const LeaseToken& token) const {
+  return token == latest_ && !is_stopped_ && !is_ending_;
+}
+
+absl::StatusOr<FileDescriptor> LeaseWork::Fetch(const Portion& portion, const std::string& digest) {
+  for (;;) {
+    auto file = fetcher_.Fetch(portion.token, portion.owner, digest);
+    if (!absl::IsUnavailable(file.status())) return file;
+    // The connection is broken, and will be made again.
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, kFetchPause, [&] { return !Counts(portion.token); });
+    if (!Counts(portion.token)) return file;
   }
 }
 
@@ -111,7 +133,7 @@ void LeaseWork::Prepare(const Portion& portion) {
     needed.insert({item.item.subject, item.item.data, item.item.baseline});
   needed.erase("");
   for (const std::string& digest : needed) {
-    const auto file = fetcher_.Fetch(portion.token, portion.owner, digest);
+    const auto file = Fetch(portion, digest);
     if (!file.ok()) {
       Log(LogLevel::kWarning, "a blob cannot be had", "digest", digest, "reason", file.status().message());
       host_.Forget(digest);  // it may be there from another owner

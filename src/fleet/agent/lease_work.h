@@ -50,7 +50,13 @@ class LeaseWork {
   void Work();
   // Gives the host the blobs of the portion. A blob that cannot be had is named by the results of its items.
   void Prepare(const Portion& portion);
+  // Tries again while the connection is broken and the portion's lease counts.
+  absl::StatusOr<FileDescriptor> Fetch(const Portion& portion, const std::string& digest);
+
   // For those who hold the mutex.
+  //
+  // Whether the lease is the latest, and has not ended.
+  bool Counts(const LeaseToken& token) const;
   void Begin(const LeaseToken& token);
   void CancelBatches();
 
