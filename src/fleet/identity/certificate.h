@@ -40,7 +40,7 @@ absl::Status CheckFleetIdentity(const FleetIdentity& who);
 
 struct CertificateFacts {
   FleetIdentity who;
-  std::string serial;                // hexadecimal; no two certificates of an authority have the same
+  std::string serial = {};           // hexadecimal; no two certificates of an authority have the same
   int64_t begin_ms = 0, end_ms = 0;  // since 1970, UTC
 };
 

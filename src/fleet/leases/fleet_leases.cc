@@ -50,8 +50,10 @@ int64_t FleetLeases::Ask(const DeviceRequest& request) {
   return place.number;
 }
 
-bool FleetLeases::IsKnown(const std::string& key) const {
-  return std::ranges::any_of(devices_, [&](const auto& entry) { return entry.second.keys.contains(key); });
+bool FleetLeases::MayServe(const std::string& device, const std::string& owner) const {
+  if (owner == kFleetItself) return true;
+  const auto found = devices_.find(device);
+  return found == devices_.end() || found->second.owners.empty() || found->second.owners.contains(owner);
 }
 
 std::map<std::string, int> FleetLeases::Waiting() const {
@@ -111,10 +113,8 @@ FleetLeases::FreeDevices FleetLeases::FindFree(double now) const {
 std::optional<std::string> FleetLeases::Choose(const DeviceRequest& request, const FreeDevices& free) const {
   const auto found = free.find(request.key);
   if (found == free.end()) return std::nullopt;
-  const auto name = std::ranges::find_if(found->second, [&](const std::string& device) {
-    const std::set<std::string>& owners = devices_.at(device).owners;
-    return owners.empty() || owners.contains(request.owner);
-  });
+  const auto name = std::ranges::find_if(
+      found->second, [&](const std::string& device) { return MayServe(device, request.owner); });
   if (name == found->second.end()) return std::nullopt;
   return *name;
 }

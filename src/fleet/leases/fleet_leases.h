@@ -27,6 +27,10 @@ struct LeaseToken {
   auto operator<=>(const LeaseToken&) const = default;
 };
 
+// The owner of the fleet's own work, such as calibrations. Every device takes it, whomever it trusts, since
+// it runs nobody's code. The space keeps it from being anybody else's name.
+inline constexpr char kFleetItself[] = "the fleet";
+
 struct DeviceRequest {
   std::string key = {};  // of any device that will do
   std::string owner = {};
@@ -73,8 +77,9 @@ class FleetLeases {
 
   // Returns the number of the request.
   int64_t Ask(const DeviceRequest& request);
-  // Whether any device that is there or was there has the key.
-  bool IsKnown(const std::string& key) const;
+  // Whether the device may take work of this owner. True for one that has not joined yet, since nobody knows
+  // before it does.
+  bool MayServe(const std::string& device, const std::string& owner) const;
   // How many requests wait for each key.
   std::map<std::string, int> Waiting() const;
   // The request is no longer waiting; does nothing if it was granted.

@@ -1,6 +1,5 @@
 #include "fleet/server/dispatcher.h"
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 
@@ -220,11 +219,7 @@ absl::Status Dispatcher::Ask(int64_t number, Client& client, const proto::Ask& a
   RETURN_IF_ERROR(CheckFleetVersion("client", ask.version()));
   if (client.request != 0 || client.token != LeaseToken()) return InvalidInput("one connection asks once");
   if (ask.has_resumed() && TakeBack(number, client, FromWire(ask.resumed()))) return absl::OkStatus();
-  const bool is_known =
-      std::ranges::any_of(devices_, [&](const auto& entry) { return entry.second.keys.contains(ask.key()); });
-  if (!is_known)
-    return absl::NotFoundError(
-        absl::StrCat("no device has the key \"", ask.key(), "\"; attune fleet list shows the keys"));
+  RETURN_IF_ERROR(CheckServed(ask.key(), client.who.who.owner));
   client.key = ask.key();
   client.request = leases_.Ask({.key = ask.key(), .owner = client.who.who.owner, .priority = ask.priority()});
   client_of_request_[client.request] = number;
@@ -353,77 +348,6 @@ absl::StatusOr<std::string> Dispatcher::OwnerOfLease(const FleetIdentity& agent,
   if (held == held_.end() || !absl::StartsWith(held->second.device, absl::StrCat(agent.id, "/")))
     return absl::PermissionDeniedError("the device has no such lease");
   return held->second.owner;
-}
-
-proto::Device Dispatcher::Describe(const FleetDevice& device) const {
-  proto::Device described;
-  described.set_id(device.id);
-  described.set_owner(device.owner);
-  for (const std::string& key : device.keys) described.add_keys(key);
-  described.set_info(device.info);
-  if (device.drained) described.set_drained(*device.drained);
-  for (const auto& [token, lease] : held_)
-    if (lease.device == device.id) described.set_held_by(lease.owner);
-  const auto number = agent_of_device_.find(device.id);
-  if (number == agent_of_device_.end()) return described;
-  const Agent& agent = agents_.at(number->second);
-  described.set_is_there(true);
-  described.set_load(agent.load);
-  described.set_program(agent.program);
-  described.mutable_lacks()->Assign(agent.lacks.begin(), agent.lacks.end());
-  return described;
-}
-
-std::vector<proto::Device> Dispatcher::Devices(std::string_view key) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<proto::Device> found;
-  for (const auto& [id, device] : devices_)
-    if (key.empty() || device.keys.contains(std::string(key))) found.push_back(Describe(device));
-  return found;
-}
-
-std::map<std::string, int> Dispatcher::Waiting() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return leases_.Waiting();
-}
-
-absl::Status Dispatcher::CheckDevice(const std::string& device) const {
-  if (devices_.contains(device)) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat("no device ", device, "; attune fleet list shows all"));
-}
-
-absl::Status Dispatcher::Drain(const std::string& device, const std::string& reason) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  RETURN_IF_ERROR(CheckDevice(device));
-  RETURN_IF_ERROR(store_.SetDrained(device, reason));
-  devices_.at(device).drained = reason;
-  leases_.Drain(device, reason);
-  return absl::OkStatus();
-}
-
-absl::Status Dispatcher::Resume(const std::string& device) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  RETURN_IF_ERROR(CheckDevice(device));
-  RETURN_IF_ERROR(store_.SetDrained(device, std::nullopt));
-  devices_.at(device).drained.reset();
-  leases_.Resume(device);
-  Grant();
-  return absl::OkStatus();
-}
-
-absl::Status Dispatcher::Remove(const std::string& device) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  RETURN_IF_ERROR(CheckDevice(device));
-  RETURN_IF_ERROR(store_.RemoveDevice(device));
-  for (const auto& [token, lease] : held_) {
-    if (lease.device != device) continue;
-    EndLease(token, absl::UnavailableError(absl::StrCat(device, " was removed from the fleet")));
-    break;
-  }
-  leases_.Remove(device);
-  agent_of_device_.erase(device);
-  devices_.erase(device);
-  return absl::OkStatus();
 }
 
 }  // namespace attune

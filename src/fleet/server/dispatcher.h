@@ -117,6 +117,8 @@ class Dispatcher {
   static std::string IdOf(const Agent& agent, const std::string& name);
   fleet_proto::Device Describe(const FleetDevice& device) const;
   absl::Status CheckDevice(const std::string& device) const;
+  // NotFound if no device has the key, PermissionDenied if none of those takes this owner's work.
+  absl::Status CheckServed(const std::string& key, const std::string& owner) const;
 
   FleetStore& store_;
   const DispatcherOptions options_;

@@ -1,0 +1,103 @@
+// How the dispatcher shows devices, and what operators do with them.
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "fleet/server/dispatcher.h"
+
+namespace attune {
+
+namespace proto = fleet_proto;
+
+proto::Device Dispatcher::Describe(const FleetDevice& device) const {
+  proto::Device described;
+  described.set_id(device.id);
+  described.set_owner(device.owner);
+  for (const std::string& key : device.keys) described.add_keys(key);
+  described.set_info(device.info);
+  if (device.drained) described.set_drained(*device.drained);
+  for (const auto& [token, lease] : held_)
+    if (lease.device == device.id) described.set_held_by(lease.owner);
+  const auto number = agent_of_device_.find(device.id);
+  if (number == agent_of_device_.end()) return described;
+  const Agent& agent = agents_.at(number->second);
+  described.set_is_there(true);
+  described.set_load(agent.load);
+  described.set_program(agent.program);
+  described.mutable_lacks()->Assign(agent.lacks.begin(), agent.lacks.end());
+  return described;
+}
+
+std::vector<proto::Device> Dispatcher::Devices(std::string_view key) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<proto::Device> found;
+  for (const auto& [id, device] : devices_)
+    if (key.empty() || device.keys.contains(std::string(key))) found.push_back(Describe(device));
+  return found;
+}
+
+std::map<std::string, int> Dispatcher::Waiting() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return leases_.Waiting();
+}
+
+absl::Status Dispatcher::CheckDevice(const std::string& device) const {
+  if (devices_.contains(device)) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("no device ", device, "; attune fleet list shows all"));
+}
+
+absl::Status Dispatcher::CheckServed(const std::string& key, const std::string& owner) const {
+  bool is_known = false;
+  for (const auto& [id, device] : devices_) {
+    if (!device.keys.contains(key)) continue;
+    if (leases_.MayServe(id, owner)) return absl::OkStatus();
+    is_known = true;
+  }
+  if (!is_known)
+    return absl::NotFoundError(
+        absl::StrCat("no device has the key \"", key, "\"; attune fleet list shows the keys"));
+  return absl::PermissionDeniedError(
+      absl::StrCat("devices with the key \"", key, "\" take work of other owners only"));
+}
+
+absl::Status Dispatcher::Drain(const std::string& device, const std::string& reason) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  RETURN_IF_ERROR(CheckDevice(device));
+  RETURN_IF_ERROR(store_.SetDrained(device, reason));
+  devices_.at(device).drained = reason;
+  leases_.Drain(device, reason);
+  return absl::OkStatus();
+}
+
+absl::Status Dispatcher::Resume(const std::string& device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  RETURN_IF_ERROR(CheckDevice(device));
+  RETURN_IF_ERROR(store_.SetDrained(device, std::nullopt));
+  devices_.at(device).drained.reset();
+  leases_.Resume(device);
+  Grant();
+  return absl::OkStatus();
+}
+
+absl::Status Dispatcher::Remove(const std::string& device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  RETURN_IF_ERROR(CheckDevice(device));
+  RETURN_IF_ERROR(store_.RemoveDevice(device));
+  for (const auto& [token, lease] : held_) {
+    if (lease.device != device) continue;
+    EndLease(token, absl::UnavailableError(absl::StrCat(device, " was removed from the fleet")));
+    break;
+  }
+  leases_.Remove(device);
+  agent_of_device_.erase(device);
+  devices_.erase(device);
+  return absl::OkStatus();
+}
+
+}  // namespace attune
