@@ -188,7 +188,8 @@ class MeasureWorker {
     }
     Measurement measurement;
     measurement.outcome = TrialOutcome::kOk;
-    measurement.peaks = MeasurePeaks(item.options.threads);
+    // Not MeasurePeaks(), which would tell for as long as this process lives how the device once was.
+    measurement.peaks = BestPeaks({}, item.options.threads);
     return measurement;
   }
 
