@@ -1,4 +1,4 @@
-// attune fleet invite|join|list|show|drain|resume|remove|revoke
+// attune fleet invite|join|list|show|drain|resume|remove|revoke|calibrate|top
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -10,7 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "cli/calibrations_view.h"
 #include "cli/command.h"
+#include "cli/fleet_calibrate.h"
 #include "cli/fleet_view.h"
 #include "cli/on_device.h"
 #include "cli/output.h"
@@ -66,8 +68,13 @@ absl::Status Show(const Flags& flags) {
   ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Devices(flags.device));
   if (devices.empty())
     return absl::NotFoundError(absl::StrCat("no device ", flags.device, "; attune fleet list shows all"));
-  if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(DevicesJson(devices).front(), flags.json));
-  if (flags.json != "-") PrintResult(DeviceText(devices.front()));
+  ASSIGN_OR_RETURN(const proto::CalibrationState calibrations, fleet->Calibrations(devices.front().id()));
+  if (!flags.json.empty()) {
+    Json device = DevicesJson(devices).front();
+    device["calibrations"] = CalibrationsJson(calibrations);
+    RETURN_IF_ERROR(WriteJson(device, flags.json));
+  }
+  if (flags.json != "-") PrintResult(DeviceText(devices.front()) + CalibrationsTable(calibrations));
   return absl::OkStatus();
 }
 
@@ -148,6 +155,7 @@ void AddFleetCommand(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<Flags>();
   AddMembers(*fleet, flags, action);
   AddDevices(*fleet, flags, action);
+  AddFleetCalibrateCommand(*fleet, action);
 }
 
 }  // namespace attune

@@ -45,9 +45,15 @@ void AddServerCommand(CLI::App& app, Action& action) {
       ->add_option("--lease-seconds", options->dispatcher.lease_seconds,
                    "a device that gives no sign of life for so long is given to somebody else (default: 15)")
       ->check(CLI::Range(0.5, 3600.0));
-  command->callback([command, options, &action] {
+  const auto calibrate_minutes = std::make_shared<double>(60);
+  command
+      ->add_option("--calibrate-minutes", *calibrate_minutes,
+                   "calibrate each device so often, and quarantine it once it drifts; 0: never (default: 60)")
+      ->check(CLI::Range(0.0, 1e6));
+  command->callback([command, options, calibrate_minutes, &action] {
     LogToPeople(*command);
     options->dispatcher.heartbeat_seconds = options->dispatcher.lease_seconds / 3;
+    options->calibrator.interval_seconds = 60 * *calibrate_minutes;
     action = [options] { return Serve(*options); };
   });
 }

@@ -139,6 +139,26 @@ absl::Status FleetClient::Revoke(const std::string& id, const std::string& reaso
   return Explain(stub_->Revoke(&context, request, &answer));
 }
 
+absl::StatusOr<proto::CalibrationState> FleetClient::Calibrations(const std::string& device) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::DeviceName name;
+  name.set_id(device);
+  proto::CalibrationState state;
+  RETURN_IF_ERROR(Explain(stub_->Calibrations(&context, name, &state)));
+  return state;
+}
+
+absl::StatusOr<proto::CalibrationState> FleetClient::Calibrate(const std::string& device) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  proto::DeviceName name;
+  name.set_id(device);
+  proto::CalibrationState state;
+  RETURN_IF_ERROR(Explain(stub_->Calibrate(&context, name, &state)));
+  return state;
+}
+
 absl::StatusOr<FleetCredentials> EnrolInFleet(const Invitation& invitation) {
   ASSIGN_OR_RETURN(const std::string authority, AuthorityOf(invitation, kCallSeconds));
   ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());

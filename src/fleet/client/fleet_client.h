@@ -24,6 +24,8 @@ class FleetClient {
   absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const std::string& key);
   // How many requests wait for each key.
   absl::StatusOr<std::map<std::string, int>> Queue();
+  // The device's latest calibrations.
+  absl::StatusOr<fleet_proto::CalibrationState> Calibrations(const std::string& device);
   // Sends the blob; goes on where an earlier attempt broke off.
   absl::Status Send(const Blob& blob);
   // Another certificate for the same key.
@@ -33,6 +35,8 @@ class FleetClient {
   absl::StatusOr<std::string> Invite(const std::string& role, const std::string& owner);
   absl::StatusOr<fleet_proto::Device> Change(const fleet_proto::DeviceChange& change);
   absl::Status Revoke(const std::string& id, const std::string& reason);
+  // Begins a calibration, and returns those before it.
+  absl::StatusOr<fleet_proto::CalibrationState> Calibrate(const std::string& device);
 
   fleet_proto::Fleet::Stub& stub() { return *stub_; }
   const std::string& server() const { return credentials_.server; }

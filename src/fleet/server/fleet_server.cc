@@ -87,6 +87,7 @@ struct FleetServer::Parts {
   std::unique_ptr<FleetStore> store;
   std::unique_ptr<BlobStore> blobs;
   std::unique_ptr<Dispatcher> dispatcher;
+  std::unique_ptr<Calibrator> calibrator;
   std::unique_ptr<Admission> admission;
   std::unique_ptr<EnrolmentService> enrolment_service;
   std::unique_ptr<FleetService> service;
@@ -104,6 +105,7 @@ struct FleetServer::Parts {
     std::unique_lock<std::mutex> guard(mutex);
     while (!ends.wait_for(guard, std::chrono::duration<double>(kTickSeconds), [&] { return is_ending; })) {
       dispatcher->Tick();
+      calibrator->Tick();
       if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
       since_housekeeping.Lap();
       // An operator may also revoke in the database, while the server runs.
@@ -142,13 +144,14 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   ASSIGN_OR_RETURN(parts->store, SqliteFleetStore::Open(database));
   ASSIGN_OR_RETURN(parts->blobs, BlobStore::Open(options.folder + "/blobs", options.blobs));
   ASSIGN_OR_RETURN(parts->dispatcher, Dispatcher::Create(*parts->store, options.dispatcher));
+  parts->calibrator = std::make_unique<Calibrator>(*parts->dispatcher, *parts->store, options.calibrator);
   ASSIGN_OR_RETURN(const ServerTls tls, authorities.ServerTlsFor({kFleetServerName, host}));
   const TlsFiles files(options.folder);
   RETURN_IF_ERROR(files.Write(tls, authorities.TrustedPem()));
   parts->admission = std::make_unique<Admission>(std::move(authorities), *parts->store);
   parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);
-  parts->service =
-      std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store, *parts->admission);
+  parts->service = std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store,
+                                                  *parts->admission, *parts->calibrator);
   int port = 0, enrolment_port = 0;
   ASSIGN_OR_RETURN(parts->server, Listen(options.listen, files.Credentials(true), *parts->service, &port));
   ASSIGN_OR_RETURN(parts->enrolment, Listen(options.enrolment, files.Credentials(false),

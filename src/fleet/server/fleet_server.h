@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "fleet/blobs/blob_store.h"
+#include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
 
 namespace attune {
@@ -19,6 +20,7 @@ struct FleetServerOptions {
   std::string host = {};
   DispatcherOptions dispatcher = {};
   BlobStoreOptions blobs = {};
+  CalibratorOptions calibrator = {};
 };
 
 // The folder, in that of the server's state, with the credentials of an operator: whoever can read the

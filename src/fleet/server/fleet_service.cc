@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "fleet/server/caller.h"
 #include "fleet/server/server_stream.h"
@@ -152,6 +153,8 @@ grpc::Status FleetService::Invite(grpc::ServerContext* context, const proto::Inv
   const absl::StatusOr<FleetRole> role = FleetRoleNamed(request->role());
   if (!role.ok()) return ToRpc(role.status());
   const absl::StatusOr<Invitation> invited = admission_.Invite(*role, request->owner());
+  Log(LogLevel::kInfo, "invitation", "role", request->role(), "owner", request->owner(), "operator",
+      who->who.id, "result", invited.status().ToString());
   if (invited.ok()) invitation->set_text(invited->Text());
   return ToRpc(invited.status());
 }
@@ -161,6 +164,8 @@ absl::Status FleetService::Change(const proto::DeviceChange& change) {
     case proto::DeviceChange::DRAIN:
       return dispatcher_.Drain(change.id(), change.reason());
     case proto::DeviceChange::RESUME:
+      // First, so that no calibration comes between that is still compared with those before.
+      RETURN_IF_ERROR(calibrator_.OnResume(change.id()));
       return dispatcher_.Resume(change.id());
     case proto::DeviceChange::REMOVE:
       return dispatcher_.Remove(change.id());
@@ -173,7 +178,10 @@ grpc::Status FleetService::ChangeDevice(grpc::ServerContext* context, const prot
                                         proto::DeviceList* devices) {
   const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
   if (!who.ok()) return ToRpc(who.status());
-  if (const absl::Status changed = Change(*change); !changed.ok()) return ToRpc(changed);
+  const absl::Status changed = Change(*change);
+  Log(LogLevel::kInfo, "device is changed", "change", proto::DeviceChange::Kind_Name(change->kind()),
+      "device", change->id(), "operator", who->who.id, "owner", who->who.owner, "result", changed.ToString());
+  if (!changed.ok()) return ToRpc(changed);
   for (proto::Device& device : dispatcher_.Devices(change->id())) *devices->add_devices() = std::move(device);
   return grpc::Status::OK;
 }
@@ -185,10 +193,32 @@ grpc::Status FleetService::Revoke(grpc::ServerContext* context, const proto::Rev
   const int64_t now_ms = SystemClock().WallMillis();
   const absl::Status revoked =
       store_.RevokeIdentity(request->id(), {.reason = request->reason(), .time_ms = now_ms});
+  Log(LogLevel::kInfo, "member is revoked", "member", request->id(), "operator", who->who.id, "reason",
+      request->reason(), "result", revoked.ToString());
   if (!revoked.ok()) return ToRpc(revoked);
   const auto serials = store_.RevokedSerials(now_ms);
   if (serials.ok()) dispatcher_.Close(*serials);
   return ToRpc(serials.status());
+}
+
+grpc::Status FleetService::Calibrate(grpc::ServerContext* context, const proto::DeviceName* device,
+                                     proto::CalibrationState* state) {
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  // The state before, so that the caller can tell a new calibration from those.
+  absl::StatusOr<proto::CalibrationState> before = calibrator_.StateOf(device->id());
+  if (!before.ok()) return ToRpc(before.status());
+  *state = *std::move(before);
+  return ToRpc(calibrator_.Begin(device->id()));
+}
+
+grpc::Status FleetService::Calibrations(grpc::ServerContext* context, const proto::DeviceName* device,
+                                        proto::CalibrationState* state) {
+  const auto who = CallerOf(*context, kClients, store_);
+  if (!who.ok()) return ToRpc(who.status());
+  absl::StatusOr<proto::CalibrationState> found = calibrator_.StateOf(device->id());
+  if (found.ok()) *state = *std::move(found);
+  return ToRpc(found.status());
 }
 
 }  // namespace attune

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/server/admission.h"
+#include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.grpc.pb.h"
@@ -18,8 +19,13 @@ namespace attune {
 class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
                                fleet_proto::Fleet::WithCallbackMethod_Measure<fleet_proto::Fleet::Service>> {
  public:
-  FleetService(Dispatcher& dispatcher, BlobStore& blobs, FleetStore& store, Admission& admission)
-      : dispatcher_(dispatcher), blobs_(blobs), store_(store), admission_(admission) {}
+  FleetService(Dispatcher& dispatcher, BlobStore& blobs, FleetStore& store, Admission& admission,
+               Calibrator& calibrator)
+      : dispatcher_(dispatcher),
+        blobs_(blobs),
+        store_(store),
+        admission_(admission),
+        calibrator_(calibrator) {}
 
   grpc::ServerBidiReactor<fleet_proto::FromAgent, fleet_proto::ToAgent>* Serve(
       grpc::CallbackServerContext* context) override;
@@ -44,6 +50,10 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
                             fleet_proto::DeviceList* devices) override;
   grpc::Status Revoke(grpc::ServerContext* context, const fleet_proto::RevokeRequest* request,
                       fleet_proto::RevokeAnswer* answer) override;
+  grpc::Status Calibrate(grpc::ServerContext* context, const fleet_proto::DeviceName* device,
+                         fleet_proto::CalibrationState* state) override;
+  grpc::Status Calibrations(grpc::ServerContext* context, const fleet_proto::DeviceName* device,
+                            fleet_proto::CalibrationState* state) override;
 
  private:
   absl::Status TakeBlob(const std::string& owner, grpc::ServerReader<fleet_proto::BlobPiece>& pieces);
@@ -55,6 +65,7 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
   BlobStore& blobs_;
   FleetStore& store_;
   Admission& admission_;
+  Calibrator& calibrator_;
 };
 
 }  // namespace attune

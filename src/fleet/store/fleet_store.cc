@@ -1,5 +1,6 @@
 #include "fleet/store/fleet_store.h"
 
+#include <cmath>
 #include <string_view>
 
 #include "base/printable.h"
@@ -53,6 +54,14 @@ absl::Status CheckStorable(const FleetDevice& device) {
   if (device.info.size() > kMostInfoBytes)
     return InvalidInput("info: is longer than ", kMostInfoBytes, " bytes");
   return device.drained ? CheckReason(*device.drained) : absl::OkStatus();
+}
+
+absl::Status CheckStorable(const Calibration& calibration) {
+  const Peaks& peaks = calibration.peaks;
+  for (const double rate : {peaks.gflops_per_core, peaks.bf16_gflops_per_core, peaks.int8_gops_per_core,
+                            peaks.l2_gb_per_s, peaks.l3_gb_per_s, peaks.memory_gb_per_s})
+    if (!std::isfinite(rate) || rate < 0) return InvalidInput("peaks: ", rate, " is no rate");
+  return absl::OkStatus();
 }
 
 }  // namespace attune

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "device/peaks.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/leases/fleet_leases.h"
 
@@ -57,6 +58,13 @@ struct FleetDevice {
   bool operator==(const FleetDevice&) const = default;
 };
 
+struct Calibration {
+  int64_t time_ms = 0;
+  Peaks peaks = {};  // l2_bytes is not kept
+};
+// So many of a device's calibrations are kept: those of its baseline, and the latest, for people too.
+inline constexpr int kFirstCalibrationsKept = 5, kLatestCalibrationsKept = 27;
+
 // Check that a store may keep these: the bounds above, and names that a certificate can hold. Stores check
 // what they are given, and again what they read.
 absl::Status CheckStorable(const CertificateFacts& facts);
@@ -64,6 +72,7 @@ absl::Status CheckStorable(const Revocation& revocation);
 absl::Status CheckStorable(const PendingInvitation& invitation);
 absl::Status CheckStorable(const HeldLease& lease);
 absl::Status CheckStorable(const FleetDevice& device);
+absl::Status CheckStorable(const Calibration& calibration);
 absl::Status CheckReason(const std::string& reason);
 
 // A call has taken effect when it returns: neither the end of the process nor a power cut undoes it. A call
@@ -107,10 +116,20 @@ class FleetStore {
   virtual absl::Status PutDevice(const FleetDevice& device) = 0;
   // Without a reason, the device is given out again. NotFound if it is unknown.
   virtual absl::Status SetDrained(const std::string& device, const std::optional<std::string>& reason) = 0;
-  // Forgets the device, if it is known, and its lease.
+  // Forgets the device, if it is known, its lease and its calibrations.
   virtual absl::Status RemoveDevice(const std::string& device) = 0;
   // In the order of their ids.
   virtual absl::StatusOr<std::vector<FleetDevice>> Devices() = 0;
+
+  // Keeps the device's latest calibration, and forgets those between the first and the latest ones.
+  virtual absl::Status AddCalibration(const std::string& device, const Calibration& calibration) = 0;
+  // The device begins anew.
+  virtual absl::Status ForgetCalibrations(const std::string& device) = 0;
+  // Of one device, in the order in which they were added.
+  virtual absl::StatusOr<std::vector<Calibration>> Calibrations(const std::string& device) = 0;
+
+  // Whether a change would be taken now, or within half a second. Does not notice that the disk is full.
+  virtual absl::Status CheckWritable() = 0;
 };
 
 }  // namespace attune

@@ -1,5 +1,7 @@
 #include "fleet/store/sqlite_fleet_store.h"
 
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -24,6 +26,12 @@ constexpr const char* kTables[] = {
     "owner TEXT NOT NULL, key TEXT NOT NULL) STRICT",
     "CREATE TABLE devices (id TEXT NOT NULL PRIMARY KEY, agent TEXT NOT NULL, owner TEXT NOT NULL, keys TEXT "
     "NOT NULL, info BLOB NOT NULL, drained TEXT NOT NULL, last_seen_ms INTEGER NOT NULL) STRICT",
+    "CREATE TABLE calibrations (number INTEGER PRIMARY KEY AUTOINCREMENT, device TEXT NOT NULL, time_ms "
+    "INTEGER "
+    "NOT NULL, gflops REAL NOT NULL, bf16_gflops REAL NOT NULL, int8_gops REAL NOT NULL, l2_gb_per_s REAL "
+    "NOT "
+    "NULL, l3_gb_per_s REAL NOT NULL, memory_gb_per_s REAL NOT NULL) STRICT",
+    "CREATE INDEX calibrations_by_device ON calibrations (device, number)",
 };
 constexpr SqliteSchema kSchema = {.application_id = 0x4174466C,  // "AtFl"
                                   .version = 1,
@@ -109,6 +117,16 @@ absl::StatusOr<FleetDevice> ReadDevice(const SqliteStatement& row) {
                         .last_seen_ms = row.Integer(6)};
   if (std::string reason = row.Text(5); !reason.empty()) device.drained = std::move(reason);
   return IfStorable(std::move(device));
+}
+
+absl::StatusOr<Calibration> ReadCalibration(const SqliteStatement& row) {
+  return IfStorable(Calibration{.time_ms = row.Integer(0),
+                                .peaks = {.gflops_per_core = row.Real(1),
+                                          .bf16_gflops_per_core = row.Real(2),
+                                          .int8_gops_per_core = row.Real(3),
+                                          .l2_gb_per_s = row.Real(4),
+                                          .l3_gb_per_s = row.Real(5),
+                                          .memory_gb_per_s = row.Real(6)}});
 }
 
 }  // namespace
@@ -264,6 +282,7 @@ absl::Status SqliteFleetStore::RemoveDevice(const std::string& device) {
                    SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
   RETURN_IF_ERROR(Change(*connection_, "DELETE FROM leases WHERE device = ?", device).status());
   RETURN_IF_ERROR(Change(*connection_, "DELETE FROM devices WHERE id = ?", device).status());
+  RETURN_IF_ERROR(Change(*connection_, "DELETE FROM calibrations WHERE device = ?", device).status());
   return transaction.Commit();
 }
 
@@ -271,6 +290,48 @@ absl::StatusOr<std::vector<FleetDevice>> SqliteFleetStore::Devices() {
   const std::lock_guard lock(mutex_);
   return ReadRows(*connection_, ReadDevice,
                   "SELECT id, agent, owner, keys, info, drained, last_seen_ms FROM devices ORDER BY id");
+}
+
+absl::Status SqliteFleetStore::AddCalibration(const std::string& device, const Calibration& calibration) {
+  RETURN_IF_ERROR(Named(CheckStorable(calibration)));
+  const std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(SqliteTransaction transaction,
+                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
+  const Peaks& peaks = calibration.peaks;
+  RETURN_IF_ERROR(Change(*connection_, "INSERT INTO calibrations VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+                         device, calibration.time_ms, peaks.gflops_per_core, peaks.bf16_gflops_per_core,
+                         peaks.int8_gops_per_core, peaks.l2_gb_per_s, peaks.l3_gb_per_s,
+                         peaks.memory_gb_per_s)
+                      .status());
+  constexpr std::string_view kNumbers = "SELECT number FROM calibrations WHERE device = ? ORDER BY number ";
+  RETURN_IF_ERROR(Change(*connection_,
+                         absl::StrCat("DELETE FROM calibrations WHERE device = ? AND number NOT IN (",
+                                      kNumbers, "LIMIT ?) AND number NOT IN (", kNumbers, "DESC LIMIT ?)"),
+                         device, device, kFirstCalibrationsKept, device, kLatestCalibrationsKept)
+                      .status());
+  return transaction.Commit();
+}
+
+absl::Status SqliteFleetStore::ForgetCalibrations(const std::string& device) {
+  const std::lock_guard lock(mutex_);
+  return Change(*connection_, "DELETE FROM calibrations WHERE device = ?", device).status();
+}
+
+absl::StatusOr<std::vector<Calibration>> SqliteFleetStore::Calibrations(const std::string& device) {
+  const std::lock_guard lock(mutex_);
+  return ReadRows(
+      *connection_, ReadCalibration,
+      "SELECT time_ms, gflops, bf16_gflops, int8_gops, l2_gb_per_s, l3_gb_per_s, memory_gb_per_s FROM "
+      "calibrations WHERE device = ? ORDER BY number",
+      device);
+}
+
+absl::Status SqliteFleetStore::CheckWritable() {
+  // On a connection of its own, since this one waits for another process's lock as long as it takes.
+  constexpr std::chrono::milliseconds kPatience(500);
+  ASSIGN_OR_RETURN(const auto connection,
+                   SqliteConnection::Open(connection_->path(), {.patience = kPatience}, kSchema.words));
+  return SqliteTransaction::Begin(*connection, SqliteTransaction::Kind::kWrite).status();
 }
 
 }  // namespace attune

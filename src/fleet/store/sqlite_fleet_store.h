@@ -47,6 +47,12 @@ class SqliteFleetStore final : public FleetStore {
   absl::Status RemoveDevice(const std::string& device) override;
   absl::StatusOr<std::vector<FleetDevice>> Devices() override;
 
+  absl::Status AddCalibration(const std::string& device, const Calibration& calibration) override;
+  absl::Status ForgetCalibrations(const std::string& device) override;
+  absl::StatusOr<std::vector<Calibration>> Calibrations(const std::string& device) override;
+
+  absl::Status CheckWritable() override;
+
  private:
   explicit SqliteFleetStore(std::unique_ptr<SqliteConnection> connection)
       : connection_(std::move(connection)) {}

@@ -195,6 +195,37 @@ TEST_F(SqliteFleetStoreTest, ARemovedDeviceHasNoLease) {
   EXPECT_THAT(*store_->Leases(), SizeIs(1));
 }
 
+TEST_F(SqliteFleetStoreTest, TheFirstAndTheLatestCalibrationsAreKept) {
+  constexpr int kAll = kFirstCalibrationsKept + kLatestCalibrationsKept, kMore = 3;
+  EXPECT_THAT(*store_->Calibrations("a"), IsEmpty());
+  for (int i = 0; i < kAll + kMore; ++i)
+    EXPECT_TRUE(store_->AddCalibration("a", {.time_ms = i, .peaks = {.l3_gb_per_s = 0.5 + i}}).ok());
+  EXPECT_TRUE(store_->AddCalibration("b", {.time_ms = 9}).ok());
+  Reopen();
+  const std::vector<Calibration> kept = *store_->Calibrations("a");
+  ASSERT_THAT(kept, SizeIs(kAll));
+  for (int i = 0; i < kAll; ++i) {
+    const int64_t time = i < kFirstCalibrationsKept ? i : i + kMore;
+    EXPECT_EQ(kept[static_cast<size_t>(i)].time_ms, time);
+    EXPECT_EQ(kept[static_cast<size_t>(i)].peaks.l3_gb_per_s, 0.5 + static_cast<double>(time));
+  }
+  EXPECT_TRUE(store_->ForgetCalibrations("a").ok());
+  EXPECT_THAT(*store_->Calibrations("a"), IsEmpty());
+  EXPECT_THAT(*store_->Calibrations("b"), SizeIs(1));
+  EXPECT_TRUE(store_->RemoveDevice("b").ok());
+  EXPECT_THAT(*store_->Calibrations("b"), IsEmpty());
+}
+
+TEST_F(SqliteFleetStoreTest, SaysWhetherItIsWritable) {
+  EXPECT_TRUE(store_->CheckWritable().ok());
+  EXPECT_TRUE(store_->CheckWritable().ok());  // the first has left the lock
+  // Another program that has the lock for long.
+  const auto connection = SqliteConnection::Open(path_, {});
+  ASSERT_TRUE(connection.ok());
+  EXPECT_TRUE((*connection)->Execute("BEGIN IMMEDIATE").ok());
+  EXPECT_FALSE(store_->CheckWritable().ok());
+}
+
 TEST_F(SqliteFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
   store_.reset();
   const pid_t child = fork();
@@ -235,6 +266,7 @@ TEST_F(SqliteFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
       store_->PutDevice(two_lines),
       store_->PutDevice(large),
       store_->PutDevice(many),
+      store_->AddCalibration("a", {.peaks = {.l2_gb_per_s = -1}}),
       store_->SetDrained("a", ""),
       store_->SetDrained("a", std::string(1025, 'x')),
   };
@@ -267,6 +299,8 @@ TEST_F(SqliteFleetStoreTest, DamagedValuesAreErrors) {
       {"UPDATE devices SET info = zeroblob(2000000)", [&] { return store_->Devices().status(); }},
       {"UPDATE devices SET info = x'', keys = hex(zeroblob(500))",
        [&] { return store_->Devices().status(); }},
+      {"INSERT INTO calibrations VALUES (1, 'a', 1, 1, 1, 1, 1, 1, -1)",
+       [&] { return store_->Calibrations("a").status(); }},
       {"DROP TABLE leases", [&] { return store_->Leases().status(); }},
   };
   for (const auto& c : cases) {
