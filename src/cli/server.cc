@@ -24,6 +24,8 @@ absl::Status Serve(FleetServerOptions options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(options));
   PrintNote(absl::StrCat("serving at ", server->address(), ", enrolment at ", server->enrolment_address(),
                          "; its state is in ", options.folder));
+  if (!server->metrics_address().empty())
+    PrintNote(absl::StrCat("metrics at http://", server->metrics_address(), "/metrics"));
   AwaitStop();
   return absl::OkStatus();
 }
@@ -45,6 +47,9 @@ void AddServerCommand(CLI::App& app, Action& action) {
       ->add_option("--lease-seconds", options->dispatcher.lease_seconds,
                    "a device that gives no sign of life for so long is given to somebody else (default: 15)")
       ->check(CLI::Range(0.5, 3600.0));
+  command->add_option("--metrics", options->metrics,
+                      "address and port where GET /metrics, /healthz and /readyz are answered to everyone "
+                      "who can reach it (default: nowhere)");
   const auto calibrate_minutes = std::make_shared<double>(60);
   command
       ->add_option("--calibrate-minutes", *calibrate_minutes,

@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<FleetAgent>> FleetAgent::Create(FleetAgentOptions
   }
   ASSIGN_OR_RETURN(std::unique_ptr<StoredBlobs> blobs, StoredBlobs::Open(options.folder + "/blobs"));
   return std::unique_ptr<FleetAgent>(
-      new FleetAgent(std::move(options), std::move(blobs), std::move(credentials)));
+      new FleetAgent(std::move(options), facts.who.id, std::move(blobs), std::move(credentials)));
 }
 
 FleetAgent::~FleetAgent() {
@@ -117,8 +117,8 @@ absl::Status FleetAgent::Run() {
     RETURN_IF_ERROR(Lost());
     if (IsForGood(ended)) return ended;
     if (TakeWelcome()) pause = kFirstPauseSeconds;
-    Log(LogLevel::kWarning, "not connected to the server", "server", credentials_.server, "reason",
-        ended.message());
+    Log(LogLevel::kWarning, "not connected to the server", "agent", id_, "server", credentials_.server,
+        "reason", ended.message());
     const Stopwatch waiting;
     const double seconds = absl::Uniform(random, pause / 2, pause);
     while (!is_stopped_ && waiting.Seconds() < seconds)
@@ -162,7 +162,7 @@ absl::Status FleetAgent::Serve() {
 
 void FleetAgent::Receive(const proto::ToAgent& message) {
   if (message.has_welcome()) {
-    Log(LogLevel::kInfo, "connected to the server", "server", credentials_.server);
+    Log(LogLevel::kInfo, "connected to the server", "agent", id_, "server", credentials_.server);
     const std::lock_guard<std::mutex> lock(mutex_);
     was_welcomed_ = true;
     heartbeat_seconds_ =

@@ -56,8 +56,12 @@ class FleetAgent {
   };
   using Stream = grpc::ClientReaderWriter<fleet_proto::FromAgent, fleet_proto::ToAgent>;
 
-  FleetAgent(FleetAgentOptions options, std::unique_ptr<StoredBlobs> blobs, FleetCredentials credentials)
-      : options_(std::move(options)), blobs_(std::move(blobs)), credentials_(std::move(credentials)) {}
+  FleetAgent(FleetAgentOptions options, std::string id, std::unique_ptr<StoredBlobs> blobs,
+             FleetCredentials credentials)
+      : options_(std::move(options)),
+        id_(std::move(id)),
+        blobs_(std::move(blobs)),
+        credentials_(std::move(credentials)) {}
 
   // One connection, until it ends.
   absl::Status Serve();
@@ -72,6 +76,7 @@ class FleetAgent {
   bool TakeWelcome();
 
   const FleetAgentOptions options_;
+  const std::string id_;  // as in its certificate
   const std::unique_ptr<StoredBlobs> blobs_;
   std::map<std::string, Device> devices_;
   std::atomic<bool> is_stopped_ = false;

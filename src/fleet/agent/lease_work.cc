@@ -52,7 +52,11 @@ void LeaseWork::Take(const proto::Work& work) {
   const LeaseToken token = FromWire(work.token());
   const std::lock_guard<std::mutex> lock(mutex_);
   if (token < latest_ || (token == latest_ && is_stopped_)) return;
-  if (token > latest_) Begin(token);
+  if (token > latest_) {
+    Log(LogLevel::kInfo, "lease begins", "lease", TokenText(token), "device", work.device(), "owner",
+        work.owner());
+    Begin(token);
+  }
   Portion portion = {.token = token, .owner = work.owner()};
   for (const proto::Item& item : work.items()) {
     if (const auto result = results_.find(item.index()); result != results_.end()) {
@@ -63,7 +67,8 @@ void LeaseWork::Take(const proto::Work& work) {
     const auto request = DecodeWorkerRequest(item.item());
     const auto* decoded = request.ok() ? std::get_if<MeasureItem>(&*request) : nullptr;
     if (decoded == nullptr || item.index() < 0) {
-      Log(LogLevel::kWarning, "an item cannot be read", "reason", request.status().message());
+      Log(LogLevel::kWarning, "an item cannot be read", "lease", TokenText(token), "owner", work.owner(),
+          "reason", request.status().message());
       continue;
     }
     portion.batch.items.push_back({.index = item.index(), .item = *decoded});
@@ -77,7 +82,8 @@ void LeaseWork::Take(const proto::Work& work) {
 
 void LeaseWork::Stop(const LeaseToken& token) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (token != latest_) return;
+  if (token != latest_ || is_stopped_) return;
+  Log(LogLevel::kInfo, "lease ends", "lease", TokenText(token));
   CancelBatches();
   is_stopped_ = true;
   changed_.notify_all();
@@ -135,7 +141,8 @@ void LeaseWork::Prepare(const Portion& portion) {
   for (const std::string& digest : needed) {
     const auto file = Fetch(portion, digest);
     if (!file.ok()) {
-      Log(LogLevel::kWarning, "a blob cannot be had", "digest", digest, "reason", file.status().message());
+      Log(LogLevel::kWarning, "a blob cannot be had", "lease", TokenText(portion.token), "owner",
+          portion.owner, "digest", digest, "reason", file.status().message());
       host_.Forget(digest);  // it may be there from another owner
       const std::lock_guard<std::mutex> lock(mutex_);
       given_.erase(digest);

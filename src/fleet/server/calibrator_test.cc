@@ -3,16 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/server/made_up_agent_for_test.h"
+#include "fleet/server/made_up_client_for_test.h"
 #include "fleet/store/sqlite_fleet_store.h"
 
 namespace attune {
@@ -25,41 +23,6 @@ using ::testing::SizeIs;
 constexpr double kLeaseSeconds = 15, kStepSeconds = 0.5;
 constexpr CalibratorOptions kOptions = {.interval_seconds = 600, .retry_seconds = 60, .most_seconds = 100};
 constexpr char kDevice[] = "desk/cpu";
-
-// A client that asks for the device with little priority.
-class TestClient {
- public:
-  explicit TestClient(Dispatcher& dispatcher)
-      : dispatcher_(dispatcher),
-        number_(dispatcher.AddClient({.who = {.role = FleetRole::kClient, .owner = "bob", .id = "client"}},
-                                     mailbox_)) {
-    fleet_proto::FromClient message;
-    message.mutable_ask()->set_version(kFleetVersion);
-    message.mutable_ask()->set_key(kDevice);
-    message.mutable_ask()->set_priority(-100);
-    dispatcher_.Receive(number_, message);
-  }
-  ~TestClient() { dispatcher_.RemoveClient(number_); }
-  TestClient(const TestClient&) = delete;
-  TestClient& operator=(const TestClient&) = delete;
-
-  // Whether it was granted since the last call.
-  bool HasDevice() {
-    const std::vector<fleet_proto::ToClient> messages = mailbox_->Take();
-    return std::ranges::any_of(messages, [](const auto& message) { return message.has_granted(); });
-  }
-  void Release() {
-    fleet_proto::FromClient message;
-    message.mutable_release();
-    dispatcher_.Receive(number_, message);
-  }
-
- private:
-  Dispatcher& dispatcher_;
-  const std::shared_ptr<Mailbox<fleet_proto::ToClient>> mailbox_ =
-      std::make_shared<Mailbox<fleet_proto::ToClient>>();
-  const int64_t number_;
-};
 
 class CalibratorTest : public ::testing::Test {
  protected:
@@ -142,19 +105,19 @@ TEST_F(CalibratorTest, ADeviceThatTrustsSomeOwnersOnlyIsCalibratedToo) {
 }
 
 TEST_F(CalibratorTest, OthersGoFirstUnlessAnOperatorAsks) {
-  TestClient holder(*dispatcher_), second(*dispatcher_);
+  MadeUpClient holder(*dispatcher_, kDevice), second(*dispatcher_, kDevice);
   Pass(2);
   EXPECT_TRUE(State().is_going_on());  // it waits
-  TestClient third(*dispatcher_);
+  MadeUpClient third(*dispatcher_, kDevice, "bob", -100);
   holder.Release();
-  EXPECT_TRUE(second.HasDevice());
+  EXPECT_TRUE(second.WasGranted());
   EXPECT_TRUE(calibrator_->Begin(kDevice).ok());
   second.Release();
-  EXPECT_FALSE(third.HasDevice());
+  EXPECT_FALSE(third.WasGranted());
   EXPECT_EQ(Device().held_by(), kFleetItself);
   Pass(2);
   EXPECT_THAT(State().calibrations(), SizeIs(1));
-  EXPECT_TRUE(third.HasDevice());
+  EXPECT_TRUE(third.WasGranted());
 }
 
 TEST_F(CalibratorTest, ADeviceThatDriftsIsQuarantinedUntilItIsResumed) {

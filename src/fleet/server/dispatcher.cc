@@ -19,12 +19,14 @@ namespace proto = fleet_proto;
 constexpr int kMaxDevices = 64, kMaxKeys = 32, kMaxItems = 4096;
 constexpr size_t kMaxItemBytes = size_t{64} << 10;
 
-std::string TextOf(const LeaseToken& token) { return absl::StrCat(token.epoch, ".", token.number); }
-
 }  // namespace
 
 Dispatcher::Dispatcher(FleetStore& store, DispatcherOptions options, const Clock& clock, int64_t epoch)
-    : store_(store), options_(options), clock_(clock), leases_(epoch, options.lease_seconds, clock.Now()) {}
+    : store_(store),
+      options_(options),
+      clock_(clock),
+      leases_(epoch, options.lease_seconds, clock.Now()),
+      ticked_(clock.Now()) {}
 
 absl::StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(FleetStore& store, DispatcherOptions options,
                                                                const Clock& clock) {
@@ -78,7 +80,8 @@ void Dispatcher::RemoveAgent(int64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = agents_.find(number);
   if (found == agents_.end()) return;
-  Log(LogLevel::kInfo, "agent is gone", "agent", found->second.who.who.id);
+  const FleetIdentity& who = found->second.who.who;
+  Log(LogLevel::kInfo, "agent is gone", "agent", who.id, "owner", who.owner);
   // Its devices keep their leases: it may come back in time.
   std::erase_if(agent_of_device_, [&](const auto& entry) { return entry.second == number; });
   agents_.erase(found);
@@ -156,8 +159,9 @@ void Dispatcher::PassOn(Agent& agent, const proto::Result& result) {
   const bool is_current = held != held_.end() && agent.devices.contains(held->second.device) &&
                           leases_.IsCurrent(held->second.device, token);
   if (!is_current) {
+    ++counters_.results_refused;
     Log(LogLevel::kInfo, "result under a stale token is refused", "agent", agent.who.who.id, "lease",
-        TextOf(token));
+        TokenText(token));
     proto::ToAgent stop;
     ToWire(token, *stop.mutable_stop()->mutable_token());
     agent.link->Send(stop);
@@ -171,6 +175,7 @@ void Dispatcher::PassOn(Agent& agent, const proto::Result& result) {
   proto::ToClient message;
   *message.mutable_result() = result;
   client->second.link->Send(message);
+  ++counters_.results_passed_on;
 }
 
 void Dispatcher::Receive(int64_t number, const proto::FromClient& message) {
@@ -221,6 +226,7 @@ absl::Status Dispatcher::Ask(int64_t number, Client& client, const proto::Ask& a
   if (ask.has_resumed() && TakeBack(number, client, FromWire(ask.resumed()))) return absl::OkStatus();
   RETURN_IF_ERROR(CheckServed(ask.key(), client.who.who.owner));
   client.key = ask.key();
+  client.asked = clock_.Now();
   client.request = leases_.Ask({.key = ask.key(), .owner = client.who.who.owner, .priority = ask.priority()});
   client_of_request_[client.request] = number;
   return absl::OkStatus();
@@ -278,8 +284,10 @@ void Dispatcher::Grant() {
       client.link->Close(written);
       continue;
     }
-    Log(LogLevel::kInfo, "lease begins", "lease", TextOf(grant.token), "device", grant.device, "owner",
+    Log(LogLevel::kInfo, "lease begins", "lease", TokenText(grant.token), "device", grant.device, "owner",
         lease.owner);
+    ++counters_.leases_granted;
+    if (lease.owner != kFleetItself) counters_.waited.Add(clock_.Now() - client.asked);
     SendGranted(client, held_[grant.token] = std::move(lease));
   }
 }
@@ -288,8 +296,9 @@ void Dispatcher::EndLease(const LeaseToken& token, const absl::Status& why) {
   leases_.Release(token);
   const auto held = held_.find(token);
   if (held == held_.end()) return;
-  Log(LogLevel::kInfo, "lease ends", "lease", TextOf(token), "device", held->second.device, "reason",
-      why.message());
+  Log(LogLevel::kInfo, "lease ends", "lease", TokenText(token), "device", held->second.device, "owner",
+      held->second.owner, "reason", why.message());
+  ++counters_.leases_ended;
   SendStop(held->second.device, token);
   if (const auto client = clients_.find(held->second.client); client != clients_.end()) {
     client->second.token = {};
@@ -303,7 +312,9 @@ void Dispatcher::EndLease(const LeaseToken& token, const absl::Status& why) {
 
 void Dispatcher::Tick() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const LostLease& lost : leases_.EndSilent(clock_.Now())) {
+  ticked_ = clock_.Now();
+  for (const LostLease& lost : leases_.EndSilent(ticked_)) {
+    ++counters_.leases_lost;
     const std::string_view who = lost.device_was_silent ? "the device gives" : "its holder gave";
     EndLease(lost.token, absl::UnavailableError(absl::StrCat(lost.device, ": ", who, " no signs of life")));
   }

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/leases/fleet_leases.h"
+#include "fleet/server/dispatcher_snapshot.h"
 #include "fleet/server/link.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.pb.h"
@@ -65,6 +66,7 @@ class Dispatcher {
   std::vector<fleet_proto::Device> Devices(std::string_view key) const;
   // How many requests wait for each key.
   std::map<std::string, int> Waiting() const;
+  DispatcherSnapshot Snapshot() const;
   // NotFound if there is no such device.
   absl::Status Drain(const std::string& device, const std::string& reason);
   absl::Status Resume(const std::string& device);
@@ -85,6 +87,7 @@ class Dispatcher {
     std::shared_ptr<ClientLink> link;
     std::string key = {};   // that it has asked for
     int64_t request = 0;    // that waits; 0: none
+    double asked = 0;       // when it asked, by the clock
     LeaseToken token = {};  // of its lease; zero: none
   };
   struct Lease {
@@ -133,6 +136,8 @@ class Dispatcher {
   std::map<std::string, int64_t> agent_of_device_;  // connections
   std::map<int64_t, int64_t> client_of_request_;    // connections
   std::map<LeaseToken, Lease> held_;
+  DispatcherCounters counters_;
+  double ticked_;  // when Tick() was last called
 };
 
 }  // namespace attune

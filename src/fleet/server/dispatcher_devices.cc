@@ -1,6 +1,9 @@
 // How the dispatcher shows devices, and what operators do with them.
+#include <iterator>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +48,23 @@ std::vector<proto::Device> Dispatcher::Devices(std::string_view key) const {
 std::map<std::string, int> Dispatcher::Waiting() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return leases_.Waiting();
+}
+
+DispatcherSnapshot Dispatcher::Snapshot() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  DispatcherSnapshot snapshot = {.counters = counters_,
+                                 .agents = std::ssize(agents_),
+                                 .waiting = leases_.Waiting(),
+                                 .seconds_since_tick = clock_.Now() - ticked_};
+  std::set<std::string> held;
+  for (const auto& [token, lease] : held_) held.insert(lease.device);
+  for (const auto& [id, device] : devices_) {
+    ++(!agent_of_device_.contains(id) ? snapshot.devices_away
+       : held.contains(id)            ? snapshot.devices_held
+       : device.drained               ? snapshot.devices_drained
+                                      : snapshot.devices_free);
+  }
+  return snapshot;
 }
 
 absl::Status Dispatcher::CheckDevice(const std::string& device) const {

@@ -9,12 +9,11 @@
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/server/made_up_agent_for_test.h"
+#include "fleet/server/made_up_client_for_test.h"
 #include "fleet/store/sqlite_fleet_store.h"
 
 namespace attune {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr double kLeaseSeconds = 15;
 
@@ -31,14 +30,7 @@ class DispatcherOwnersTest : public ::testing::Test {
 
   // How a client of this owner fares who asks for the key: nothing as long as he may wait or has a device.
   std::optional<absl::Status> Ask(const std::string& owner, const std::string& key) {
-    const auto link = std::make_shared<Mailbox<fleet_proto::ToClient>>();
-    const int64_t client =
-        dispatcher_->AddClient({.who = {.role = FleetRole::kClient, .owner = owner, .id = owner}}, link);
-    fleet_proto::FromClient message;
-    message.mutable_ask()->set_version(kFleetVersion);
-    message.mutable_ask()->set_key(key);
-    dispatcher_->Receive(client, message);
-    return link->closed();
+    return MadeUpClient(*dispatcher_, key, owner).closed();
   }
 
   const testing::TemporaryFolder folder_;

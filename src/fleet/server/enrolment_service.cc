@@ -19,9 +19,13 @@ std::string AddressOf(const std::string& peer) { return peer.substr(0, peer.rfin
 grpc::Status EnrolmentService::Enrol(grpc::ServerContext* context, const fleet_proto::EnrolRequest* request,
                                      fleet_proto::Certificate* certificate) {
   const std::string address = AddressOf(context->peer());
-  if (const absl::Status admitted = limit_.Admit(address); !admitted.ok()) return ToRpc(admitted);
+  if (const absl::Status admitted = limit_.Admit(address); !admitted.ok()) {
+    ++refused_;
+    return ToRpc(admitted);
+  }
   absl::StatusOr<fleet_proto::Certificate> enrolled = admission_.Enrol(*request);
   Log(LogLevel::kInfo, "enrolment", "address", address, "result", enrolled.status().ToString());
+  ++(enrolled.ok() ? enrolled_ : refused_);
   if (enrolled.ok()) {
     limit_.Pardon(address);  // many devices may stand behind one address
     *certificate = *std::move(enrolled);

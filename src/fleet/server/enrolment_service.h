@@ -4,6 +4,9 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "fleet/identity/rate_limit.h"
 #include "fleet/server/admission.h"
 #include "fleet/wire/fleet.grpc.pb.h"
@@ -19,9 +22,14 @@ class EnrolmentService final : public fleet_proto::Enrolment::Service {
   grpc::Status Enrol(grpc::ServerContext* context, const fleet_proto::EnrolRequest* request,
                      fleet_proto::Certificate* certificate) override;
 
+  // How many attempts had these results since the server has started.
+  int64_t enrolled() const { return enrolled_; }
+  int64_t refused() const { return refused_; }
+
  private:
   Admission& admission_;
   RateLimit limit_;
+  std::atomic<int64_t> enrolled_ = 0, refused_ = 0;
 };
 
 }  // namespace attune

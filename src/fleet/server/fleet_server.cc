@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -22,6 +23,9 @@
 #include "fleet/server/admission.h"
 #include "fleet/server/enrolment_service.h"
 #include "fleet/server/fleet_service.h"
+#include "fleet/server/http_server.h"
+#include "fleet/server/metrics.h"
+#include "fleet/server/metrics_text.h"
 #include "fleet/store/sqlite_fleet_store.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/grpc_log.h"
@@ -31,6 +35,7 @@ namespace {
 
 constexpr unsigned kReloadSeconds = 1;  // for the files of TLS
 constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1;
+constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
 
 // The host of "host:port".
 std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
@@ -91,8 +96,10 @@ struct FleetServer::Parts {
   std::unique_ptr<Admission> admission;
   std::unique_ptr<EnrolmentService> enrolment_service;
   std::unique_ptr<FleetService> service;
-  std::string address, enrolment_address;
+  std::string address, enrolment_address, metrics_address;
   std::unique_ptr<grpc::Server> server, enrolment;
+  const Stopwatch since_start;
+  std::unique_ptr<HttpServer> http;  // null: metrics and health are not told
 
   std::mutex mutex;
   std::condition_variable ends;
@@ -114,7 +121,37 @@ struct FleetServer::Parts {
     }
   }
 
+  absl::Status Readiness() const {
+    if (dispatcher->Snapshot().seconds_since_tick > kMostTickSeconds)
+      return absl::UnavailableError("the server is stuck");
+    return store->CheckWritable();
+  }
+
+  std::string Metrics() const {
+    ServerMetrics metrics = {.dispatcher = dispatcher->Snapshot(),
+                             .blob_bytes = blobs->bytes(),
+                             .enrolled = enrolment_service->enrolled(),
+                             .refused_enrolments = enrolment_service->refused(),
+                             .uptime_seconds = since_start.Seconds()};
+    if (const auto revoked = store->RevokedSerials(SystemClock().WallMillis()); revoked.ok())
+      metrics.revoked_certificates = std::ssize(*revoked);
+    ObserveProcess(metrics);
+    return FormatMetrics(metrics);
+  }
+
+  HttpServer::Routes Routes() const {
+    return {
+        {"/metrics", [this] { return HttpAnswer{.body = Metrics(), .content_type = kMetricsContentType}; }},
+        {"/healthz", [] { return HttpAnswer{.body = "the server lives\n"}; }},
+        {"/readyz", [this] {
+           const absl::Status ready = Readiness();
+           return ready.ok() ? HttpAnswer{.body = "the server is ready\n"}
+                             : HttpAnswer{.status = 503, .body = absl::StrCat(ready.message(), "\n")};
+         }}};
+  }
+
   ~Parts() {
+    http.reset();
     {
       const std::lock_guard<std::mutex> guard(mutex);
       is_ending = true;
@@ -131,6 +168,8 @@ FleetServer::~FleetServer() = default;
 
 const std::string& FleetServer::address() const { return parts_->address; }
 const std::string& FleetServer::enrolment_address() const { return parts_->enrolment_address; }
+
+const std::string& FleetServer::metrics_address() const { return parts_->metrics_address; }
 
 absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServerOptions& options) {
   LogGrpcForDebugging();
@@ -161,6 +200,10 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->admission->SetAddresses(parts->address, parts->enrolment_address);
   ASSIGN_OR_RETURN(const FleetCredentials own, parts->admission->OperatorCredentials());
   RETURN_IF_ERROR(SaveCredentials(OperatorFolder(options.folder), own));
+  if (!options.metrics.empty()) {
+    ASSIGN_OR_RETURN(parts->http, HttpServer::Start({.address = options.metrics}, parts->Routes()));
+    parts->metrics_address = parts->http->address();
+  }
   if (!StartThread(parts->timer, [&running = *parts] { running.RunTimer(); }))
     return absl::ResourceExhaustedError("the system has no more threads");
   Log(LogLevel::kInfo, "server is here", "address", parts->address, "enrolment", parts->enrolment_address);

@@ -16,6 +16,8 @@ struct FleetServerOptions {
   std::string folder = {};  // of its state; created, for this user alone, if it is missing
   // Where the two services listen; port 0: any free one.
   std::string listen = "127.0.0.1:9190", enrolment = "127.0.0.1:9191";
+  // Where metrics and health are told by HTTP, to everyone who can reach it; empty: nowhere.
+  std::string metrics = {};
   // The name or address that others reach this machine by; empty: that of `listen`.
   std::string host = {};
   DispatcherOptions dispatcher = {};
@@ -37,6 +39,8 @@ class FleetServer {
   // "host:port" of the two services, as others reach them.
   const std::string& address() const;
   const std::string& enrolment_address() const;
+  // "host:port" of metrics and health; empty if they are not told.
+  const std::string& metrics_address() const;
 
  private:
   struct Parts;
