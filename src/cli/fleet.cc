@@ -13,6 +13,7 @@
 #include "cli/calibrations_view.h"
 #include "cli/command.h"
 #include "cli/fleet_calibrate.h"
+#include "cli/fleet_top.h"
 #include "cli/fleet_view.h"
 #include "cli/on_device.h"
 #include "cli/output.h"
@@ -156,6 +157,7 @@ void AddFleetCommand(CLI::App& app, Action& action) {
   AddMembers(*fleet, flags, action);
   AddDevices(*fleet, flags, action);
   AddFleetCalibrateCommand(*fleet, action);
+  AddFleetTopCommand(*fleet, action);
 }
 
 }  // namespace attune
