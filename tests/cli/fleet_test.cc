@@ -202,5 +202,23 @@ TEST_F(FleetCliTest, ADrainedDeviceIsShownWithItsReason) {
   EXPECT_THAT(Attune({"fleet", "list"}).out, Not(HasSubstr("repairs")));
 }
 
+TEST_F(FleetCliTest, OperatorsWatchAndCalibrate) {
+  StartAgent();
+  const std::string id = Device()["id"];
+  const Outcome calibrated = Attune({"fleet", "calibrate", id});
+  ASSERT_EQ(calibrated.exit_code, 0) << calibrated.err;
+  EXPECT_THAT(calibrated.out, AllOf(HasSubstr("usual"), HasSubstr("memory"), HasSubstr("GB/s per core")));
+  EXPECT_THAT(Attune({"fleet", "show", id}).out, HasSubstr("memory, GB/s"));
+  const Outcome watched = Attune({"fleet", "top", "--count", "2", "--interval", "0.1"});
+  EXPECT_EQ(watched.exit_code, 0) << watched.err;
+  EXPECT_THAT(watched.out, AllOf(HasSubstr("devices: 1 ("), HasSubstr("\n\ndevices: 1 ("), HasSubstr(id)));
+  const Outcome lines = Attune({"fleet", "top", "--count", "2", "--interval", "0.1", "--json"});
+  std::istringstream read(lines.out);
+  int count = 0;
+  for (std::string line; std::getline(read, line); ++count)
+    EXPECT_EQ(json::parse(line)["devices"][0]["id"], id);
+  EXPECT_EQ(count, 2);
+}
+
 }  // namespace
 }  // namespace attune
