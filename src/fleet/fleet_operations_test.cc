@@ -1,4 +1,4 @@
-// What operators see of a fleet, over the loopback: calibrations, metrics and readiness.
+// A fleet on the loopback as operators see it: calibrations, metrics and readiness.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST(FleetOperations, AnOperatorCalibratesADevice) {
   const auto before = owner->Calibrate(device);
   ASSERT_TRUE(before.ok()) << before.status();
   EXPECT_THAT(before->calibrations(), SizeIs(0));
-  // Whoever uses devices sees the result, but may not begin one.
+  // A client sees the result, but may not begin one.
   const auto client = fleet.Client("ann");
   EXPECT_EQ(client->Calibrate(device).status().code(), absl::StatusCode::kPermissionDenied);
   auto state = client->Calibrations(device);

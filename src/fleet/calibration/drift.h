@@ -51,8 +51,8 @@ struct Drift {
 };
 
 // `calibrations`: of one device since it was last declared sound, oldest first; those between the first
-// kBaselineCalibrations and the last kUsualCalibrations + 2 may be missing. Of several rates that have
-// changed, the one that has changed most. Pure.
+// kBaselineCalibrations and the last kUsualCalibrations + 2 may be missing. If several rates
+// have changed, the result is the one that has changed most. Pure.
 std::optional<Drift> FindDrift(std::span<const Peaks> calibrations);
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// What the dispatcher counts, for those who watch the server.
+// The dispatcher's numbers, for those who watch the server.
 #ifndef ATTUNE_FLEET_SERVER_DISPATCHER_SNAPSHOT_H_
 #define ATTUNE_FLEET_SERVER_DISPATCHER_SNAPSHOT_H_
 

@@ -63,7 +63,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
  private:
-  // Of all that comes until the next call, so that a slow peer cannot gain time byte by byte.
+  // Limits all that comes until the next call together, so that a slow peer cannot gain time byte by byte.
   void LimitTime() {
     stream_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
         std::chrono::duration<double>(service_.options.seconds_limit)));

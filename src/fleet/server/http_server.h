@@ -29,7 +29,7 @@ struct HttpServerOptions {
 // destroyed. Nothing is encrypted, and everyone who reaches the address may ask.
 class HttpServer {
  public:
-  // What answers a path such as "/metrics". Called by the server's thread.
+  // The functions that answer paths such as "/metrics". The server's thread calls them.
   using Routes = std::map<std::string, std::function<HttpAnswer()>, std::less<>>;
 
   // Fails if the address is none or is taken.

@@ -125,7 +125,7 @@ class FleetStore {
   virtual absl::Status AddCalibration(const std::string& device, const Calibration& calibration) = 0;
   // The device begins anew.
   virtual absl::Status ForgetCalibrations(const std::string& device) = 0;
-  // Of one device, in the order in which they were added.
+  // The device's, in the order in which they were added.
   virtual absl::StatusOr<std::vector<Calibration>> Calibrations(const std::string& device) = 0;
 
   // Whether a change would be taken now, or within half a second. Does not notice that the disk is full.
