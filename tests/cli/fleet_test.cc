@@ -77,10 +77,9 @@ class FleetCliTest : public ::testing::Test {
     return RunAttune(arguments, options);
   }
   void StartServer(const std::string& listen, const std::string& enrolment) {
-    server_ =
-        std::make_unique<RunningAttune>(std::vector<std::string>{"server", "--listen", listen, "--enrolment",
-                                                                 enrolment, "--lease-seconds", "2"},
-                                        variables_, folder_ / "server.log");
+    server_ = std::make_unique<RunningAttune>(
+        std::vector<std::string>{"server", "--listen", listen, "--enrolment", enrolment}, variables_,
+        folder_ / "server.log");
   }
   void AwaitServer() {
     while (Attune({"fleet", "list"}).exit_code != 0)

@@ -25,7 +25,8 @@ Dispatcher::Dispatcher(FleetStore& store, DispatcherOptions options, const Clock
     : store_(store),
       options_(options),
       clock_(clock),
-      leases_(epoch, options.lease_seconds, clock.Now()),
+      // The first epoch of a store has no leases before it.
+      leases_(epoch, options.lease_seconds, epoch == 1 ? std::nullopt : std::optional(clock.Now())),
       ticked_(clock.Now()) {}
 
 absl::StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(FleetStore& store, DispatcherOptions options,

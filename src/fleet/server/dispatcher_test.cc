@@ -56,7 +56,6 @@ class DispatcherTest : public ::testing::Test {
  protected:
   DispatcherTest() : store_(*SqliteFleetStore::Open(folder_ / "fleet.db")) {
     Start();
-    clock_.Advance(kLeaseSeconds);  // nothing is granted before
   }
 
   void Start() {
