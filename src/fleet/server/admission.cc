@@ -73,6 +73,16 @@ absl::StatusOr<FleetCredentials> Admission::OperatorCredentials() {
   return credentials;
 }
 
+absl::StatusOr<ServerTls> Admission::ServerTlsFor(const std::vector<std::string>& hosts) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return authorities_.ServerTlsFor(hosts);
+}
+
+std::string Admission::TrustedPem() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return authorities_.TrustedPem();
+}
+
 absl::StatusOr<fleet_proto::Certificate> Admission::Certify(const FleetIdentity& who,
                                                             const std::string& request_pem) {
   const std::lock_guard<std::mutex> lock(mutex_);

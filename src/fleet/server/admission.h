@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -44,6 +45,9 @@ class Admission {
                                                  const fleet_proto::RenewRequest& request);
   // Credentials of an operator with a new key, for whoever runs the server.
   absl::StatusOr<FleetCredentials> OperatorCredentials();
+  // As AuthorityFiles has them.
+  absl::StatusOr<ServerTls> ServerTlsFor(const std::vector<std::string>& hosts);
+  std::string TrustedPem();
 
  private:
   absl::StatusOr<fleet_proto::Certificate> Certify(const FleetIdentity& who, const std::string& request_pem);

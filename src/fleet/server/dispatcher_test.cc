@@ -54,9 +54,7 @@ struct ClientOfTest {
 
 class DispatcherTest : public ::testing::Test {
  protected:
-  DispatcherTest() : store_(*SqliteFleetStore::Open(folder_ / "fleet.db")) {
-    Start();
-  }
+  DispatcherTest() : store_(*SqliteFleetStore::Open(folder_ / "fleet.db")) { Start(); }
 
   void Start() {
     dispatcher_.reset();

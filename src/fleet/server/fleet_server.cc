@@ -1,10 +1,7 @@
 #include "fleet/server/fleet_server.h"
 
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/security/tls_certificate_provider.h>
-#include <grpcpp/security/tls_credentials_options.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <iterator>
@@ -19,13 +16,13 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "fleet/identity/authority_files.h"
-#include "fleet/identity/credentials.h"
 #include "fleet/server/admission.h"
 #include "fleet/server/enrolment_service.h"
 #include "fleet/server/fleet_service.h"
 #include "fleet/server/http_server.h"
 #include "fleet/server/metrics.h"
 #include "fleet/server/metrics_text.h"
+#include "fleet/server/server_certificates.h"
 #include "fleet/store/sqlite_fleet_store.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/grpc_log.h"
@@ -33,40 +30,11 @@
 namespace attune {
 namespace {
 
-constexpr unsigned kReloadSeconds = 1;  // for the files of TLS
 constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1;
 constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
 
 // The host of "host:port".
 std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
-
-// The files that gRPC reads again when they have changed.
-struct TlsFiles {
-  std::string chain, key, trusted;
-
-  explicit TlsFiles(const std::string& folder)
-      : chain(folder + "/tls-chain.pem"),
-        key(folder + "/tls-key.pem"),
-        trusted(folder + "/tls-trusted.pem") {}
-
-  absl::Status Write(const ServerTls& tls, const std::string& trusted_pem) const {
-    RETURN_IF_ERROR(WritePrivateFile(key, tls.key_pem));
-    RETURN_IF_ERROR(WritePrivateFile(chain, tls.chain_pem));
-    return WritePrivateFile(trusted, trusted_pem);
-  }
-
-  std::shared_ptr<grpc::ServerCredentials> Credentials(bool asks_for_certificates) const {
-    const auto provider = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-        key, chain, trusted, kReloadSeconds);
-    grpc::experimental::TlsServerCredentialsOptions options(provider);
-    options.watch_identity_key_cert_pairs();
-    options.watch_root_certs();
-    options.set_cert_request_type(asks_for_certificates
-                                      ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
-                                      : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
-    return grpc::experimental::TlsServerCredentials(options);
-  }
-};
 
 // Starts a server with one service; sets `port` to the one that it listens on.
 absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
@@ -98,6 +66,7 @@ struct FleetServer::Parts {
   std::unique_ptr<FleetService> service;
   std::string address, enrolment_address, metrics_address;
   std::unique_ptr<grpc::Server> server, enrolment;
+  std::unique_ptr<ServerCertificates> certificates;
   const Stopwatch since_start;
   std::unique_ptr<HttpServer> http;  // null: metrics and health are not told
 
@@ -118,6 +87,7 @@ struct FleetServer::Parts {
       // An operator may also revoke in the database, while the server runs.
       const auto revoked = store->RevokedSerials(SystemClock().WallMillis());
       if (revoked.ok()) dispatcher->Close(*revoked);
+      certificates->RenewIfDue();
     }
   }
 
@@ -174,32 +144,32 @@ const std::string& FleetServer::metrics_address() const { return parts_->metrics
 absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServerOptions& options) {
   LogGrpcForDebugging();
   const std::string host = options.host.empty() ? HostOf(options.listen) : options.host;
-  ASSIGN_OR_RETURN(AuthorityFiles authorities, AuthorityFiles::OpenOrCreate(options.folder));
+  RETURN_IF_ERROR(MakePrivateFolder(options.folder));
   auto parts = std::make_unique<Parts>();
   const std::string database = options.folder + "/fleet.db";
   ASSIGN_OR_RETURN(parts->lock, LockActive(database, "server"));
   if (parts->lock.get() < 0)
     return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another server has this folder"));
+  ASSIGN_OR_RETURN(AuthorityFiles authorities, AuthorityFiles::OpenOrCreate(options.folder));
   ASSIGN_OR_RETURN(parts->store, SqliteFleetStore::Open(database));
   ASSIGN_OR_RETURN(parts->blobs, BlobStore::Open(options.folder + "/blobs", options.blobs));
   ASSIGN_OR_RETURN(parts->dispatcher, Dispatcher::Create(*parts->store, options.dispatcher));
   parts->calibrator = std::make_unique<Calibrator>(*parts->dispatcher, *parts->store, options.calibrator);
-  ASSIGN_OR_RETURN(const ServerTls tls, authorities.ServerTlsFor({kFleetServerName, host}));
-  const TlsFiles files(options.folder);
-  RETURN_IF_ERROR(files.Write(tls, authorities.TrustedPem()));
   parts->admission = std::make_unique<Admission>(std::move(authorities), *parts->store);
+  parts->certificates = std::make_unique<ServerCertificates>(options.folder, host, *parts->admission);
+  RETURN_IF_ERROR(parts->certificates->WriteServers());
   parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);
   parts->service = std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store,
                                                   *parts->admission, *parts->calibrator);
   int port = 0, enrolment_port = 0;
-  ASSIGN_OR_RETURN(parts->server, Listen(options.listen, files.Credentials(true), *parts->service, &port));
-  ASSIGN_OR_RETURN(parts->enrolment, Listen(options.enrolment, files.Credentials(false),
+  ASSIGN_OR_RETURN(parts->server,
+                   Listen(options.listen, parts->certificates->ForMembers(), *parts->service, &port));
+  ASSIGN_OR_RETURN(parts->enrolment, Listen(options.enrolment, parts->certificates->ForEveryone(),
                                             *parts->enrolment_service, &enrolment_port));
   parts->address = absl::StrCat(host, ":", port);
   parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
   parts->admission->SetAddresses(parts->address, parts->enrolment_address);
-  ASSIGN_OR_RETURN(const FleetCredentials own, parts->admission->OperatorCredentials());
-  RETURN_IF_ERROR(SaveCredentials(OperatorFolder(options.folder), own));
+  RETURN_IF_ERROR(parts->certificates->WriteOperators());
   if (!options.metrics.empty()) {
     ASSIGN_OR_RETURN(parts->http, HttpServer::Start({.address = options.metrics}, parts->Routes()));
     parts->metrics_address = parts->http->address();

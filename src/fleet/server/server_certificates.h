@@ -1,0 +1,47 @@
+// The certificates that a fleet's server shows, and those of its own operator, made anew when it is time.
+#ifndef ATTUNE_FLEET_SERVER_SERVER_CERTIFICATES_H_
+#define ATTUNE_FLEET_SERVER_SERVER_CERTIFICATES_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "fleet/server/admission.h"
+
+namespace attune {
+
+// gRPC reads the server's certificates from files in the folder, and again when they change. Not thread safe;
+// the admission must outlive it.
+class ServerCertificates {
+ public:
+  // `host`: the name or address that others reach the server by.
+  ServerCertificates(std::string folder, std::string host, Admission& admission)
+      : folder_(std::move(folder)), host_(std::move(host)), admission_(admission) {}
+
+  // Writes the server's files, which the credentials below need.
+  absl::Status WriteServers();
+  // Writes the operator's, once the admission knows the server's addresses.
+  absl::Status WriteOperators();
+  // Writes both again when they are due for renewal. A failure is logged, and tried again in a minute.
+  void RenewIfDue();
+
+  // For those who have certificates of the fleet, and for those who enrol.
+  std::shared_ptr<grpc::ServerCredentials> ForMembers() const;
+  std::shared_ptr<grpc::ServerCredentials> ForEveryone() const;
+
+ private:
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::shared_ptr<grpc::ServerCredentials> Credentials(bool asks_for_certificates) const;
+
+  const std::string folder_, host_;
+  Admission& admission_;
+  int64_t servers_renewal_ms_ = 0, operators_renewal_ms_ = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_SERVER_CERTIFICATES_H_
