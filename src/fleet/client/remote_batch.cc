@@ -76,13 +76,18 @@ double RemoteBatch::SecondsSinceHeartbeat() const { return SystemClock().Now() -
 
 void RemoteBatch::UseDevices() {
   fleet_proto::Token token;
+  bool is_told = false;  // that there is no device now
   for (;;) {
+    const int64_t before = token.number();
     const absl::Status ended = UseLease(token);
+    const bool had_device = token.number() != before;
     std::unique_lock<std::mutex> lock(mutex_);
     if (is_cancelled_ || num_done_ == items_.size()) return;
     if (ended.ok() && left_.empty()) return;  // other devices measure the rest
     if (!ended.ok() && !MayPass(ended)) return Drop(std::string(ended.message()));
-    if (!ended.ok()) Log(LogLevel::kWarning, "a device is lost, trying again", "reason", ended.message());
+    if (!ended.ok() && (had_device || !is_told))
+      Log(LogLevel::kWarning, "no device now, trying again", "reason", ended.message());
+    is_told = !ended.ok();
     changed_.wait_for(lock, std::chrono::duration<double>(kPauseSeconds), [&] { return is_cancelled_; });
   }
 }

@@ -1,10 +1,10 @@
 // Brings clients and devices together: the server's logic, without a network.
 //
 // Problem: clients and agents come and go, and the server may start again in the middle of everything. Idea:
-// each client's connection stands for one request or lease, and a lease outlives connections. What a lease
-// still has to measure is remembered, so that an agent that comes back gets it again; a client that comes
-// back after the server has started again sends it again. Every result is passed on only while its token is
-// the device's latest one.
+// each client's connection stands for one request or lease, and a lease outlives connections. The
+// dispatcher remembers what a lease still has to measure, so that an agent that comes back gets it again; a
+// client that comes back after the server has started again sends it again. Every result is passed on only
+// while its token is the device's latest one.
 #ifndef ATTUNE_FLEET_SERVER_DISPATCHER_H_
 #define ATTUNE_FLEET_SERVER_DISPATCHER_H_
 
