@@ -21,9 +21,7 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -37,8 +35,6 @@ namespace {
 constexpr double kStartSeconds = 60;  // until it is executed
 constexpr double kGraceSeconds = 2;
 constexpr int kMostLastReads = 64;
-constexpr size_t kKeptErrorBytes = 4000;
-constexpr size_t kReadBytes = size_t{1} << 16;
 
 absl::Status SystemError(const char* what, int error) {
   return absl::ResourceExhaustedError(absl::StrCat("cannot be started: ", what, ": ", std::strerror(error)));
@@ -64,18 +60,6 @@ absl::StatusOr<std::string> FindProgram(const std::string& name, const std::stri
   return absl::NotFoundError("cannot be started: no folder of PATH has a program of this name");
 }
 
-// Returns what could be read now: empty at the end, and nothing if there is nothing yet.
-std::optional<std::string> ReadSome(int file) {
-  std::string text(kReadBytes, '\0');
-  ssize_t got = 0;
-  do {
-    got = read(file, text.data(), text.size());
-  } while (got < 0 && errno == EINTR);
-  if (got < 0 && errno == EAGAIN) return std::nullopt;
-  text.resize(got < 0 ? 0 : static_cast<size_t>(got));
-  return text;
-}
-
 bool CanRead(int file, double seconds) {
   const Deadline deadline = After(seconds);
   pollfd waits = {file, POLLIN, 0};
@@ -86,23 +70,10 @@ bool CanRead(int file, double seconds) {
   return ready > 0;
 }
 
-std::string DescribeWait(int status) {
-  if (WIFEXITED(status)) return absl::StrCat("exit status ", WEXITSTATUS(status));
-  return absl::StrCat("signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
-}
-
 // Our end of a connection to the program, and its own.
 struct Connection {
   FileDescriptor ours, theirs;
 };
-
-absl::StatusOr<Connection> PipeFromProgram() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return SystemError("pipe", errno);
-  Connection made = {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return made;
-}
 
 // A socket, since writing to a pipe that nobody reads raises a signal.
 absl::StatusOr<Connection> SocketToProgram() {
@@ -171,9 +142,9 @@ void Keep(const Launch& launch, int ended, std::promise<pid_t>& started) {
 absl::Status ProgramProcess::StartKeeper(const std::string& program, std::vector<std::string> arguments,
                                          const std::string& folder) {
   ASSIGN_OR_RETURN(Connection input, SocketToProgram());
-  ASSIGN_OR_RETURN(Connection output, PipeFromProgram());
-  ASSIGN_OR_RETURN(Connection errors, PipeFromProgram());
-  ASSIGN_OR_RETURN(Connection failure, PipeFromProgram());
+  ASSIGN_OR_RETURN(OutputPipe output, OpenOutputPipe());
+  ASSIGN_OR_RETURN(OutputPipe errors, OpenOutputPipe());
+  ASSIGN_OR_RETURN(OutputPipe failure, OpenOutputPipe());
   ended_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   if (ended_.get() < 0) return SystemError("eventfd", errno);
 
@@ -277,8 +248,7 @@ bool ProgramProcess::ReadErrors() {
   const std::optional<std::string> text = ReadSome(errors_.get());
   if (!text.has_value()) return false;
   if (text->empty()) errors_.Close();  // else poll() would return at once
-  errors_text_ += *text;
-  if (errors_text_.size() > kKeptErrorBytes) errors_text_.erase(0, errors_text_.size() - kKeptErrorBytes);
+  printed_.Add(*text);
   return !text->empty();
 }
 
@@ -304,11 +274,7 @@ absl::Status ProgramProcess::End(double grace_seconds) {
   // A process that has left the group may still print.
   for (int reads = 0; reads < kMostLastReads && ReadErrors(); ++reads) {
   }
-  const std::string_view printed = absl::StripAsciiWhitespace(errors_text_);
-  if (!printed.empty()) {
-    absl::StrAppend(&how, "; it printed: ", WithoutControls(absl::StrReplaceAll(printed, {{"\n", " | "}})));
-  }
-  end_ = absl::UnavailableError(absl::StrCat("ended unexpectedly: ", how));
+  end_ = absl::UnavailableError(absl::StrCat("ended unexpectedly: ", how, printed_.Suffix()));
   return end_;
 }
 

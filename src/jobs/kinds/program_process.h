@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "base/file_descriptor.h"
 #include "base/process/message.h"
+#include "base/process/pipe.h"
 
 namespace attune {
 
@@ -70,7 +71,8 @@ class ProgramProcess {
 
   FileDescriptor input_, output_, errors_;
   FileDescriptor ended_;  // can be read once the program has ended
-  std::string output_text_, errors_text_;
+  std::string output_text_;
+  PrintedErrors printed_;
   pid_t pid_ = -1;
   std::thread keeper_;
   std::vector<int> first_processors_;

@@ -1,0 +1,43 @@
+#include "base/process/command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+
+absl::StatusOr<std::string> RunShell(const std::string& script, const CommandLimits& limits = {}) {
+  return RunCommand({"sh", "-c", script}, limits);
+}
+
+TEST(CommandTest, ReturnsTheOutputAloneAndPassesArgumentsAsTheyAre) {
+  EXPECT_EQ(*RunCommand({"printf", "%s|", "a b", "$HOME", "", "'\"\n"}), "a b|$HOME||'\"\n|");
+  EXPECT_EQ(*RunShell("echo out; echo error >&2"), "out\n");
+  EXPECT_EQ(*RunShell("cat"), "");  // there is no input
+  EXPECT_EQ(RunShell("head -c 500000 /dev/zero")->size(), 500000u);
+}
+
+TEST(CommandTest, TellsHowAProgramFailed) {
+  EXPECT_EQ(RunShell("echo one >&2; echo two >&2; exit 3").status(),
+            absl::UnavailableError("sh: exit status 3; it printed: one | two"));
+  EXPECT_THAT(RunShell("kill -9 $$").status().message(), HasSubstr("signal 9"));
+  EXPECT_TRUE(absl::IsNotFound(RunCommand({"attune-no-such-program"}).status()));
+  EXPECT_TRUE(absl::IsNotFound(RunCommand({"/"}).status()));
+}
+
+TEST(CommandTest, EndsAProgramThatTakesTooLongOrPrintsTooMuch) {
+  const auto late = RunShell("echo soon >&2; sleep 1000 & wait", {.seconds = 0.2});
+  EXPECT_EQ(late.status(), absl::DeadlineExceededError("sh: has not ended within 0.2 s; it printed: soon"));
+  EXPECT_TRUE(absl::IsResourceExhausted(RunShell("cat /dev/zero", {.output_bytes = 1000}).status()));
+}
+
+TEST(CommandTest, DoesNotWaitForWhatAProgramLeavesBehind) {
+  EXPECT_EQ(*RunShell("sleep 1000 & echo done"), "done\n");
+}
+
+}  // namespace
+}  // namespace attune
