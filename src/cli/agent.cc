@@ -1,12 +1,20 @@
 // attune agent [INVITATION]
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/private_file.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/fleet_folders.h"
@@ -18,6 +26,7 @@
 #include "fleet/host/device_host_process.h"
 #include "fleet/host/stays_off_lease.h"
 #include "fleet/identity/credentials.h"
+#include "fleet/identity/invitation.h"
 
 namespace attune {
 namespace {
@@ -25,8 +34,12 @@ namespace {
 // Among the agent's devices.
 constexpr char kDeviceName[] = "cpu";
 
+constexpr double kMostIdleSeconds = 1e9;
+constexpr int64_t kMostInvitationBytes = 4096;
+constexpr std::chrono::seconds kEnrolmentPause(5);
+
 struct Flags {
-  std::string invitation;
+  std::string invitation, invitation_file;
   FleetAgentOptions agent;
 };
 
@@ -66,6 +79,27 @@ absl::Status Enrol(const Flags& flags) {
   return SaveCredentials(flags.agent.folder, credentials);
 }
 
+// For agents that nobody looks after: they come many at once, and wait until the server has time for them, as
+// long as the invitation counts.
+absl::Status EnrolByFile(const Flags& flags) {
+  if (LoadCredentials(flags.agent.folder).ok()) return absl::OkStatus();  // it has started again
+  ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(flags.invitation_file, kMostInvitationBytes));
+  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(absl::StripAsciiWhitespace(text)));
+  const Stopwatch since_start;
+  absl::StatusOr<FleetCredentials> credentials = EnrolInFleet(invitation);
+  while (absl::IsUnavailable(credentials.status()) || absl::IsResourceExhausted(credentials.status())) {
+    if (since_start.Seconds() > kInvitationSeconds) break;
+    Log(LogLevel::kWarning, "not enrolled yet", "reason", credentials.status().message());
+    std::this_thread::sleep_for(kEnrolmentPause);
+    credentials = EnrolInFleet(invitation);
+  }
+  RETURN_IF_ERROR(credentials.status());
+  RETURN_IF_ERROR(SaveCredentials(flags.agent.folder, *credentials));
+  std::error_code ignored;  // it counts no more
+  std::filesystem::remove(flags.invitation_file, ignored);
+  return absl::OkStatus();
+}
+
 absl::Status RunAgent(Flags flags) {
   if (flags.agent.folder.empty()) {
     ASSIGN_OR_RETURN(flags.agent.folder, DefaultAgentFolder());
@@ -75,6 +109,7 @@ absl::Status RunAgent(Flags flags) {
       std::unique_ptr<DeviceHostProcess> host,
       DeviceHostProcess::Start("/proc/self/exe", [&](const HostEvent& e) { events.Receive(e); }));
   if (!flags.invitation.empty()) RETURN_IF_ERROR(Enrol(flags));
+  if (!flags.invitation_file.empty()) RETURN_IF_ERROR(EnrolByFile(flags));
   const DeviceInfo device = host->device();
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetAgent> agent, FleetAgent::Create(flags.agent));
   RETURN_IF_ERROR(agent->AddDevice(kDeviceName, std::move(host)));
@@ -92,8 +127,15 @@ absl::Status RunAgent(Flags flags) {
 void AddAgentCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("agent", "Offer this machine as a device of a fleet");
   auto flags = std::make_shared<Flags>();
-  command->add_option("INVITATION", flags->invitation,
-                      "the text that attune fleet invite has printed; needed once, to enrol");
+  CLI::Option* invitation =
+      command->add_option("INVITATION", flags->invitation,
+                          "the text that attune fleet invite has printed; needed once, to enrol");
+  command
+      ->add_option(
+          "--invitation-file", flags->invitation_file,
+          "read it from this file, which nobody else may read, and delete that; waits for the server")
+      ->type_name("FILE")
+      ->excludes(invitation);
   command->add_option("--state", flags->agent.folder,
                       "the folder of its state (default: attune/agent among the user's state files)");
   command
@@ -104,6 +146,10 @@ void AddAgentCommand(CLI::App& app, Action& action) {
       ->add_option("--trust", flags->agent.owners,
                    "take work of this owner even if this machine cannot fence it in; may be repeated")
       ->type_name("OWNER");
+  command
+      ->add_option("--idle-seconds", flags->agent.idle_seconds,
+                   "end once it had nothing to measure for so long (default: never)")
+      ->check(CLI::Range(1.0, kMostIdleSeconds));
   command->callback([command, flags, &action] {
     LogToPeople(*command);
     flags->agent.program = ATTUNE_VERSION;

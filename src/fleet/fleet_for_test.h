@@ -33,10 +33,11 @@ inline DeviceInfo DeviceOfTest() {
 // An agent that runs until it is destroyed.
 class AgentOfTest {
  public:
-  AgentOfTest(const std::string& folder, MockDeviceHost::Answer answer) {
+  AgentOfTest(const std::string& folder, MockDeviceHost::Answer answer, double idle_seconds) {
     FleetAgentOptions options;
     options.folder = folder;
     options.keys = {"desk"};
+    options.idle_seconds = idle_seconds;
     auto created = FleetAgent::Create(options);
     EXPECT_TRUE(created.ok()) << created.status();
     agent_ = *std::move(created);
@@ -96,13 +97,15 @@ class FleetOfTest {
   std::shared_ptr<FleetClient> Client(const std::string& owner) {
     return std::make_shared<FleetClient>(Enrol("client", owner));
   }
-  // `server`: the address by which it reaches the server, if it is another than the server's own.
-  std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer, const std::string& server = "") {
+  // `idle_seconds`: it ends after so long without work; 0: never. `server`: the address by which it reaches the
+  // server, if it is another than the server's own.
+  std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer, const std::string& server = "",
+                                     double idle_seconds = 0) {
     const std::string folder = folder_.path() + "/agent" + std::to_string(++num_agents_);
     FleetCredentials credentials = Enrol("agent", "bob");
     if (!server.empty()) credentials.server = server;
     EXPECT_TRUE(SaveCredentials(folder, credentials).ok());
-    return std::make_unique<AgentOfTest>(folder, std::move(answer));
+    return std::make_unique<AgentOfTest>(folder, std::move(answer), idle_seconds);
   }
   // Waits until so many devices are there.
   void AwaitDevices(size_t count) {

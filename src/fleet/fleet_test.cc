@@ -211,6 +211,29 @@ TEST_F(FleetTest, AnUnknownKeyIsAnErrorAtOnce) {
   EXPECT_TRUE(absl::IsNotFound(service.status())) << service.status();
 }
 
+TEST_F(FleetTest, AClientWaitsForADeviceThatIsPromised) {
+  const auto fleet = fleet_.Operator();
+  EXPECT_TRUE(absl::IsPermissionDenied(fleet_.Client("alice")->Queue({"desk"}).status()));
+  ASSERT_TRUE(fleet->Queue({"desk"}).ok());
+  Bench bench(0);
+  std::unique_ptr<AgentOfTest> agent;
+  std::thread brings([&] {
+    while (fleet->Queue({"desk"})->empty()) std::this_thread::yield();
+    agent = fleet_.Agent(bench.Answer());
+  });
+  const auto service = Service("alice");
+  brings.join();
+  EXPECT_EQ(service->device().fingerprint, "board");
+  ExpectAllOk(*service->Submit(Items(*service, 3)), 3);
+}
+
+TEST_F(FleetTest, AnAgentThatHasNoWorkForTooLongEnds) {
+  Bench bench(0);
+  const auto agent = fleet_.Agent(bench.Answer(), /*server=*/"", /*idle_seconds=*/0.2);
+  EXPECT_TRUE(agent->AwaitEnd().ok());
+  fleet_.AwaitDevices(0);
+}
+
 TEST_F(FleetTest, ARevokedAgentIsOut) {
   Bench bench(0);
   const auto agent = fleet_.Agent(bench.Answer());

@@ -121,7 +121,7 @@ absl::Status FleetAgent::Run() {
         "reason", ended.message());
     const Stopwatch waiting;
     const double seconds = absl::Uniform(random, pause / 2, pause);
-    while (!is_stopped_ && waiting.Seconds() < seconds)
+    for (; !is_stopped_ && waiting.Seconds() < seconds; StopIfIdle())
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
     pause = std::min(2 * pause, kMostPauseSeconds);
   }
@@ -168,6 +168,7 @@ void FleetAgent::Receive(const proto::ToAgent& message) {
     heartbeat_seconds_ =
         std::clamp(message.welcome().heartbeat_seconds(), kLeastHeartbeatSeconds, kMostHeartbeatSeconds);
   } else if (message.has_work()) {
+    NoteWork();
     const auto device = devices_.find(message.work().device());
     if (device != devices_.end()) device->second.work->Take(message.work());
   } else if (message.has_stop()) {
@@ -202,6 +203,7 @@ void FleetAgent::KeepAlive(grpc::ClientContext& context) {
       const auto wait = std::chrono::duration<double>(std::min(kPollSeconds, seconds));
       if (changed_.wait_for(lock, wait, [&] { return !is_connected_; })) return;
     }
+    StopIfIdle();
     if (is_stopped_ || !Lost().ok()) return context.TryCancel();
     if (since_heartbeat.Seconds() < seconds) continue;
     since_heartbeat.Lap();
@@ -223,6 +225,23 @@ void FleetAgent::RenewIfDue() {
   } else {
     Log(LogLevel::kWarning, "the certificate is not renewed", "reason", saved.message());
   }
+}
+
+void FleetAgent::NoteWork() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  since_work_.Lap();
+}
+
+void FleetAgent::StopIfIdle() {
+  if (options_.idle_seconds == 0) return;
+  if (!std::ranges::all_of(devices_, [](const auto& entry) { return entry.second.work->is_idle(); }))
+    return NoteWork();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (since_work_.Seconds() < options_.idle_seconds) return;
+  }
+  Log(LogLevel::kInfo, "was idle for too long, ends", "seconds", options_.idle_seconds);
+  Stop();
 }
 
 void FleetAgent::Send(const proto::FromAgent& message) {

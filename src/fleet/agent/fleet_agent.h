@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "fleet/agent/lease_work.h"
 #include "fleet/agent/stored_blobs.h"
 #include "fleet/host/device_host.h"
@@ -28,6 +29,7 @@ struct FleetAgentOptions {
   std::string program = {};              // this program's version, for people
   std::vector<std::string> keys = {};    // that its devices can be asked for by, besides their fingerprints
   std::vector<std::string> owners = {};  // whose work it takes even if the machine cannot fence it in
+  double idle_seconds = 0;               // it ends once it had no work for so long; 0: never
 };
 
 // Keeps a connection to the server until it is stopped. Thread safe.
@@ -43,8 +45,9 @@ class FleetAgent {
   absl::Status AddDevice(const std::string& name, std::unique_ptr<DeviceHost> host);
   void OnHostEvent(const std::string& name, const HostEvent& event);
 
-  // Serves until Stop(), or until the server refuses this agent for good or a host is lost: then fails with
-  // the reason. A server that cannot be reached is tried again and again.
+  // Serves until Stop(), or until it was idle for too long, which is no failure, or until the server refuses
+  // this agent for good or a host is lost: then fails with the reason. A server that cannot be reached is
+  // tried again and again.
   absl::Status Run();
   // Safe in a signal handler. Takes effect within a second.
   void Stop() { is_stopped_.store(true, std::memory_order_relaxed); }
@@ -70,6 +73,8 @@ class FleetAgent {
   // The loop of the thread that gives signs of life, renews the certificate and notices Stop().
   void KeepAlive(grpc::ClientContext& context);
   void RenewIfDue();
+  void NoteWork();
+  void StopIfIdle();
   void Send(const fleet_proto::FromAgent& message);
   absl::Status Lost() const;
   // Whether the server has answered since the last call.
@@ -87,7 +92,8 @@ class FleetAgent {
   std::condition_variable changed_;
   bool is_connected_ = false, is_ending_ = false, was_welcomed_ = false;
   double heartbeat_seconds_ = 5;
-  absl::Status lost_;  // why a host is lost
+  Stopwatch since_work_;  // came or was done
+  absl::Status lost_;     // why a host is lost
 
   std::mutex write_mutex_;    // one write at a time
   Stream* stream_ = nullptr;  // null: not connected

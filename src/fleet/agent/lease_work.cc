@@ -89,6 +89,11 @@ void LeaseWork::Stop(const LeaseToken& token) {
   changed_.notify_all();
 }
 
+bool LeaseWork::is_idle() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return is_stopped_ || taken_.size() == results_.size();
+}
+
 void LeaseWork::Observe(const HostEvent& event) {
   const auto* result = std::get_if<HostResult>(&event);
   if (result == nullptr) return;

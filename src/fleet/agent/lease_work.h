@@ -38,6 +38,8 @@ class LeaseWork {
   // The lease has ended.
   void Stop(const LeaseToken& token);
   void Observe(const HostEvent& event);
+  // Whether there is nothing to measure.
+  bool is_idle() const;
 
  private:
   struct Portion {
@@ -64,7 +66,7 @@ class LeaseWork {
   BlobFetcher& fetcher_;
   const Send send_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_ending_ = false;
   LeaseToken latest_;

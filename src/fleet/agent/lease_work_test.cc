@@ -144,6 +144,20 @@ TEST_F(LeaseWorkTest, OnlyTheLatestLeaseCounts) {
   EXPECT_EQ(FromWire(sent_[0].token()).number, 3);
 }
 
+TEST_F(LeaseWorkTest, IsIdleOnceAllIsMeasuredOrTheLeaseHasEnded) {
+  EXPECT_TRUE(work_.is_idle());
+  work_.Take(Work(1, {1, 2}));
+  const RunBatch batch = host_.AwaitBatches(1)[0];
+  Answer(batch.number, 1);
+  EXPECT_FALSE(work_.is_idle());
+  Answer(batch.number, 2);
+  EXPECT_TRUE(work_.is_idle());
+  work_.Take(Work(1, {3}));
+  EXPECT_FALSE(work_.is_idle());
+  work_.Stop({.epoch = 1, .number = 1});
+  EXPECT_TRUE(work_.is_idle());
+}
+
 TEST_F(LeaseWorkTest, ALeaseThatHasEndedGetsNoMoreResults) {
   work_.Take(Work(1, {1, 2}));
   const RunBatch batch = host_.AwaitBatches(1)[0];

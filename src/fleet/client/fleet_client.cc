@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -37,6 +38,11 @@ absl::Status FleetClient::Explain(const grpc::Status& status) const {
                                              explained.message(), "); is attune server running there?"));
 }
 
+absl::StatusOr<FleetIdentity> FleetClient::Identity() const {
+  ASSIGN_OR_RETURN(CertificateFacts facts, ReadCertificate(credentials_.certificate_pem));
+  return std::move(facts.who);
+}
+
 absl::StatusOr<std::vector<proto::Device>> FleetClient::Devices(const std::string& key) {
   grpc::ClientContext context;
   SetDeadline(context);
@@ -47,24 +53,27 @@ absl::StatusOr<std::vector<proto::Device>> FleetClient::Devices(const std::strin
   return std::vector<proto::Device>(list.devices().begin(), list.devices().end());
 }
 
-absl::StatusOr<std::map<std::string, int>> FleetClient::Queue() {
+absl::StatusOr<std::map<std::string, int>> FleetClient::Queue(const std::vector<std::string>& promised_keys) {
   grpc::ClientContext context;
   SetDeadline(context);
+  proto::QueueRequest request;
+  request.mutable_promised_keys()->Assign(promised_keys.begin(), promised_keys.end());
   proto::QueueState state;
-  RETURN_IF_ERROR(Explain(stub_->Queue(&context, proto::QueueRequest(), &state)));
+  RETURN_IF_ERROR(Explain(stub_->Queue(&context, request, &state)));
   std::map<std::string, int> waiting;
   for (const proto::QueueState::Waiting& entry : state.waiting()) waiting[entry.key()] = entry.requests();
   return waiting;
 }
 
-absl::StatusOr<int64_t> FleetClient::Sent(const Blob& blob) {
+absl::StatusOr<std::optional<int64_t>> FleetClient::Sent(const Blob& blob) {
   grpc::ClientContext context;
   SetDeadline(context);
   proto::BlobName name;
   name.set_digest(blob.digest());
   proto::BlobState state;
   RETURN_IF_ERROR(Explain(stub_->StateOfBlob(&context, name, &state)));
-  return state.is_complete() ? blob.size() : std::clamp<int64_t>(state.sent_bytes(), 0, blob.size());
+  if (state.is_complete()) return std::nullopt;
+  return std::clamp<int64_t>(state.sent_bytes(), 0, blob.size());
 }
 
 absl::Status FleetClient::Send(const Blob& blob) {
@@ -73,8 +82,8 @@ absl::Status FleetClient::Send(const Blob& blob) {
     const absl::Status sent = SendFrom(blob, 0);
     if (!absl::IsOutOfRange(sent)) return sent;
   }
-  ASSIGN_OR_RETURN(const int64_t offset, Sent(blob));
-  return SendFrom(blob, offset);
+  ASSIGN_OR_RETURN(const std::optional<int64_t> offset, Sent(blob));
+  return offset ? SendFrom(blob, *offset) : absl::OkStatus();
 }
 
 absl::Status FleetClient::SendFrom(const Blob& blob, int64_t offset) {

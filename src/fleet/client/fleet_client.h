@@ -4,11 +4,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
 #include "fleet/wire/fleet.grpc.pb.h"
@@ -22,8 +24,9 @@ class FleetClient {
   explicit FleetClient(const FleetCredentials& credentials);
 
   absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const std::string& key);
-  // How many requests wait for each key.
-  absl::StatusOr<std::map<std::string, int>> Queue();
+  // How many requests wait for each key. For the next minute, requests for the promised keys may wait even if
+  // no device has them; to promise is for operators.
+  absl::StatusOr<std::map<std::string, int>> Queue(const std::vector<std::string>& promised_keys = {});
   // The device's latest calibrations.
   absl::StatusOr<fleet_proto::CalibrationState> Calibrations(const std::string& device);
   // Sends the blob; goes on where an earlier attempt broke off.
@@ -40,10 +43,12 @@ class FleetClient {
 
   fleet_proto::Fleet::Stub& stub() { return *stub_; }
   const std::string& server() const { return credentials_.server; }
+  // Whose certificate it has.
+  absl::StatusOr<FleetIdentity> Identity() const;
 
  private:
-  // The bytes of the blob that have been sent.
-  absl::StatusOr<int64_t> Sent(const Blob& blob);
+  // The bytes of the blob that have been sent; nothing if the server has it.
+  absl::StatusOr<std::optional<int64_t>> Sent(const Blob& blob);
   absl::Status SendFrom(const Blob& blob, int64_t offset);
   absl::Status Explain(const grpc::Status& status) const;
 

@@ -63,7 +63,9 @@ absl::StatusOr<LeaseEvent> LeaseCall::Next() {
       const std::lock_guard<std::mutex> lock(mutex_);
       heartbeat_seconds_ =
           std::clamp(message.granted().heartbeat_seconds(), kLeastHeartbeatSeconds, kMostHeartbeatSeconds);
-      return LeaseGranted{.device = message.granted().device(), .token = message.granted().token()};
+      return LeaseGranted{.device = message.granted().device(),
+                          .info = message.granted().info(),
+                          .token = message.granted().token()};
     }
     if (message.has_result()) return Decode(message.result());
     if (message.has_device_is_alive()) return DeviceAlive{};

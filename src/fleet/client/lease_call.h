@@ -24,6 +24,7 @@ namespace attune {
 
 struct LeaseGranted {
   std::string device = {};
+  std::string info = {};  // device/codec.h
   fleet_proto::Token token = {};
 };
 struct LeaseResult {

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "device/codec.h"
+#include "fleet/client/lease_call.h"
 #include "fleet/client/remote_batch.h"
 
 namespace attune {
@@ -19,6 +22,21 @@ namespace proto = fleet_proto;
 // A server that starts again is awaited for so long, and asked with these pauses.
 constexpr double kServerSeconds = 120, kPauseSeconds = 0.5;
 
+// Takes the next device with the key for a moment, to learn what it is.
+absl::StatusOr<DeviceInfo> AwaitDevice(FleetClient& client, const RemoteServiceOptions& options) {
+  Log(LogLevel::kWarning, "no device has the key now, asking for one", "key", options.key);
+  LeaseCall call(client, options.key, options.priority, {});
+  std::optional<absl::StatusOr<DeviceInfo>> info;
+  absl::StatusOr<LeaseEvent> event = call.Next();
+  for (; event.ok(); event = call.Next()) {
+    const auto* granted = std::get_if<LeaseGranted>(&*event);
+    if (granted == nullptr) continue;
+    info = DecodeDevice(granted->info);
+    call.Release();
+  }
+  return info ? *info : event.status();
+}
+
 bool IsOfUse(const proto::Device& device) { return device.is_there() && device.drained().empty(); }
 
 }  // namespace
@@ -26,10 +44,8 @@ bool IsOfUse(const proto::Device& device) { return device.is_there() && device.d
 absl::StatusOr<std::unique_ptr<RemoteMeasuringService>> RemoteMeasuringService::Open(
     std::shared_ptr<FleetClient> client, RemoteServiceOptions options) {
   ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, client->Devices(options.key));
-  if (devices.empty())
-    return absl::NotFoundError(
-        absl::StrCat("no device has the key \"", options.key, "\"; attune fleet list shows the keys"));
-  ASSIGN_OR_RETURN(DeviceInfo info, DecodeDevice(devices.front().info()));
+  ASSIGN_OR_RETURN(DeviceInfo info,
+                   devices.empty() ? AwaitDevice(*client, options) : DecodeDevice(devices.front().info()));
   for (const proto::Device& device : devices) {
     ASSIGN_OR_RETURN(const DeviceInfo other, DecodeDevice(device.info()));
     if (other.fingerprint == info.fingerprint) continue;
@@ -49,7 +65,8 @@ bool RemoteMeasuringService::Has(const std::string& digest) const {
 absl::Status RemoteMeasuringService::Put(const Blob& blob) {
   const Stopwatch watch;
   absl::Status sent = client_->Send(blob);
-  while (absl::IsUnavailable(sent) && watch.Seconds() < kServerSeconds) {
+  // Another process of the same owner may send it, too: then either finds that a piece is not the next one.
+  while ((absl::IsUnavailable(sent) || absl::IsOutOfRange(sent)) && watch.Seconds() < kServerSeconds) {
     std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
     sent = client_->Send(blob);
   }

@@ -28,7 +28,8 @@ struct RemoteServiceOptions {
 // Thread safe. Batches hold a device only while they have something to measure on it.
 class RemoteMeasuringService final : public MeasuringService {
  public:
-  // Fails if the server cannot be asked, if no device has the key, or if devices of several kinds have it.
+  // Fails if the server cannot be asked, if no device has the key and none is promised, or if devices of
+  // several kinds have it. Waits for a device that is promised.
   static absl::StatusOr<std::unique_ptr<RemoteMeasuringService>> Open(std::shared_ptr<FleetClient> client,
                                                                       RemoteServiceOptions options);
 

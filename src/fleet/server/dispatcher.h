@@ -25,6 +25,7 @@
 #include "fleet/leases/fleet_leases.h"
 #include "fleet/server/dispatcher_snapshot.h"
 #include "fleet/server/link.h"
+#include "fleet/server/promised_keys.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.pb.h"
 
@@ -67,6 +68,8 @@ class Dispatcher {
   // How many requests wait for each key.
   std::map<std::string, int> Waiting() const;
   DispatcherSnapshot Snapshot() const;
+  // Requests for the key may wait for the next minute, even if no device has it.
+  absl::Status Promise(const std::string& key);
   // NotFound if there is no such device.
   absl::Status Drain(const std::string& device, const std::string& reason);
   absl::Status Resume(const std::string& device);
@@ -135,6 +138,7 @@ class Dispatcher {
   std::map<std::string, FleetDevice> devices_;      // also those that are not there now
   std::map<std::string, int64_t> agent_of_device_;  // connections
   std::map<int64_t, int64_t> client_of_request_;    // connections
+  PromisedKeys promised_;
   std::map<LeaseToken, Lease> held_;
   DispatcherCounters counters_;
   double ticked_;  // when Tick() was last called

@@ -72,6 +72,11 @@ absl::Status Dispatcher::CheckDevice(const std::string& device) const {
   return absl::NotFoundError(absl::StrCat("no device ", device, "; attune fleet list shows all"));
 }
 
+absl::Status Dispatcher::Promise(const std::string& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return promised_.Promise(key, clock_.Now());
+}
+
 absl::Status Dispatcher::CheckServed(const std::string& key, const std::string& owner) const {
   bool is_known = false;
   for (const auto& [id, device] : devices_) {
@@ -79,6 +84,7 @@ absl::Status Dispatcher::CheckServed(const std::string& key, const std::string& 
     if (leases_.MayServe(id, owner)) return absl::OkStatus();
     is_known = true;
   }
+  if (!is_known && promised_.Has(key, clock_.Now())) return absl::OkStatus();
   if (!is_known)
     return absl::NotFoundError(
         absl::StrCat("no device has the key \"", key, "\"; attune fleet list shows the keys"));

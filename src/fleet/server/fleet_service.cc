@@ -75,10 +75,14 @@ grpc::Status FleetService::Devices(grpc::ServerContext* context, const proto::De
   return grpc::Status::OK;
 }
 
-grpc::Status FleetService::Queue(grpc::ServerContext* context, const proto::QueueRequest* /*request*/,
+grpc::Status FleetService::Queue(grpc::ServerContext* context, const proto::QueueRequest* request,
                                  proto::QueueState* state) {
   const auto who = CallerOf(*context, kClients, store_);
   if (!who.ok()) return ToRpc(who.status());
+  if (request->promised_keys_size() > 0 && who->who.role != FleetRole::kOperator)
+    return ToRpc(absl::PermissionDeniedError("operators alone promise devices"));
+  for (const std::string& key : request->promised_keys())
+    if (const absl::Status promised = dispatcher_.Promise(key); !promised.ok()) return ToRpc(promised);
   for (const auto& [key, requests] : dispatcher_.Waiting()) {
     proto::QueueState::Waiting* waiting = state->add_waiting();
     waiting->set_key(key);
