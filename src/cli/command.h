@@ -25,6 +25,7 @@ void AddJobsCommand(CLI::App& app, Action& action);
 void AddServerCommand(CLI::App& app, Action& action);
 void AddAgentCommand(CLI::App& app, Action& action);
 void AddFleetCommand(CLI::App& app, Action& action);
+void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet
 void AddZooCommand(CLI::App& app, Action& action);
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// attune fleet invite|join|list|show|drain|resume|remove|revoke|calibrate|top
+// attune fleet invite|join|list|show|drain|resume|remove|revoke|calibrate|top|slurm
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -158,6 +158,7 @@ void AddFleetCommand(CLI::App& app, Action& action) {
   AddDevices(*fleet, flags, action);
   AddFleetCalibrateCommand(*fleet, action);
   AddFleetTopCommand(*fleet, action);
+  AddFleetSlurmCommand(*fleet, action);
 }
 
 }  // namespace attune

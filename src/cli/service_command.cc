@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "cli/stops_on_signal.h"
 
@@ -15,11 +17,19 @@ void LogToPeople(const CLI::App& command) {
 }
 
 void AwaitStop() {
+  RepeatUntilStop(std::numeric_limits<double>::infinity(), [] {});
+}
+
+void RepeatUntilStop(double seconds, const std::function<void()>& step) {
   std::atomic<bool> is_stopped = false;
   const StopsOnSignal stops([](void* stopped) { *static_cast<std::atomic<bool>*>(stopped) = true; },
                             &is_stopped, "\nstopping; once more ends at once\n");
   constexpr std::chrono::milliseconds kPoll(100);
-  while (!is_stopped) std::this_thread::sleep_for(kPoll);
+  while (!is_stopped) {
+    step();
+    const Stopwatch since_step;
+    while (!is_stopped && since_step.Seconds() < seconds) std::this_thread::sleep_for(kPoll);
+  }
 }
 
 }  // namespace attune

@@ -2,6 +2,8 @@
 #ifndef ATTUNE_CLI_SERVICE_COMMAND_H_
 #define ATTUNE_CLI_SERVICE_COMMAND_H_
 
+#include <functional>
+
 #include "CLI/CLI.hpp"
 
 namespace attune {
@@ -9,8 +11,9 @@ namespace attune {
 // Logs what happens unless the user has chosen a level: a service prints nothing else.
 void LogToPeople(const CLI::App& command);
 
-// Returns on Ctrl-C or SIGTERM.
+// Return on Ctrl-C or SIGTERM; the second calls `step` again and again until then, with `seconds` between.
 void AwaitStop();
+void RepeatUntilStop(double seconds, const std::function<void()>& step);
 
 }  // namespace attune
 
