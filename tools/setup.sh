@@ -22,6 +22,8 @@ packages=(
   libflatbuffers-dev flatbuffers-compiler libsnappy-dev libzip-dev
   # tests, benchmarks and the demo
   libgtest-dev libgmock-dev python3 python3-venv ca-certificates
+  # a test starts daemons of its own from these
+  slurmctld slurmd slurm-client munge
 )
 
 # Peers that results are compared with. The product needs none of them.
@@ -49,7 +51,17 @@ done
 if [ ${#missing[@]} -gt 0 ]; then
   echo "installing ${missing[*]}" >&2
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2
+  # Debian starts a daemon when its package is installed, unless this program says no.
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' | as_root install -m 755 /dev/stdin "$policy"
+    trap 'as_root rm -f "$policy"' EXIT
+  fi
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
+  # Nor are they to start with the machine, unless somebody had them before.
+  for package in "${missing[@]}"; do
+    case $package in munge | slurmctld | slurmd) as_root systemctl disable --quiet "$package" 2>/dev/null || true ;; esac
+  done
 fi
 
 # environment FOLDER PACKAGE...  makes a Python environment with these packages

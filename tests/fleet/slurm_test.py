@@ -1,0 +1,60 @@
+"""Agents run as Slurm jobs while somebody waits for devices, and no longer, though slurmctld is killed.
+
+slurm_test.py MODEL    four runs tune the model at once, on at most three pilots; slurmctld is killed right after it has
+                       acknowledged these, and again while they measure
+"""
+import os
+import sys
+import tempfile
+import time
+
+import slurm_cluster
+from slurm_cluster import await_true
+from slurm_fleet import PilotFleet, Violation
+
+RUNS, TRIALS, MOST = 4, 24, 3
+SKIPPED = 77
+WORKS_S = 300
+
+
+def check_that_all_is_done(fleet, model):
+    """Tunes, and kills slurmctld meanwhile."""
+    runs = {number: fleet.tune(number, model, TRIALS) for number in range(RUNS)}
+    await_true("as many pilots as may be are submitted",
+               lambda: fleet.events().count("pilot is submitted") == MOST and len(fleet.look()) == MOST)
+    fleet.cluster.kill_controller()  # which has saved nothing yet
+    time.sleep(1)
+    fleet.cluster.start_controller()
+
+    await_true("pilots work", lambda: fleet.look() is not None and fleet.leases() > RUNS, WORKS_S)
+    fleet.cluster.kill_controller()
+    leases = fleet.leases()
+    await_true("they go on without slurmctld", lambda: fleet.look() is None and fleet.leases() > leases, WORKS_S)
+    fleet.cluster.start_controller()
+
+    deadline = time.monotonic() + WORKS_S
+    while any(run.poll() is None for run in runs.values()) and time.monotonic() < deadline:
+        fleet.look()
+        time.sleep(0.2)
+    for number, run in runs.items():
+        fleet.check_run(number, run.poll(), TRIALS)
+
+
+def main():
+    if reason := slurm_cluster.why_not():
+        print(f"skipped: {reason}", file=sys.stderr)
+        return 1 if os.environ.get("CI") == "true" and reason.startswith("not installed") else SKIPPED
+    slurm_cluster.enter_namespaces()
+    with tempfile.TemporaryDirectory() as folder, PilotFleet(folder, MOST, idle_seconds=8) as fleet:
+        try:
+            check_that_all_is_done(fleet, sys.argv[1])
+            fleet.await_end()
+        except (Violation, TimeoutError) as error:
+            print(f"{error}\n{fleet.events()}", file=sys.stderr)
+            return 1
+        print(f"{RUNS} runs by {fleet.leases()} leases of at most {fleet.most_seen} pilots, two kills of slurmctld")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
