@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
@@ -67,6 +68,9 @@ class FakeSlurm final : public SlurmCommands {
 
 class PilotControllerTest : public ::testing::Test {
  protected:
+  void SetUp() override { SetLogLevel(LogLevel::kError); }  // outages are logged as warnings
+  void TearDown() override { SetLogLevel(LogLevel::kWarning); }
+
   void Start() {
     controller_.emplace(PilotControllerOptions{.limits = {.max = 2, .idle_seconds = 60, .absent_seconds = 10},
                                                .program = "/opt/attune",

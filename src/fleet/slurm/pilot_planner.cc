@@ -20,6 +20,7 @@ PilotActions PilotPlanner::Plan(const PilotView& view) {
   InviteAgain(actions);
   if (!view.jobs) return actions;
   const auto held = std::ranges::count_if(pilots_, [](const auto& entry) { return entry.second.is_held; });
+  CancelAway(actions);
   const int wanted = std::clamp(static_cast<int>(held) + view.waiting, limits_.min, limits_.max);
   Shrink(wanted, actions);
   Grow(wanted, actions);
@@ -34,9 +35,11 @@ void PilotPlanner::Observe(const PilotView& view) {
     pilot.is_held = false;
     if (!view.jobs) continue;
     const auto job = view.jobs->find(name);
-    pilot.is_pending = job != view.jobs->end() && job->second == PilotJobState::kPending;
-    if (job != view.jobs->end()) pilot.absent_since.reset();
-    if (job == view.jobs->end() && !pilot.absent_since) pilot.absent_since = now;
+    const bool is_listed = job != view.jobs->end();
+    pilot.is_pending = is_listed && job->second == PilotJobState::kPending;
+    const bool is_started = is_listed && !pilot.is_pending;
+    pilot.absent_since = is_listed ? std::nullopt : std::optional(pilot.absent_since.value_or(now));
+    pilot.away_since = is_started ? std::optional(pilot.away_since.value_or(now)) : std::nullopt;
   }
   for (const PilotDevice& device : view.devices) {
     Pilot& pilot = pilots_[device.pilot];
@@ -44,6 +47,7 @@ void PilotPlanner::Observe(const PilotView& view) {
     if (!device.is_there) continue;
     pilot.is_held |= device.is_held;
     pilot.absent_since.reset();
+    pilot.away_since.reset();
     failures_ = 0;
   }
 }
@@ -84,13 +88,20 @@ void PilotPlanner::Grow(int wanted, PilotActions& actions) {
   }
 }
 
-void PilotPlanner::Shrink(int wanted, PilotActions& actions) {
+void PilotPlanner::CancelAway(PilotActions& actions) {
   const double now = clock_.Now();
   for (auto& [name, pilot] : pilots_) {
-    if (!pilot.cancelled || now < *pilot.cancelled + kCancelAgainSeconds) continue;
+    const double patience = pilot.has_come ? limits_.away_seconds : limits_.coming_seconds;
+    const bool is_away = pilot.away_since && now >= *pilot.away_since + patience;
+    const bool has_stayed = pilot.cancelled && now >= *pilot.cancelled + kCancelAgainSeconds;
+    if (pilot.cancelled ? !has_stayed : !is_away) continue;
     pilot.cancelled = now;
     actions.cancelled.push_back(name);
   }
+}
+
+void PilotPlanner::Shrink(int wanted, PilotActions& actions) {
+  const double now = clock_.Now();
   Cancel(NumServing() - limits_.max, [](const std::string&, const Pilot&) { return true; }, actions);
   const int surplus = NumServing() - wanted;
   if (surplus <= 0) return surplus_since_.reset();

@@ -22,9 +22,12 @@
 namespace attune {
 
 struct PilotLimits {
-  int min = 0, max = 1;             // pilots
-  double idle_seconds = 60;         // after which they end by themselves, unless they stay
-  double absent_seconds = 10;       // for which one must be absent to be forgotten
+  int min = 0, max = 1;        // pilots
+  double idle_seconds = 60;    // after which they end by themselves, unless they stay
+  double absent_seconds = 10;  // for which one must be absent to be forgotten
+  // A job that runs is cancelled if its agent has been away for so long, or has not come for so long. Slurm
+  // may have forgotten that it has ended.
+  double away_seconds = 60, coming_seconds = 900;
   double longest_pause = 60;        // seconds between attempts to submit while pilots do not come
   double invitation_seconds = 200;  // after which the invitation of a pilot that waits is replaced
 };
@@ -80,8 +83,9 @@ class PilotPlanner {
  private:
   struct Pilot {
     bool has_come = false;
-    bool is_held = false, is_pending = false;  // in the latest view
-    std::optional<double> absent_since = std::nullopt;
+    bool is_held = false, is_pending = false;           // in the latest view
+    std::optional<double> absent_since = std::nullopt;  // from Slurm and the fleet
+    std::optional<double> away_since = std::nullopt;    // from the fleet, though Slurm says that it runs
     std::optional<double> cancelled = std::nullopt, invited = std::nullopt;  // when
 
     // Whether it does or will take requests. One that has come and is absent now has ended, most likely.
@@ -90,6 +94,7 @@ class PilotPlanner {
 
   void Observe(const PilotView& view);
   void ForgetAbsent(const PilotView& view, PilotActions& actions);
+  void CancelAway(PilotActions& actions);
   void Grow(int wanted, PilotActions& actions);
   void Shrink(int wanted, PilotActions& actions);
   // Cancels up to `count` pilots without work for which `is_chosen` holds, those that have not started first.

@@ -265,6 +265,25 @@ TEST_F(PilotPlannerTest, MoreThanTheMostAreCancelledUnlessTheyWork) {
   EXPECT_THAT(Steps(50).submitted, IsEmpty());
 }
 
+TEST_F(PilotPlannerTest, AJobWhoseEndSlurmHasForgottenIsCancelled) {
+  Use({.max = 2, .away_seconds = 60, .coming_seconds = 900});
+  view_.waiting = 2;
+  Step();
+  Come(Name(1), true);
+  (*view_.jobs)[Name(2)] = PilotJobState::kStarted;  // its agent does not come
+  Step();
+  view_.devices[0].is_there = false;  // the server has started again
+  EXPECT_THAT(Steps(50).cancelled, IsEmpty());
+  view_.devices[0].is_there = true;
+  Step();
+  view_.devices[0].is_there = false;  // it has ended
+  EXPECT_THAT(Steps(60).cancelled, IsEmpty());
+  const PilotActions actions = Steps(20);
+  EXPECT_THAT(actions.cancelled, ElementsAre(Name(1)));
+  EXPECT_THAT(actions.submitted, ElementsAre(Name(3)));
+  EXPECT_THAT(Steps(1000).cancelled, ElementsAre(Name(2)));
+}
+
 TEST_F(PilotPlannerTest, AJobThatDoesNotEndIsCancelledOnceMore) {
   Use({.max = 1});
   view_.jobs = {{Name(1), PilotJobState::kPending}, {Name(2), PilotJobState::kPending}};
