@@ -97,8 +97,8 @@ class FleetOfTest {
   std::shared_ptr<FleetClient> Client(const std::string& owner) {
     return std::make_shared<FleetClient>(Enrol("client", owner));
   }
-  // `idle_seconds`: it ends after so long without work; 0: never. `server`: the address by which it reaches the
-  // server, if it is another than the server's own.
+  // `idle_seconds`: it ends after so long without work; 0: never. `server`: the address by which it reaches
+  // the server, if it is another than the server's own.
   std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer, const std::string& server = "",
                                      double idle_seconds = 0) {
     const std::string folder = folder_.path() + "/agent" + std::to_string(++num_agents_);
