@@ -101,8 +101,17 @@ TEST_F(FleetTest, AClientMeasuresOnADevice) {
 }
 
 TEST_F(FleetTest, DevicesWithOneKeyShareABatch) {
-  Bench first(0.02), second(0.02);
-  const auto agent = fleet_.Agent(first.Answer()), other = fleet_.Agent(second.Answer());
+  Bench first(0), second(0);
+  // Each waits until the other has got something, but not forever.
+  const auto with = [](Bench& own, Bench& other) {
+    return [&other, answer = own.Answer()](const MeasureItem& item) {
+      MockAnswer answered = answer(item);
+      for (const Deadline deadline = After(60); other.total() == 0 && Deadline::clock::now() < deadline;)
+        std::this_thread::yield();
+      return answered;
+    };
+  };
+  const auto agent = fleet_.Agent(with(first, second)), other = fleet_.Agent(with(second, first));
   fleet_.AwaitDevices(2);
   const auto service = Service("alice");
   const auto batch = service->Submit(Items(*service, 40));
