@@ -100,6 +100,22 @@ TEST_F(FleetTest, AClientMeasuresOnADevice) {
   EXPECT_EQ(bench.total(), 20);
 }
 
+TEST_F(FleetTest, OutputsOfANetworkMayBeLarge) {
+  constexpr size_t kBytes = size_t{48} << 20;
+  const auto agent = fleet_.Agent([](const MeasureItem&) {
+    MockAnswer answer = {.measurement = Ok(1)};
+    answer.measurement.outputs = {{.shape = {kBytes}, .bytes = std::string(kBytes, 'x')}};
+    return answer;
+  });
+  fleet_.AwaitDevices(1);
+  const auto service = Service("alice");
+  const auto batch = service->Submit(Items(*service, 1));
+  const auto result = batch->Next(kNoDeadline);
+  ASSERT_TRUE(result.has_value());
+  ASSERT_EQ(result->second.outputs.size(), 1);
+  EXPECT_EQ(result->second.outputs[0].bytes.size(), kBytes);
+}
+
 TEST_F(FleetTest, DevicesWithOneKeyShareABatch) {
   Bench first(0), second(0);
   // Each waits until the other has got something, but not forever.

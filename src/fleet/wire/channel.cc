@@ -14,6 +14,7 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address,
   arguments.SetSslTargetNameOverride(kFleetServerName);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
+  arguments.SetMaxReceiveMessageSize(kMostMessageBytes);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kKeepaliveMillis);
   // Each object has a connection of its own, so that one that is closed does not end another's calls.

@@ -18,6 +18,9 @@ inline constexpr char kFleetServerName[] = "server.attune";
 // A connection that says nothing for so long is asked whether it is there still, and given as long to answer.
 inline constexpr int kKeepaliveMillis = 5000;
 
+// Results may hold a network's outputs (measure/network_outputs.h), or the times of very many turns.
+inline constexpr int kMostMessageBytes = 64 << 20;
+
 // A connection to the server, made when it is first used, on which both sides prove who they are.
 std::shared_ptr<grpc::Channel> ConnectFleet(const FleetCredentials& credentials);
 // A connection to the enrolment at `address`, on which only the server does, by an authority's certificate.
