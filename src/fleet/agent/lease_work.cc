@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/threads.h"
+#include "fleet/wire/channel.h"
 #include "fleet/wire/token.h"
 #include "measure/codec.h"
 
@@ -16,6 +17,7 @@ namespace proto = fleet_proto;
 namespace {
 
 constexpr std::chrono::milliseconds kFetchPause(200);
+constexpr size_t kMostMeasurementBytes = kMostMessageBytes - (1 << 20);  // the rest is short
 
 }  // namespace
 
@@ -104,6 +106,9 @@ void LeaseWork::Observe(const HostEvent& event) {
   ToWire(latest_, *message.mutable_token());
   message.set_index(static_cast<int32_t>(result->index));
   message.set_measurement(EncodeMeasurement(result->measurement));
+  if (message.measurement().size() > kMostMeasurementBytes)
+    message.set_measurement(EncodeMeasurement(
+        FailedMeasurement(TrialOutcome::kOutOfMemory, "the result is larger than a message may be")));
   message.mutable_missing()->Assign(result->missing.begin(), result->missing.end());
   send_(message);
   results_[message.index()] = std::move(message);

@@ -168,6 +168,16 @@ TEST_F(LeaseWorkTest, ALeaseThatHasEndedGetsNoMoreResults) {
   EXPECT_TRUE(sent_.empty());
 }
 
+TEST_F(LeaseWorkTest, AResultThatIsTooLargeIsAFailure) {
+  work_.Take(Work(1, {1}));
+  HostResult result{.number = host_.AwaitBatches(1)[0].number, .index = 1};
+  result.measurement.outcome = TrialOutcome::kOk;
+  result.measurement.outputs = {{.bytes = std::string(size_t{64} << 20, 'x')}};
+  work_.Observe(result);
+  ASSERT_EQ(sent_.size(), 1);
+  EXPECT_EQ(DecodeMeasurement(sent_[0].measurement())->outcome, TrialOutcome::kOutOfMemory);
+}
+
 TEST_F(LeaseWorkTest, ABlobOfAnotherOwnerIsTakenFromTheHost) {
   fetcher_.missing = {data_};
   work_.Take(Work(1, {1}));

@@ -17,7 +17,7 @@ namespace {
 namespace proto = fleet_proto;
 
 constexpr int kMaxDevices = 64, kMaxKeys = 32, kMaxItems = 4096;
-constexpr size_t kMaxItemBytes = size_t{64} << 10;
+constexpr size_t kMaxItemBytes = size_t{8} << 10;  // so that all of a lease fit in a message
 
 }  // namespace
 
