@@ -3,11 +3,8 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/log.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/fleet_folders.h"
