@@ -22,6 +22,7 @@
 #include "device/host.h"
 #include "measure/local_service.h"
 #include "tune/job/local_driver.h"
+#include "tune/job/stage.h"
 #include "tune/records/record_chooser.h"
 #include "tune/task/local_builder.h"
 #include "tune/task/space.h"
@@ -227,9 +228,11 @@ const std::string& NetworkTuner::records_path() const { return tools_->records->
 const Recording* NetworkTuner::recording() const { return tools_->recording.get(); }
 
 absl::Status NetworkTuner::RunStage() {
-  return RunNextStage(*job_, tools_->leases,
-                      tools_->is_here ? std::optional(Isolation::kDevice) : std::nullopt,
-                      [this] { return job_->is_stopped(); });
+  const std::optional<JobStage> stage = job_->Next();
+  // A stage that waits for a device elsewhere holds nothing here meanwhile: if the device's agent is on this
+  // machine, it may need the processors for that very stage.
+  if (!tools_->is_here && stage.has_value() && WaitsForDevice(stage->name)) return job_->Run({});
+  return RunNextStage(*job_, tools_->leases, Isolation::kDevice, [this] { return job_->is_stopped(); });
 }
 
 absl::StatusOr<Network> NetworkTuner::Compile() const {

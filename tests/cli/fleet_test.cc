@@ -55,6 +55,10 @@ class RunningAttune {
   int End(int signal) {
     if (pid_ <= 0) return -1;
     kill(pid_, signal);
+    return Await();
+  }
+  // The same, once it ends by itself.
+  int Await() {
     int status = 0;
     waitpid(pid_, &status, 0);
     pid_ = -1;
@@ -147,6 +151,20 @@ TEST_F(FleetCliTest, ANetworkIsTunedForADeviceElsewhere) {
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_GE(json::parse(tuned.out)["trials"], 8);
   EXPECT_EQ(Device()["held_by"], "");
+}
+
+// They build where their device's agent measures: neither may hold what the other's measuring needs.
+TEST_F(FleetCliTest, TwoTunersShareADeviceOfTheirOwnMachine) {
+  StartAgent();
+  const std::string model = folder_.Write("net.onnx", ConvolutionsModel());
+  const auto tune = [&](const std::string& records) {
+    return std::vector<std::string>{"tune", model,       "--on", "desk",      "--trials",
+                                    "16",   "--threads", "1",    "--records", folder_ / records};
+  };
+  RunningAttune other(tune("other.db"), variables_, folder_ / "other.log");
+  const Outcome tuned = Attune(tune("own.db"));
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_EQ(other.Await(), 0);
 }
 
 TEST_F(FleetCliTest, MistakesAreOneSentence) {

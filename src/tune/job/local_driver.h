@@ -3,7 +3,6 @@
 #define ATTUNE_TUNE_JOB_LOCAL_DRIVER_H_
 
 #include <functional>
-#include <optional>
 
 #include "absl/status/status.h"
 #include "device/lease.h"
@@ -13,10 +12,9 @@ namespace attune {
 
 // Runs the next stage, once there is a lease for its needs: an exclusive one with this isolation if it
 // needs anything exclusively, with as many processors as it asks for and the device has; otherwise a shared
-// one of all processors. Without an isolation, what stages need exclusively is not of this machine, and they
-// run without a lease. Does nothing if the job is done. `is_cancelled` ends the wait; the remaining
+// one of all processors. Does nothing if the job is done. `is_cancelled` ends the wait; the remaining
 // stages of a cancelled job run without a lease, since they are quick and nobody wants to wait.
-absl::Status RunNextStage(Job& job, const DeviceLeases& leases, std::optional<Isolation> isolation,
+absl::Status RunNextStage(Job& job, const DeviceLeases& leases, Isolation isolation,
                           const std::function<bool()>& is_cancelled);
 
 }  // namespace attune

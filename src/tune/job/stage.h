@@ -36,6 +36,9 @@ std::string_view Name(StageKind kind);
 // Whether the stage needs the device exclusively.
 bool NeedsDevice(StageKind kind);
 
+// Whether the stage of this name may wait for the device, exclusively or not.
+bool WaitsForDevice(std::string_view name);
+
 }  // namespace attune
 
 #endif  // ATTUNE_TUNE_JOB_STAGE_H_
