@@ -159,7 +159,7 @@ TEST_F(FleetCliTest, TwoTunersShareADeviceOfTheirOwnMachine) {
   const std::string model = folder_.Write("net.onnx", ConvolutionsModel());
   const auto tune = [&](const std::string& records) {
     return std::vector<std::string>{"tune", model,       "--on", "desk",      "--trials",
-                                    "16",   "--threads", "1",    "--records", folder_ / records};
+                                    "4",    "--threads", "1",    "--records", folder_ / records};
   };
   RunningAttune other(tune("other.db"), variables_, folder_ / "other.log");
   const Outcome tuned = Attune(tune("own.db"));
