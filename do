@@ -40,7 +40,7 @@ build() {
 }
 
 run_tests() {
-  tools/setup.sh python
+  tools/setup.sh tests
   build release
   ctest --test-dir build/release --output-on-failure --no-tests=error "$@"
 }
@@ -78,7 +78,7 @@ fuzz() {
 command=${1:-help}
 shift || true
 case $command in
-  setup) tools/setup.sh python ;;
+  setup) tools/setup.sh tests ;;
   build) build "$@" ;;
   test) run_tests "$@" ;;
   demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # setup.sh           installs what the build needs, from Debian
 # setup.sh python    also makes the Python environment of the tests and the demo, in build/python
+# setup.sh tests     also installs the daemons that tests start for themselves
 # setup.sh bench     also makes those of the benchmarks, in build/bench: the peers, and the frameworks that
 #                    networks are exported from; some 5 GB, most of it what torch brings for GPUs
 #
@@ -14,17 +15,16 @@ packages=(
   # what codegen links
   llvm-19-dev liblld-19-dev zlib1g-dev libzstd-dev libxml2-dev
   # what the other folders use
-  libabsl-dev libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc nlohmann-json3-dev libssl-dev libjpeg-dev libpng-dev
-  libcli11-dev libspdlog-dev libsqlite3-dev libyaml-cpp-dev libxgboost-dev libmimalloc-dev
+  libabsl-dev libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc nlohmann-json3-dev libssl-dev
+  libjpeg-dev libpng-dev libcli11-dev libspdlog-dev libsqlite3-dev libyaml-cpp-dev libxgboost-dev libmimalloc-dev
   # what the fleet serves HTTP with
   libboost-dev
   # what model files are read with
   libflatbuffers-dev flatbuffers-compiler libsnappy-dev libzip-dev
   # tests, benchmarks and the demo
   libgtest-dev libgmock-dev python3 python3-venv ca-certificates
-  # a test starts daemons of its own from these
-  slurmctld slurmd slurm-client munge
 )
+[ "${1:-}" = tests ] && packages+=(slurmctld slurmd slurm-client munge)
 
 # Peers that results are compared with. The product needs none of them.
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0
@@ -75,7 +75,7 @@ environment() {
 }
 
 case ${1:-} in
-  python) environment build/python "${python_packages[@]}" ;;
+  python | tests) environment build/python "${python_packages[@]}" ;;
   bench)
     environment build/bench/python "${bench_packages[@]}"
     environment build/bench/keras "${keras_packages[@]}"
