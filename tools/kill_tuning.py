@@ -25,6 +25,7 @@ import program
 from program import Failed, attune, attune_json
 
 GONE_S = 5  # how long its processes may take to end after it
+IMPORTED_TRIALS = 24  # of the run whose records are imported
 QUICK = ("--threads", 1, "--batch", 8, "--candidate-seconds", 0.05)
 
 
@@ -173,9 +174,7 @@ def trials_of(events):
 def tune_together(options, folder):
     """Runs two tuners together. Returns a line that says what was done."""
     exported, source = folder / "exported.jsonl", Database(folder / "source.db", options.program)
-    with Tuner(options, source.path, "--seed", options.seed) as tuner:
-        if not tuner.end_within(options.longest):
-            tuner.interrupt()
+    with Tuner(options, source.path, "--seed", options.seed, "--trials", IMPORTED_TRIALS) as tuner:
         tuner.end_within(None)
     source.look()
     attune("records", "export", exported, "--records", source.path, program=options.program)
