@@ -1,4 +1,4 @@
-// Where a user's own files are, by the XDG Base Directory Specification.
+// Finds a user's own files, by the XDG Base Directory Specification.
 #ifndef ATTUNE_BASE_USER_PATH_H_
 #define ATTUNE_BASE_USER_PATH_H_
 

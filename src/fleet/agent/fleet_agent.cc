@@ -246,7 +246,7 @@ void FleetAgent::StopIfIdle() {
 
 void FleetAgent::Send(const proto::FromAgent& message) {
   const std::lock_guard<std::mutex> lock(write_mutex_);
-  // What is lost with the connection is asked for again on the next one.
+  // The server asks again, on the next connection, for messages that this one loses.
   if (stream_ != nullptr) stream_->Write(message);
 }
 

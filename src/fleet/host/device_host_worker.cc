@@ -53,7 +53,7 @@ class Reports {
   Stopwatch since_last_;
 };
 
-// What all batches share.
+// All batches share these.
 struct Measuring {
   DeviceLeases leases;
   LocalMeasuringService service;

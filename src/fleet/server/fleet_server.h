@@ -14,9 +14,9 @@ namespace attune {
 
 struct FleetServerOptions {
   std::string folder = {};  // of its state; created, for this user alone, if it is missing
-  // Where the two services listen; port 0: any free one.
+  // The two services listen here; port 0: any free one.
   std::string listen = "127.0.0.1:9190", enrolment = "127.0.0.1:9191";
-  // Where metrics and health are told by HTTP, to everyone who can reach it; empty: nowhere.
+  // The server tells metrics and health here by HTTP, to everyone who can reach it; empty: nowhere.
   std::string metrics = {};
   // The name or address that others reach this machine by; empty: that of `listen`.
   std::string host = {};

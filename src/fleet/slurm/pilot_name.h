@@ -13,7 +13,7 @@
 
 namespace attune {
 
-// Of all pilots of the spool with this tag, and of no others.
+// All pilots of the spool with this tag have it, and no others.
 inline std::string PilotPrefix(std::string_view tag) { return absl::StrCat("attune-", tag, "-"); }
 
 // `id` differs from that of all other pilots of the spool. One that stays does not end when it is idle; its

@@ -63,7 +63,7 @@ std::map<std::string, PilotJobState> ParseSqueue(std::string_view text, std::str
     const std::pair<std::string_view, std::string_view> words = absl::StrSplit(line, absl::MaxSplits(' ', 1));
     if (!absl::StartsWith(words.second, prefix)) continue;
     const PilotJobState state = words.first == "PENDING" ? PilotJobState::kPending : PilotJobState::kStarted;
-    // Of two jobs of one name, the one that has started counts.
+    // If two jobs have one name, the one that has started counts.
     PilotJobState& known = jobs.try_emplace(std::string(words.second), state).first->second;
     known = std::max(known, state);
   }

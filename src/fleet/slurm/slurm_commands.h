@@ -15,7 +15,7 @@
 
 namespace attune {
 
-// What each pilot gets of the cluster.
+// Each pilot gets this of the cluster.
 struct SlurmResources {
   std::string partition = {};
   std::string gres = {};        // such as "gpu:1"; empty: none
