@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/processors.h"
 #include "base/status.h"
 #include "device/host.h"
 

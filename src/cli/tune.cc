@@ -5,7 +5,6 @@
 #include "api/tuning.h"
 #include "base/file.h"
 #include "base/output_file.h"
-#include "base/processors.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/destinations.h"
