@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <thread>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "measure/batch_knowledge.h"
+#include "measure/batch_results.h"
 #include "measure/codec.h"
 #include "measure/measure_worker.h"
 #include "measure/timing.h"
@@ -58,8 +57,8 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
       : service_(service),
         items_(std::move(items)),
         blobs_(service.Use(items_)),  // keeps them alive until the batch is over
-        done_(items_.size(), false) {
-    if (!StartThread(thread_, [this] { Run(); })) Drop("the system has no more threads");
+        results_(items_.size()) {
+    if (!StartThread(thread_, [this] { Run(); })) results_.Drop("the system has no more threads");
   }
 
   ~Batch() override {
@@ -68,20 +67,9 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
   }
 
   std::optional<std::pair<size_t, Measurement>> Next(Deadline deadline) override {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_until(lock, deadline, [&] { return !results_.empty() || taken_ == items_.size(); });
-    if (results_.empty()) return std::nullopt;
-    std::pair<size_t, Measurement> first = std::move(results_.front());
-    results_.pop_front();
-    ++taken_;
-    return first;
+    return results_.Next(deadline);
   }
-
-  bool is_over() const override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return taken_ == items_.size();
-  }
-
+  bool is_over() const override { return results_.is_over(); }
   void Cancel() override { is_cancelled_ = true; }
 
   double SecondsSinceHeartbeat() const override { return SystemClock().Now() - heartbeat_; }
@@ -95,7 +83,7 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
       Ask(begin, end);
       begin = end;
     }
-    Drop("cancelled");
+    results_.Drop("cancelled");
   }
 
   void Ask(size_t begin, size_t end) {
@@ -112,25 +100,11 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
       if (!is_exclusive) service_.NoteChecker(items_[begin + i].subject, worker);
       Measurement measurement = Judge(answer, end_of_process);
       knowledge_.Learn(items_[begin + i], measurement);
-      Deliver(begin + i, std::move(measurement));
+      results_.Deliver(begin + i, std::move(measurement));
     };
     requests.is_cancelled = [&] { return is_cancelled_.load(); };
     requests.alive = [&] { heartbeat_ = SystemClock().Now(); };
     service_.pool_.Run(requests);
-  }
-
-  void Deliver(size_t index, Measurement measurement) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    done_[index] = true;
-    results_.emplace_back(index, std::move(measurement));
-    changed_.notify_all();
-  }
-
-  // Items without a result so far get a failed one.
-  void Drop(const std::string& reason) {
-    for (size_t i = 0; i < items_.size(); ++i) {
-      if (!done_[i]) Deliver(i, FailedMeasurement(TrialOutcome::kRetry, reason));
-    }
   }
 
   LocalMeasuringService& service_;
@@ -139,12 +113,8 @@ class LocalMeasuringService::Batch final : public MeasureBatch {
   std::atomic<bool> is_cancelled_ = false;
   std::atomic<double> heartbeat_ = SystemClock().Now();
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<bool> done_;    // by item; used by the thread only
   BatchKnowledge knowledge_;  // used by the thread only
-  std::deque<std::pair<size_t, Measurement>> results_;
-  size_t taken_ = 0;
+  BatchResults results_;
 
   std::thread thread_;  // last member: uses all of the above
 };

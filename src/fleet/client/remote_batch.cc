@@ -31,16 +31,14 @@ RemoteBatch::RemoteBatch(std::shared_ptr<FleetClient> client, RemoteBatchOptions
       options_(std::move(options)),
       items_(std::move(items)),
       heartbeat_(SystemClock().Now()),
-      done_(items_.size(), false) {
+      results_(items_.size()) {
   for (size_t i = 0; i < items_.size(); ++i) {
     left_.insert(left_.end(), i);
     if (items_[i].is_exclusive() && items_[i].subject == items_[i].baseline)
       awaited_.insert(items_[i].subject);
   }
   const int useful = static_cast<int>(std::min<size_t>(items_.size(), static_cast<size_t>(options_.devices)));
-  if (threads_.Start(useful, [this] { UseDevices(); }) > 0) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Drop("the system has no more threads");
+  if (threads_.Start(useful, [this] { UseDevices(); }) == 0) results_.Drop("the system has no more threads");
 }
 
 RemoteBatch::~RemoteBatch() {
@@ -49,25 +47,15 @@ RemoteBatch::~RemoteBatch() {
 }
 
 std::optional<std::pair<size_t, Measurement>> RemoteBatch::Next(Deadline deadline) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_until(lock, deadline, [&] { return !results_.empty() || taken_ == items_.size(); });
-  if (results_.empty()) return std::nullopt;
-  std::pair<size_t, Measurement> first = std::move(results_.front());
-  results_.pop_front();
-  ++taken_;
-  return first;
+  return results_.Next(deadline);
 }
 
-bool RemoteBatch::is_over() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return taken_ == items_.size();
-}
+bool RemoteBatch::is_over() const { return results_.is_over(); }
 
 void RemoteBatch::Cancel() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (is_cancelled_) return;
   is_cancelled_ = true;
-  left_.clear();
   for (LeaseCall* call : calls_) call->Release();
   Drop("cancelled");
 }
@@ -82,7 +70,7 @@ void RemoteBatch::UseDevices() {
     const absl::Status ended = UseLease(token);
     const bool had_device = token.number() != before;
     std::unique_lock<std::mutex> lock(mutex_);
-    if (is_cancelled_ || num_done_ == items_.size()) return;
+    if (is_cancelled_ || results_.AllAreDone()) return;
     if (ended.ok() && left_.empty()) return;  // other devices measure the rest
     if (!ended.ok() && !MayPass(ended)) return Drop(std::string(ended.message()));
     if (!ended.ok() && (had_device || !is_told))
@@ -114,7 +102,7 @@ absl::Status RemoteBatch::UseLease(fleet_proto::Token& token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   calls_.erase(&call);
   for (const size_t index : sent)
-    if (!done_[index]) left_.insert(index);
+    if (!results_.IsDone(index)) left_.insert(index);
   changed_.notify_all();
   if (!absl::IsOutOfRange(event.status())) return event.status();
   token.Clear();
@@ -157,25 +145,19 @@ void RemoteBatch::Take(LeaseResult result, std::set<size_t>& sent) {
   if (!result.missing.empty()) options_.forget(result.missing);
   const std::lock_guard<std::mutex> lock(mutex_);
   // An item that was given to a second device has two results.
-  if (result.index >= items_.size() || done_[result.index]) return;
+  if (result.index >= items_.size() || results_.IsDone(result.index)) return;
   left_.erase(result.index);
   const MeasureItem& item = items_[result.index];
   knowledge_.Learn(item, result.measurement);
   if (item.subject == item.baseline) awaited_.erase(item.subject);
-  Deliver(result.index, std::move(result.measurement));
-}
-
-void RemoteBatch::Deliver(size_t index, Measurement measurement) {
-  done_[index] = true;
-  ++num_done_;
-  results_.emplace_back(index, std::move(measurement));
+  results_.Deliver(result.index, std::move(result.measurement));
   changed_.notify_all();
 }
 
 void RemoteBatch::Drop(const std::string& reason) {
   left_.clear();
-  for (size_t i = 0; i < items_.size(); ++i)
-    if (!done_[i]) Deliver(i, FailedMeasurement(TrialOutcome::kRetry, reason));
+  results_.Drop(reason);
+  changed_.notify_all();
 }
 
 }  // namespace attune

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/lease_call.h"
 #include "measure/batch_knowledge.h"
+#include "measure/batch_results.h"
 #include "measure/service.h"
 
 namespace attune {
@@ -57,7 +57,6 @@ class RemoteBatch final : public MeasureBatch {
   // For those who hold the mutex.
   bool MustWait(const MeasureItem& item) const;
   size_t PortionSize() const;
-  void Deliver(size_t index, Measurement measurement);
   // Items without a result so far get a failed one.
   void Drop(const std::string& reason);
 
@@ -71,11 +70,9 @@ class RemoteBatch final : public MeasureBatch {
   bool is_cancelled_ = false;
   std::set<LeaseCall*> calls_;  // that are open
   std::set<size_t> left_;       // items that no device has
-  std::vector<bool> done_;      // by item
-  size_t num_done_ = 0, taken_ = 0;
   BatchKnowledge knowledge_;
   std::set<std::string> awaited_;  // baselines that are items themselves, and not measured yet
-  std::deque<std::pair<size_t, Measurement>> results_;
+  BatchResults results_;
 
   ThreadGroup threads_;  // last member: they use all of the above
 };
