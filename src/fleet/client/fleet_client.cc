@@ -20,7 +20,6 @@ namespace {
 namespace proto = fleet_proto;
 
 constexpr int kCallSeconds = 20, kSmallBlobBytes = 1 << 20;
-constexpr int64_t kPieceBytes = int64_t{256} << 10;
 
 void SetDeadline(grpc::ClientContext& context) {
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(kCallSeconds));
@@ -38,40 +37,40 @@ absl::Status FleetClient::Explain(const grpc::Status& status) const {
                                              explained.message(), "); is attune server running there?"));
 }
 
+template <typename Request, typename Answer>
+absl::StatusOr<Answer> FleetClient::Call(Method<Request, Answer> method, const Request& request) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  Answer answer;
+  RETURN_IF_ERROR(Explain((stub_.get()->*method)(&context, request, &answer)));
+  return answer;
+}
+
 absl::StatusOr<FleetIdentity> FleetClient::Identity() const {
   ASSIGN_OR_RETURN(CertificateFacts facts, ReadCertificate(credentials_.certificate_pem));
   return std::move(facts.who);
 }
 
 absl::StatusOr<std::vector<proto::Device>> FleetClient::Devices(const std::string& key) {
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::DevicesRequest request;
   request.set_key(key);
-  proto::DeviceList list;
-  RETURN_IF_ERROR(Explain(stub_->Devices(&context, request, &list)));
+  ASSIGN_OR_RETURN(const proto::DeviceList list, Call(&proto::Fleet::Stub::Devices, request));
   return std::vector<proto::Device>(list.devices().begin(), list.devices().end());
 }
 
 absl::StatusOr<std::map<std::string, int>> FleetClient::Queue(const std::vector<std::string>& promised_keys) {
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::QueueRequest request;
   request.mutable_promised_keys()->Assign(promised_keys.begin(), promised_keys.end());
-  proto::QueueState state;
-  RETURN_IF_ERROR(Explain(stub_->Queue(&context, request, &state)));
+  ASSIGN_OR_RETURN(const proto::QueueState state, Call(&proto::Fleet::Stub::Queue, request));
   std::map<std::string, int> waiting;
   for (const proto::QueueState::Waiting& entry : state.waiting()) waiting[entry.key()] = entry.requests();
   return waiting;
 }
 
 absl::StatusOr<std::optional<int64_t>> FleetClient::Sent(const Blob& blob) {
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::BlobName name;
   name.set_digest(blob.digest());
-  proto::BlobState state;
-  RETURN_IF_ERROR(Explain(stub_->StateOfBlob(&context, name, &state)));
+  ASSIGN_OR_RETURN(const proto::BlobState state, Call(&proto::Fleet::Stub::StateOfBlob, name));
   if (state.is_complete()) return std::nullopt;
   return std::clamp<int64_t>(state.sent_bytes(), 0, blob.size());
 }
@@ -95,7 +94,7 @@ absl::Status FleetClient::SendFrom(const Blob& blob, int64_t offset) {
   proto::BlobPiece piece;
   piece.set_digest(blob.digest());
   do {
-    const int64_t count = std::min(kPieceBytes, blob.size() - offset);
+    const int64_t count = std::min(kBlobPieceBytes, blob.size() - offset);
     piece.set_offset(offset);
     piece.set_bytes(mapped.text().data() + offset, static_cast<size_t>(count));
     offset += count;
@@ -107,12 +106,9 @@ absl::Status FleetClient::SendFrom(const Blob& blob, int64_t offset) {
 
 absl::StatusOr<FleetCredentials> FleetClient::Renew() {
   ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Read(credentials_.key_pem));
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::RenewRequest request;
   ASSIGN_OR_RETURN(*request.mutable_certificate_request(), key.Request());
-  proto::Certificate certificate;
-  RETURN_IF_ERROR(Explain(stub_->Renew(&context, request, &certificate)));
+  ASSIGN_OR_RETURN(const proto::Certificate certificate, Call(&proto::Fleet::Stub::Renew, request));
   return FleetCredentials{.server = credentials_.server,
                           .authorities_pem = certificate.authorities(),
                           .certificate_pem = certificate.certificate(),
@@ -120,52 +116,35 @@ absl::StatusOr<FleetCredentials> FleetClient::Renew() {
 }
 
 absl::StatusOr<std::string> FleetClient::Invite(const std::string& role, const std::string& owner) {
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::InviteRequest request;
   request.set_role(role);
   request.set_owner(owner);
-  proto::InvitationText invitation;
-  RETURN_IF_ERROR(Explain(stub_->Invite(&context, request, &invitation)));
+  ASSIGN_OR_RETURN(const proto::InvitationText invitation, Call(&proto::Fleet::Stub::Invite, request));
   return invitation.text();
 }
 
 absl::StatusOr<proto::Device> FleetClient::Change(const proto::DeviceChange& change) {
-  grpc::ClientContext context;
-  SetDeadline(context);
-  proto::DeviceList list;
-  RETURN_IF_ERROR(Explain(stub_->ChangeDevice(&context, change, &list)));
+  ASSIGN_OR_RETURN(const proto::DeviceList list, Call(&proto::Fleet::Stub::ChangeDevice, change));
   return list.devices_size() == 0 ? proto::Device() : list.devices(0);
 }
 
 absl::Status FleetClient::Revoke(const std::string& id, const std::string& reason) {
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::RevokeRequest request;
   request.set_id(id);
   request.set_reason(reason);
-  proto::RevokeAnswer answer;
-  return Explain(stub_->Revoke(&context, request, &answer));
+  return Call(&proto::Fleet::Stub::Revoke, request).status();
 }
 
 absl::StatusOr<proto::CalibrationState> FleetClient::Calibrations(const std::string& device) {
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::DeviceName name;
   name.set_id(device);
-  proto::CalibrationState state;
-  RETURN_IF_ERROR(Explain(stub_->Calibrations(&context, name, &state)));
-  return state;
+  return Call(&proto::Fleet::Stub::Calibrations, name);
 }
 
 absl::StatusOr<proto::CalibrationState> FleetClient::Calibrate(const std::string& device) {
-  grpc::ClientContext context;
-  SetDeadline(context);
   proto::DeviceName name;
   name.set_id(device);
-  proto::CalibrationState state;
-  RETURN_IF_ERROR(Explain(stub_->Calibrate(&context, name, &state)));
-  return state;
+  return Call(&proto::Fleet::Stub::Calibrate, name);
 }
 
 absl::StatusOr<FleetCredentials> EnrolInFleet(const Invitation& invitation) {

@@ -51,6 +51,11 @@ class FleetClient {
   absl::StatusOr<std::optional<int64_t>> Sent(const Blob& blob);
   absl::Status SendFrom(const Blob& blob, int64_t offset);
   absl::Status Explain(const grpc::Status& status) const;
+  // A call that is answered at once, or fails in time.
+  template <typename Request, typename Answer>
+  using Method = grpc::Status (fleet_proto::Fleet::Stub::*)(grpc::ClientContext*, const Request&, Answer*);
+  template <typename Request, typename Answer>
+  absl::StatusOr<Answer> Call(Method<Request, Answer> method, const Request& request);
 
   const FleetCredentials credentials_;
   const std::unique_ptr<fleet_proto::Fleet::Stub> stub_;

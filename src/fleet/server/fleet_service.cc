@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "fleet/server/caller.h"
 #include "fleet/server/server_stream.h"
+#include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 #include "fleet/wire/token.h"
 
@@ -19,7 +20,6 @@ namespace {
 
 namespace proto = fleet_proto;
 
-constexpr size_t kPieceBytes = size_t{256} << 10;
 constexpr std::initializer_list<FleetRole> kAnyRole = {FleetRole::kAgent, FleetRole::kClient,
                                                        FleetRole::kOperator};
 constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, FleetRole::kOperator};
@@ -132,8 +132,8 @@ absl::Status FleetService::GiveBlob(const FleetIdentity& agent, const proto::Rea
   proto::BlobPiece piece;
   int64_t offset = request.offset();
   do {
-    piece.mutable_bytes()->resize(kPieceBytes);
-    const ssize_t count = pread(file.get(), piece.mutable_bytes()->data(), kPieceBytes, offset);
+    piece.mutable_bytes()->resize(kBlobPieceBytes);
+    const ssize_t count = pread(file.get(), piece.mutable_bytes()->data(), kBlobPieceBytes, offset);
     if (count < 0 || (count == 0 && offset < size)) return absl::InternalError("the blob cannot be read");
     piece.mutable_bytes()->resize(static_cast<size_t>(count));
     piece.set_offset(offset);
