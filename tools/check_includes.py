@@ -55,7 +55,8 @@ MAY_INCLUDE = {
     "jobs": ["base", "base/sqlite", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
-    "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs"],
+    "service": ["base", "base/sqlite", "device", "measure", "job", "sched", "jobs", "fleet"],
+    "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service"],
 }
 
 # The files of artifact/ that only write, and so may have dependencies.

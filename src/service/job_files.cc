@@ -1,0 +1,44 @@
+#include "service/job_files.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_split.h"
+#include "base/printable.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kDigestDigits = 64;
+
+bool IsDigest(std::string_view text) {
+  return text.size() == kDigestDigits &&
+         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+}  // namespace
+
+absl::Status CheckJobFileName(std::string_view name) {
+  const std::vector<std::string_view> parts = absl::StrSplit(name, '/');
+  const bool is_path = std::ranges::none_of(
+      parts, [](std::string_view part) { return part.empty() || part == "." || part == ".."; });
+  if (is_path && name.size() <= kMostJobFileName && WithoutControls(std::string(name)) == name)
+    return absl::OkStatus();
+  return InvalidInput("\"", Printable(std::string(name)), "\" is no name of a file of a job");
+}
+
+absl::Status CheckJobFiles(const std::vector<jobs_service_proto::JobFile>& files) {
+  if (files.size() > kMostJobFiles)
+    return InvalidInput("a job may have ", kMostJobFiles, " files, and this one has ", files.size());
+  std::set<std::string_view> names;
+  for (const jobs_service_proto::JobFile& file : files) {
+    RETURN_IF_ERROR(CheckJobFileName(file.name()));
+    if (!IsDigest(file.digest()) || file.bytes() < 0)
+      return InvalidInput(file.name(), ": its digest or its size is none");
+    if (!names.insert(file.name()).second) return InvalidInput(file.name(), ": is there twice");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace attune
