@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/output_file.h"
@@ -17,6 +16,7 @@
 #include "cli/jobs_view.h"
 #include "cli/output.h"
 #include "cli/stops_on_signal.h"
+#include "cli/strategy_flag.h"
 #include "jobs/jobs_file.h"
 #include "jobs/local_host.h"
 #include "jobs/runner_processes.h"
@@ -94,11 +94,6 @@ absl::StatusOr<Isolation> IsolationNamed(const std::string& name) {
   return InvalidInput("isolation: \"", Printable(name), "\" is none of none, core, cache, device");
 }
 
-std::string StrategyNames() {
-  return absl::StrJoin(AllSchedulingStrategies(), ", ",
-                       [](std::string* out, const SchedulingStrategy& row) { out->append(row.name); });
-}
-
 // Finds the name that the flag gives, or else the file, or else `otherwise`. Errors name the file if it is at
 // fault.
 template <typename Find>
@@ -107,12 +102,6 @@ auto Named(const std::string& flag, const std::string& of_file, const char* othe
   auto found = find(First<std::string>(flag, of_file, otherwise));
   if (!found.ok() && flag.empty()) found = Annotate(found.status(), flags.inputs.front());
   return found;
-}
-
-absl::StatusOr<const SchedulingStrategy*> StrategyNamed(const std::string& name) {
-  const SchedulingStrategy* strategy = FindSchedulingStrategy(name);
-  if (strategy != nullptr) return strategy;
-  return InvalidInput("strategy: \"", Printable(name), "\" is none of ", StrategyNames());
 }
 
 // The same command has the same key, and so goes on with what it has begun.
@@ -158,30 +147,30 @@ absl::Status Run(const Flags& flags) {
   ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags));
   ASSIGN_OR_RETURN(const SchedulingStrategy* strategy,
                    Named(flags.strategy, file.strategy, "predictive", flags, StrategyNamed));
-  ScheduleDriverOptions options = {.strategy = strategy, .host = {}};
-  LocalHostOptions host;
-  host.building = First(flags.building, file.building, 0);
-  host.measuring = First(flags.measuring, file.measuring, ThreadsOf(file.jobs));
-  ASSIGN_OR_RETURN(host.isolation, Named(flags.isolation, file.isolation, "core", flags, IsolationNamed));
-  if (!strategy->is_coordinated) host.isolation = Isolation::kNone;
+  ScheduleDriverOptions options = {.strategy = strategy};
+  LocalHostOptions wanted;
+  wanted.building = First(flags.building, file.building, 0);
+  wanted.measuring = First(flags.measuring, file.measuring, ThreadsOf(file.jobs));
+  ASSIGN_OR_RETURN(wanted.isolation, Named(flags.isolation, file.isolation, "core", flags, IsolationNamed));
+  if (!strategy->is_coordinated) wanted.isolation = Isolation::kNone;
   options.jobs_at_once = First(flags.jobs_at_once, file.jobs_at_once, options.jobs_at_once);
   for (const std::string& path : {flags.report, flags.json})
     if (!path.empty() && path != "-") RETURN_IF_ERROR(OutputFile::Check(path));
-  ASSIGN_OR_RETURN(options.host, DescribeLocalHost(host));
-  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, options.host), flags.inputs.front()));
+  ASSIGN_OR_RETURN(const LocalHost host, DescribeLocalHost(wanted));
+  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, host), flags.inputs.front()));
 
   std::string state = flags.state;
   if (state.empty()) {
     ASSIGN_OR_RETURN(state, DefaultJobStorePath());
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<SqliteJobStore> store, SqliteJobStore::Open(state));
-  ASSIGN_OR_RETURN(ScheduleRecord schedule,
-                   store->ResumeOrBegin(KeyOf(file.jobs, options.host.device.fingerprint), file.jobs,
-                                        options.host.device.fingerprint));
+  ASSIGN_OR_RETURN(ScheduleRecord schedule, store->ResumeOrBegin(KeyOf(file.jobs, host.device.fingerprint),
+                                                                 file.jobs, host.device.fingerprint));
   if (!schedule.stages.empty()) PrintNote(absl::StrCat("going on with schedule ", schedule.id));
   RunnerProcesses runners;
-  StayOffDevice(options.host);
+  StayOffDevice(host);
   ScheduleDriver driver(std::move(schedule), options, *store, runners);
+  driver.AddHost(host);
   RETURN_IF_ERROR(Drive(flags, driver));
   return WriteResults(flags, driver);
 }

@@ -19,7 +19,7 @@ constexpr double kLineSeconds = 30;  // between two lines about all jobs
 
 std::string Headline(const ScheduleDriver& driver) {
   int64_t over = 0, running = 0;
-  for (const JobManager& job : driver.jobs()) {
+  for (const auto& [number, job] : driver.jobs()) {
     over += job.is_over() ? 1 : 0;
     running += job.runs() ? 1 : 0;
   }
@@ -46,7 +46,7 @@ std::vector<std::string> Row(const JobManager& job, double now) {
 
 std::string DescribeLive(const ScheduleDriver& driver, size_t rows, size_t width) {
   std::vector<const JobManager*> jobs;
-  for (const JobManager& job : driver.jobs()) jobs.push_back(&job);
+  for (const auto& [number, job] : driver.jobs()) jobs.push_back(&job);
   std::ranges::sort(jobs, {}, [](const JobManager* job) {
     return std::pair(job->is_over() ? 2 : job->runs() ? 0 : 1, job);
   });
@@ -88,7 +88,7 @@ std::string DescribeResult(const ScheduleRecord& schedule) {
 void JobsView::TellEnds(const ScheduleDriver& driver) {
   told_.resize(driver.jobs().size());
   for (size_t i = 0; i < told_.size(); ++i) {
-    const JobManager& job = driver.jobs()[i];
+    const JobManager& job = driver.jobs().at(i);
     if (told_[i] || !job.is_over()) continue;
     told_[i] = true;
     const JobRecord& record = job.record();

@@ -29,10 +29,8 @@ std::vector<std::string> StageLabels(const std::string& kind, const std::string&
   return {absl::StrCat(general, "/", subject, "/", host), absl::StrCat(general, "/", subject), general};
 }
 
-JobManager::JobManager(JobRecord record, JobPlace place, std::string host)
+JobManager::JobManager(JobRecord record)
     : record_(std::move(record)),
-      place_(std::move(place)),
-      host_(std::move(host)),
       subject_(FindJobKind(record_.spec.kind) == nullptr
                    ? ""
                    : FindJobKind(record_.spec.kind)->subject(record_.spec)) {}
@@ -46,7 +44,8 @@ std::vector<std::string> JobManager::Labels(const std::string& stage) const {
   return StageLabels(record_.spec.kind, subject_, host_, stage);
 }
 
-NextStage JobManager::Ask(const StagePredictions& predictions, double now) {
+NextStage JobManager::Ask(const StagePredictions& predictions, const std::string& host, double now) {
+  host_ = host;
   next_.stage = following_.value_or(OpenStage());
   own_ = next_.stage.seconds;
   const std::string& name = next_.stage.name;
@@ -57,17 +56,20 @@ NextStage JobManager::Ask(const StagePredictions& predictions, double now) {
   return next_;
 }
 
-void JobManager::Start(int64_t runner, const Holding& holding, double now) {
+void JobManager::Start(int64_t runner, const Holding& holding, const std::string& host, double now) {
   runner_ = runner;
   holding_ = holding;
+  place_ = host;
   start_ = now;
 }
 
-std::optional<AssignJob> JobManager::Assignment() const {
+std::optional<AssignJob> JobManager::Assignment(JobPlace place) const {
   if (following_.has_value()) return std::nullopt;
-  AssignJob assign = {.spec = record_.spec, .place = place_};
-  assign.place.position = record_.position;
-  return assign;
+  place.id = record_.spec.id;
+  place.position = record_.position;
+  place.on = record_.spec.on;
+  if (!place.on.empty()) place.devices = {place.on};
+  return AssignJob{.spec = record_.spec, .place = std::move(place)};
 }
 
 StageRecord JobManager::Finish(StageOutcome outcome, double now) {
@@ -81,6 +83,7 @@ StageRecord JobManager::Finish(StageOutcome outcome, double now) {
   stage.held = holding_->processors;
   stage.outcome = outcome;
   stage.own = own_;
+  stage.place = place_;
   holding_.reset();
   return stage;
 }
@@ -89,13 +92,16 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
   if (absl::IsUnavailable(ended.status)) return Lose(std::string(ended.status.message()), now);
   if (!ended.status.ok()) {
     Fail(std::string(ended.status.message()));
-    return Finish(StageOutcome::kFailed, now);
+    StageRecord stage = Finish(StageOutcome::kFailed, now);
+    stage.reason = record_.error;
+    return stage;
   }
   losses_.erase(next_.stage.name);
   const std::string& name = next_.stage.name;
   predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), ended.seconds);
   record_.position += following_.has_value() ? 1 : 0;
   record_.progress = WithoutControls(ended.progress);
+  if (ended.files.has_value()) record_.files = *ended.files;
   following_ = ended.next;
   job_remaining_ = ended.remaining;
   if (!ended.next.has_value()) {
@@ -107,24 +113,28 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
 
 StageRecord JobManager::Lose(const std::string& reason, double now) {
   CountLoss(reason);
-  return Finish(StageOutcome::kLost, now);
+  StageRecord stage = Finish(StageOutcome::kLost, now);
+  stage.reason = WithoutControls(reason);
+  return stage;
 }
 
 void JobManager::LoseWaiting(const std::string& reason) { CountLoss(reason); }
 
 void JobManager::CountLoss(const std::string& reason) {
-  Forget();
+  LeaveRunner();
   const int losses = ++losses_[next_.stage.name];
   if (losses < kMostLosses) return;
   Fail(absl::StrCat("its runner ended ", losses, " times in stage \"", next_.stage.name, "\": ", reason));
 }
 
-StageRecord JobManager::Stop(double now) {
-  Forget();
-  return Finish(StageOutcome::kLost, now);
+StageRecord JobManager::Stop(const std::string& reason, double now) {
+  LeaveRunner();
+  StageRecord stage = Finish(StageOutcome::kLost, now);
+  stage.reason = WithoutControls(reason);
+  return stage;
 }
 
-void JobManager::Forget() {
+void JobManager::LeaveRunner() {
   runner_ = 0;
   following_.reset();
 }
@@ -133,5 +143,7 @@ void JobManager::Fail(const std::string& why) {
   record_.state = JobState::kFailed;
   record_.error = WithoutControls(why);
 }
+
+void JobManager::Cancel() { record_.state = JobState::kCancelled; }
 
 }  // namespace attune

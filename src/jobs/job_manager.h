@@ -25,19 +25,19 @@ std::vector<std::string> StageLabels(const std::string& kind, const std::string&
 // Knows neither clocks nor processes: times are seconds since the schedule began. Not thread safe.
 class JobManager {
  public:
-  // `place` is the job's, and `host` the fingerprint of where it runs.
-  JobManager(JobRecord record, JobPlace place, std::string host);
+  explicit JobManager(JobRecord record);
 
   const JobRecord& record() const { return record_; }
-  const JobPlace& place() const { return place_; }
   JobFacts facts() const;
 
-  // The request for the next stage, which is asked for now.
-  NextStage Ask(const StagePredictions& predictions, double now);
-  // The stage was granted and starts in this runner.
-  void Start(int64_t runner, const Holding& holding, double now);
-  // The message by which the runner gets the job; nothing if it has it already.
-  std::optional<AssignJob> Assignment() const;
+  // The request for the next stage, which is asked for now. `host` is the fingerprint of where it will run;
+  // empty if that is not known yet.
+  NextStage Ask(const StagePredictions& predictions, const std::string& host, double now);
+  // The stage was granted and starts in this runner, on the host of this name.
+  void Start(int64_t runner, const Holding& holding, const std::string& host, double now);
+  // The message by which the runner gets the job; nothing if it has it already. `place` is what the host has
+  // for it.
+  std::optional<AssignJob> Assignment(JobPlace place) const;
 
   // The runner has reported the end of the stage. Returns what there is to store; record() is up to date.
   StageRecord End(const RunnerStageEnded& ended, StagePredictions& predictions, double now);
@@ -45,14 +45,18 @@ class JobManager {
   // that loses its runner in one stage again and again has failed.
   StageRecord Lose(const std::string& reason, double now);
   void LoseWaiting(const std::string& reason);
-  // The stage was cut short, through no fault of the job.
-  StageRecord Stop(double now);
+  // The stage was cut short, or the runner was lost while the job waited, through no fault of the job.
+  StageRecord Stop(const std::string& reason, double now);
+  void LeaveRunner();
   // The job cannot go on.
   void Fail(const std::string& why);
+  // Nobody wants it any more. A stage that runs ends with Stop().
+  void Cancel();
 
   bool is_over() const { return record_.state != JobState::kUnfinished; }
   bool runs() const { return holding_.has_value(); }
-  int64_t runner() const { return runner_; }  // 0: none
+  int64_t runner() const { return runner_; }           // 0: none
+  const std::string& place() const { return place_; }  // the name of the host that it was on last
   // The stage that runs or is asked for, and its times.
   const JobStage& stage() const { return next_.stage; }
   double asked() const { return asked_; }
@@ -62,15 +66,14 @@ class JobManager {
  private:
   std::vector<std::string> Labels(const std::string& stage) const;
   StageRecord Finish(StageOutcome outcome, double now);
-  // The job needs another runner, which opens it first.
-  void Forget();
   void CountLoss(const std::string& reason);
 
   JobRecord record_;
-  const JobPlace place_;
-  const std::string host_, subject_;
+  const std::string subject_;
 
   int64_t runner_ = 0;
+  std::string host_;                   // the fingerprint of where the next stage runs
+  std::string place_;                  // the name of the host of the stage that runs
   std::optional<JobStage> following_;  // nothing: the job is to be opened
   double job_remaining_ = 0;           // as the job has it
   std::map<std::string, int> losses_;  // of runners, by the stage, since it was done

@@ -3,10 +3,12 @@
 #define ATTUNE_JOBS_JOB_SPEC_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "measure/service.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -19,6 +21,16 @@ struct JobSpec {
   std::optional<double> deadline_seconds = {};  // after the schedule has begun
   nlohmann::json settings = {};                 // an object; the kind knows its keys
   std::string base = {};                        // the folder that relative paths in the settings start from
+  std::string on = {};                          // the key of a device elsewhere; empty: it measures here
+};
+
+// A file below a job's folder that is kept elsewhere too.
+struct JobFile {
+  std::string name;    // with slashes between its parts
+  std::string digest;  // SHA-256, 64 hexadecimal digits
+  int64_t bytes = 0;
+
+  bool operator==(const JobFile&) const = default;
 };
 
 // The place where a job runs.
@@ -28,6 +40,10 @@ struct JobPlace {
   int64_t position = 0;              // how many of the job's stages have ended before, in other processes
   int processors = 1;                // the most that a stage can be granted
   std::vector<std::string> devices;  // the keys of the devices, each once
+  // If the job measures on a device elsewhere: the device's key, what proves that it may, and, in the process
+  // that has the job, the service that measures there.
+  std::string on = {}, credentials = {};
+  std::shared_ptr<MeasuringService> service = nullptr;
 };
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,12 @@ struct PastStage {
   std::string name;
   SecondsPrediction own;  // the job's own prediction
   double seconds = 0;
+};
+
+struct JobQuery {
+  std::string id = {}, owner = {};  // of these alone; empty: of any
+  bool unfinished = false;          // these alone
+  int64_t most = INT64_MAX;
 };
 
 // A call has taken effect when it returns: the end of the process does not undo it. Not thread safe.
@@ -44,6 +51,22 @@ class JobStore {
   virtual absl::Status SetJob(const std::string& schedule, size_t index, const JobRecord& job) = 0;
   // Nothing of the schedule is left to do.
   virtual absl::Status Finish(const std::string& schedule) = 0;
+
+  // The same as ResumeOrBegin() for a schedule to which jobs come as long as it lasts. What it returns has
+  // neither jobs nor stages.
+  virtual absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) = 0;
+  // Adds jobs to an endless schedule. Their ids are made of the given ones, which thus need not differ, and
+  // of their numbers. `submission` differs from those of all others: the jobs of one that is known are
+  // returned as they are now.
+  virtual absl::StatusOr<std::map<size_t, JobRecord>> AddJobs(const std::string& schedule,
+                                                              const std::string& submission,
+                                                              std::span<const JobRecord> jobs) = 0;
+  // Jobs by number, the latest ones if there are more than the query wants.
+  virtual absl::StatusOr<std::map<size_t, JobRecord>> Jobs(const std::string& schedule,
+                                                           const JobQuery& query) = 0;
+  // The job's stages in the order of their ends; at most so many, the latest.
+  virtual absl::StatusOr<std::vector<StageRecord>> Stages(const std::string& schedule, size_t job,
+                                                          int64_t most) = 0;
 
   // The latest stages of all schedules that are done, at most so many, the oldest first.
   virtual absl::StatusOr<std::vector<PastStage>> PastStages(int64_t most) = 0;

@@ -50,6 +50,8 @@ void Encode(const AssignJob& assign, proto::Assign* to) {
   to->set_position(assign.place.position);
   to->set_processors(assign.place.processors);
   to->mutable_devices()->Add(assign.place.devices.begin(), assign.place.devices.end());
+  to->set_on(assign.place.on);
+  to->set_credentials(assign.place.credentials);
 }
 
 absl::StatusOr<AssignJob> Decode(const proto::Assign& from, MessageChecks& checks) {
@@ -64,6 +66,8 @@ absl::StatusOr<AssignJob> Decode(const proto::Assign& from, MessageChecks& check
   assign.place.processors = checks.Int(from.processors(), 1, kMaxProcessors);
   checks.Count(from.devices_size(), kMaxNames);
   assign.place.devices.assign(from.devices().begin(), from.devices().end());
+  assign.place.on = from.on();
+  assign.place.credentials = from.credentials();
   return assign;
 }
 

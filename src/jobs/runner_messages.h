@@ -19,7 +19,7 @@
 namespace attune {
 
 // Increases with each change that the other side would misunderstand.
-inline constexpr uint32_t kRunnerVersion = 1;
+inline constexpr uint32_t kRunnerVersion = 2;
 
 // The lease of the granted processors (device/lease.h) that a runner takes while a stage runs, so that
 // programs outside of the schedule neither disturb it nor are disturbed.
@@ -31,8 +31,8 @@ enum class StageLease : uint8_t {
 
 // The runner's job. The first stage that it then runs is to open the job.
 struct AssignJob {
-  JobSpec spec;  // id, kind, settings and base alone
-  JobPlace place;
+  JobSpec spec;    // id, kind, settings and base alone
+  JobPlace place;  // without a service
 };
 struct RunStage {
   std::vector<int> processors;  // of the machine; empty: any
@@ -53,6 +53,8 @@ struct RunnerStageEnded {
   double remaining = 0;          // Job::RemainingSeconds()
   std::string progress;          // Job::Progress()
   std::string result;            // Job::Result(), if the job is done
+  // All files that the job now has, if they are kept elsewhere; no part of the message.
+  std::optional<std::vector<JobFile>> files = {};
 };
 using RunnerReport = std::variant<RunnerRegistered, RunnerStageEnded>;
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,7 +22,7 @@ constexpr double kStartSeconds = 30;
 
 }  // namespace
 
-absl::StatusOr<int64_t> RunnerProcesses::Start() {
+absl::StatusOr<int64_t> RunnerProcesses::Start(int /*host*/) {
   ASSIGN_OR_RETURN(const std::string program, FindWorkerProgram(program_));
   ASSIGN_OR_RETURN(std::unique_ptr<WorkerProcess> process,
                    WorkerProcess::Start(program, kRunnerKind, {.is_confined = false}));
@@ -32,6 +34,15 @@ absl::StatusOr<int64_t> RunnerProcesses::Start() {
 void RunnerProcesses::Send(int64_t runner, const RunnerCommand& command) {
   const auto process = processes_.find(runner);
   if (process == processes_.end()) return;
+  if (const auto* assign = std::get_if<AssignJob>(&command)) {
+    const std::string& folder = assign->place.folder;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+      const std::string why = absl::StrCat(folder, ": cannot be made: ", error.message());
+      return failed_.push_back({runner, Remove(runner, why)});
+    }
+  }
   const absl::Status sent = process->second->Send(Encode(command), After(kMessageSeconds));
   if (!sent.ok()) failed_.push_back({runner, Remove(runner, sent.message())});
 }
@@ -44,10 +55,11 @@ std::vector<RunnerEvent> RunnerProcesses::Await(double seconds) {
     sockets.push_back({.fd = process->socket(), .events = POLLIN, .revents = 0});
     runners.push_back(runner);
   }
+  sockets.push_back({.fd = wake_, .events = POLLIN, .revents = 0});  // one that is negative is never ready
   // An interrupted wait is a short one.
   const int ready = poll(sockets.data(), sockets.size(), PollTimeout(After(seconds)));
   std::vector<RunnerEvent> events;
-  for (size_t i = 0; ready > 0 && i < sockets.size(); ++i)
+  for (size_t i = 0; ready > 0 && i < runners.size(); ++i)
     if (sockets[i].revents != 0) events.push_back(Receive(runners[i]));
   return events;
 }

@@ -15,10 +15,13 @@ namespace attune {
 
 class RunnerProcesses final : public Runners {
  public:
-  // `program`: whose main() calls RunIfWorker with kRunnerKind; empty: FindWorkerProgram().
-  explicit RunnerProcesses(std::string program = "") : program_(std::move(program)) {}
+  // `program`: whose main() calls RunIfWorker with kRunnerKind; empty: FindWorkerProgram(). Await() also
+  // returns once the file `wake` can be read, if that is not negative.
+  explicit RunnerProcesses(std::string program = "", int wake = -1)
+      : program_(std::move(program)), wake_(wake) {}
 
-  absl::StatusOr<int64_t> Start() override;
+  // There is one host, whatever its number. The folder of a job is made when a runner gets the job.
+  absl::StatusOr<int64_t> Start(int host) override;
   void Send(int64_t runner, const RunnerCommand& command) override;
   std::vector<RunnerEvent> Await(double seconds) override;
   void End(int64_t runner) override { processes_.erase(runner); }
@@ -32,6 +35,7 @@ class RunnerProcesses final : public Runners {
   RunnerLost Remove(int64_t runner, std::string_view why);
 
   const std::string program_;
+  const int wake_;
   std::map<int64_t, std::unique_ptr<WorkerProcess>> processes_;
   std::vector<RunnerEvent> failed_;  // whose commands could not be sent
   int64_t num_started_ = 0;

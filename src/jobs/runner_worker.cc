@@ -53,7 +53,8 @@ class Commands {
 
 class Runner {
  public:
-  explicit Runner(DeviceInfo device) : device_(std::move(device)) {}
+  Runner(DeviceInfo device, const ServiceElsewhere& elsewhere)
+      : device_(std::move(device)), elsewhere_(elsewhere) {}
 
   // Serves commands until the socket closes, when the process ends.
   int Serve() {
@@ -136,7 +137,12 @@ class Runner {
     const JobKind* kind = FindJobKind(assigned_.spec.kind);
     if (kind == nullptr)
       return NotSupported("this runner knows no jobs of kind \"", assigned_.spec.kind, "\"");
-    ASSIGN_OR_RETURN(std::unique_ptr<Job> job, kind->open(assigned_.spec, assigned_.place));
+    JobPlace& place = assigned_.place;
+    if (!place.on.empty()) {
+      if (!elsewhere_) return NotSupported("this runner measures on no device elsewhere");
+      ASSIGN_OR_RETURN(place.service, elsewhere_(place.on, place.credentials));
+    }
+    ASSIGN_OR_RETURN(std::unique_ptr<Job> job, kind->open(assigned_.spec, place));
     const std::lock_guard<std::mutex> lock(mutex_);
     job_ = std::move(job);
     if (is_cancelled_) job_->Cancel();
@@ -144,6 +150,7 @@ class Runner {
   }
 
   const DeviceInfo device_;
+  const ServiceElsewhere& elsewhere_;
   Commands commands_;
   AssignJob assigned_;
 
@@ -152,20 +159,22 @@ class Runner {
   std::unique_ptr<Job> job_;
 };
 
-int RunRunner() {
+int RunRunner(const ServiceElsewhere& elsewhere) {
   absl::StatusOr<DeviceInfo> device = HostDevice();
   if (!device.ok()) {
     // The scheduler reports what is printed here as the reason.
     const std::string text = device.status().ToString() + "\n";
     return write(STDERR_FILENO, text.data(), text.size()) < 0 ? 2 : 1;
   }
-  return Runner(*std::move(device)).Serve();
+  return Runner(*std::move(device), elsewhere).Serve();
 }
 
 }  // namespace
 
-std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more) {
-  std::vector<WorkerKind> kinds = {{.name = kRunnerKind, .run = RunRunner, .is_confined = false}};
+std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more,
+                                  const ServiceElsewhere& elsewhere) {
+  std::vector<WorkerKind> kinds = {
+      {.name = kRunnerKind, .run = [&] { return RunRunner(elsewhere); }, .is_confined = false}};
   kinds.insert(kinds.end(), more.begin(), more.end());
   return RunIfWorker(argc, argv, {}, kinds);
 }

@@ -7,10 +7,15 @@
 #ifndef ATTUNE_JOBS_RUNNER_WORKER_H_
 #define ATTUNE_JOBS_RUNNER_WORKER_H_
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
+#include "absl/status/statusor.h"
 #include "base/process/worker.h"
+#include "measure/service.h"
 
 namespace attune {
 
@@ -20,9 +25,14 @@ inline constexpr char kRunnerKind[] = "runner";
 // The name of the stage in which a runner opens its job.
 inline constexpr char kOpenStage[] = "open";
 
+// Measures on a device elsewhere, by its key and the credentials of a job's place.
+using ServiceElsewhere = std::function<absl::StatusOr<std::shared_ptr<MeasuringService>>(
+    const std::string& key, const std::string& credentials)>;
+
 // Like RunIfWorker() of base/process/worker.h, for runners, for the workers of tuning jobs, and for those of
-// `more` kinds.
-std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more = {});
+// `more` kinds. Without `elsewhere`, runners refuse jobs that measure on devices elsewhere.
+std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more = {},
+                                  const ServiceElsewhere& elsewhere = nullptr);
 
 }  // namespace attune
 

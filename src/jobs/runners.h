@@ -27,8 +27,9 @@ class Runners {
  public:
   virtual ~Runners() = default;
 
-  // Starts a runner, or takes an idle one, and returns its number, which is never used again.
-  virtual absl::StatusOr<int64_t> Start() = 0;
+  // Starts a runner on the host with this number, or takes an idle one, and returns the runner's number,
+  // which is never used again.
+  virtual absl::StatusOr<int64_t> Start(int host) = 0;
   // If the runner has ended, an event says so later.
   virtual void Send(int64_t runner, const RunnerCommand& command) = 0;
   // Waits at most so long for events, and returns those that there are.

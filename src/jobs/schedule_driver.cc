@@ -1,8 +1,7 @@
 #include "jobs/schedule_driver.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +15,19 @@ namespace {
 constexpr double kTickSeconds = 0.1;
 // The longest that cancelled stages may take to end.
 constexpr double kGraceSeconds = 5;
+constexpr char kStopped[] = "the schedule was stopped";
+
+// Of a slot that everyone may use.
+constexpr int64_t kAnyAmount = int64_t{1} << 40;
+
+// The slots of a host on which this runner's jobs stay, and of a device elsewhere.
+std::string RunnerSlot(int host) { return absl::StrCat("runner/", host); }
+std::string DeviceSlot(const std::string& key) { return absl::StrCat("elsewhere/", key); }
+
+// Whether the job's next stage needs nothing but a device elsewhere.
+bool MeasuresElsewhere(const JobManager& job) {
+  return !job.record().spec.on.empty() && std::ranges::any_of(job.stage().needs, &ResourceNeed::exclusive);
+}
 
 JobPlace PlaceOf(const std::string& id, const std::string& folder, const LocalHost& host) {
   JobPlace place;
@@ -24,12 +36,6 @@ JobPlace PlaceOf(const std::string& id, const std::string& folder, const LocalHo
   place.processors = static_cast<int>(host.building.size());
   for (const DeviceResource& device : host.resources.devices) place.devices.push_back(device.key);
   return place;
-}
-
-double EndOf(const ScheduleRecord& schedule) {
-  double end = 0;
-  for (const StageRecord& stage : schedule.stages) end = std::max(end, stage.end);
-  return end;
 }
 
 }  // namespace
@@ -57,33 +63,100 @@ ScheduleDriver::ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions op
       runners_(runners),
       clock_(clock),
       scheduler_(*strategy_),
-      before_(EndOf(schedule_)),
+      before_(schedule_.elapsed),
       begin_(clock.Now()) {
   schedule_.strategy = strategy_->name;
-  schedule_.host = options_.host.resources;
-  // Stages of a larger pool have used processors that this one lacks.
-  const auto is_missing = [&](int processor) { return processor >= schedule_.host.processors; };
-  for (StageRecord& stage : schedule_.stages) {
-    std::erase_if(stage.processors, is_missing);
-    std::erase_if(stage.held, is_missing);
+  for (size_t number = 0; number < schedule_.jobs.size(); ++number) Add(number, schedule_.jobs[number]);
+}
+
+int ScheduleDriver::AddHost(LocalHost host, const std::string& name) {
+  if (hosts_.empty() && !options_.is_endless) {
+    schedule_.host = host.resources;
+    // Stages of a larger pool have used processors that this one lacks.
+    const auto is_missing = [&](int processor) { return processor >= schedule_.host.processors; };
+    for (StageRecord& stage : schedule_.stages) {
+      std::erase_if(stage.processors, is_missing);
+      std::erase_if(stage.held, is_missing);
+    }
   }
-  scheduler_.AddHost(schedule_.host);
-  for (size_t index = 0; index < schedule_.jobs.size(); ++index) {
-    const std::string folder = absl::StrCat(store.folder(), "/", schedule_.id, "/", index);
-    const JobRecord& record = schedule_.jobs[index];
-    jobs_.emplace_back(record, PlaceOf(record.spec.id, folder, options_.host),
-                       options_.host.device.fingerprint);
-    if (record.state == JobState::kUnfinished) waiting_.push_back(index);
+  const int number = static_cast<int>(scheduler_.ledger().num_hosts());
+  host.resources.slots[RunnerSlot(number)] = kAnyAmount;
+  scheduler_.AddHost(host.resources);
+  hosts_[number] = {std::move(host), name};
+  TryRefused();
+  return number;
+}
+
+int ScheduleDriver::AddDevice(const std::set<std::string>& keys) {
+  HostResources device;
+  for (const std::string& key : keys) device.slots[DeviceSlot(key)] = 1;
+  const int number = scheduler_.AddHost(std::move(device));
+  TryRefused();
+  return number;
+}
+
+absl::Status ScheduleDriver::RemoveHost(int host) {
+  std::vector<int64_t> runners;
+  for (const auto& [runner, its_host] : host_of_runner_)
+    if (its_host == host) runners.push_back(runner);
+  for (const int64_t runner : runners) {
+    const size_t number = by_runner_.at(runner);
+    JobManager& job = jobs_.at(number);
+    if (job.runs()) {
+      RETURN_IF_ERROR(Record(number, StopStage(number, "its host is gone")));
+    } else {
+      ForgetRunner(runner);
+      runners_.End(runner);
+      job.LeaveRunner();
+      RETURN_IF_ERROR(AskElsewhere(number));
+    }
   }
-  std::ranges::sort(waiting_, std::ranges::greater(), [&](size_t index) {
-    StageRequest request;
-    request.job = static_cast<int64_t>(index);
-    request.remaining = StagePrior(schedule_.jobs[index].spec.kind, "").median;
-    return std::pair(strategy_->key(request, jobs_[index].facts()), index);
-  });
+  scheduler_.RemoveHost(host, Now());
+  hosts_.erase(host);
+  return absl::OkStatus();
+}
+
+void ScheduleDriver::RemoveDevice(int device) {
+  if (devices_in_use_.contains(device)) {
+    devices_gone_.insert(device);
+  } else {
+    scheduler_.RemoveHost(device, Now());
+  }
+}
+
+void ScheduleDriver::ReleaseDevice(size_t number) {
+  const auto found =
+      std::ranges::find(devices_in_use_, number, [](const auto& entry) { return entry.second; });
+  if (found == devices_in_use_.end()) return;
+  if (devices_gone_.erase(found->first) > 0) scheduler_.RemoveHost(found->first, Now());
+  devices_in_use_.erase(found);
+}
+
+void ScheduleDriver::Add(size_t number, JobRecord job) {
+  const bool waits = job.state == JobState::kUnfinished;
+  jobs_.try_emplace(number, std::move(job));
+  if (waits) Wait(number);
+}
+
+void ScheduleDriver::Wait(size_t number) {
+  const JobManager& job = jobs_.at(number);
+  StageRequest request;
+  request.job = static_cast<int64_t>(number);
+  request.remaining = StagePrior(job.record().spec.kind, "").median;
+  waiting_.emplace(strategy_->key(request, job.facts()), number);
+}
+
+void ScheduleDriver::TryRefused() {
+  for (const auto& [number, why] : refused_) Wait(number);
+  refused_.clear();
 }
 
 double ScheduleDriver::Now() const { return before_ + clock_.Now() - begin_; }
+
+std::string ScheduleDriver::WaitsFor(size_t number) const {
+  const auto refused = refused_.find(number);
+  return refused == refused_.end() ? "" : refused->second;
+}
 
 void ScheduleDriver::Use(const SchedulingStrategy& strategy) {
   strategy_ = &strategy;
@@ -93,6 +166,7 @@ void ScheduleDriver::Use(const SchedulingStrategy& strategy) {
 
 absl::Status ScheduleDriver::Learn() {
   constexpr int64_t kMost = 10'000;
+  if (std::exchange(has_learned_, true)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<PastStage> stages, store_.PastStages(kMost));
   for (const PastStage& stage : stages) {
     predictions_.Add(StageLabels(stage.kind, stage.subject, stage.host, stage.name),
@@ -101,28 +175,71 @@ absl::Status ScheduleDriver::Learn() {
   return absl::OkStatus();
 }
 
+NextStage ScheduleDriver::Ask(JobManager& job) {
+  // Where the job is, or will be if there is but one host.
+  const auto host = job.runner() != 0 ? hosts_.find(host_of_runner_.at(job.runner())) : hosts_.begin();
+  const bool is_known = job.runner() != 0 || hosts_.size() == 1;
+  NextStage next = job.Ask(predictions_, is_known ? host->second.host.device.fingerprint : "", Now());
+  std::vector<ResourceNeed>& needs = next.stage.needs;
+  if (MeasuresElsewhere(job)) {
+    needs = {{.key = DeviceSlot(job.record().spec.on)}};
+    next.stage.memory_bytes = 0;
+  } else if (job.runner() != 0) {
+    needs.push_back({.key = RunnerSlot(host_of_runner_.at(job.runner()))});
+  } else if (options_.slots_of) {
+    for (const std::string& slot : options_.slots_of(job.record().spec)) needs.push_back({.key = slot});
+  }
+  return next;
+}
+
 absl::Status ScheduleDriver::Admit() {
   while (!waiting_.empty() && scheduler_.num_jobs() < options_.jobs_at_once) {
-    const size_t index = waiting_.back();
-    waiting_.pop_back();
-    JobManager& job = jobs_[index];
-    const absl::StatusOr<int64_t> number =
-        scheduler_.Submit(job.facts(), job.Ask(predictions_, Now()), Now());
-    if (!number.ok()) {
-      job.Fail(std::string(number.status().message()));
-      RETURN_IF_ERROR(SetFailed(index));
-      continue;
+    const size_t number = waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    JobManager& job = jobs_.at(number);
+    const absl::StatusOr<int64_t> scheduled = scheduler_.Submit(job.facts(), Ask(job), Now());
+    if (scheduled.ok()) {
+      by_number_[*scheduled] = number;
+      numbers_[number] = *scheduled;
+    } else {
+      RETURN_IF_ERROR(Refuse(number, scheduled.status()));
     }
-    by_number_[*number] = index;
-    numbers_[index] = *number;
   }
   return absl::OkStatus();
 }
 
+absl::Status ScheduleDriver::AskAgain(size_t number, bool has_run) {
+  NextStage next = Ask(jobs_.at(number));
+  const int64_t scheduled = numbers_.at(number);
+  const absl::Status status = has_run ? scheduler_.Done(scheduled, std::move(next), Now())
+                                      : scheduler_.Change(scheduled, std::move(next), Now());
+  if (status.ok()) return status;
+  Leave(number);
+  return Refuse(number, status);
+}
+
+absl::Status ScheduleDriver::AskElsewhere(size_t number) {
+  if (numbers_.contains(number)) return AskAgain(number, /*has_run=*/false);
+  refused_.erase(number);
+  Wait(number);
+  return absl::OkStatus();
+}
+
+absl::Status ScheduleDriver::Refuse(size_t number, const absl::Status& why) {
+  JobManager& job = jobs_.at(number);
+  // A host or a device may come; but the host that the job is on stays as it is.
+  if (options_.is_endless && (job.runner() == 0 || MeasuresElsewhere(job))) {
+    refused_[number] = std::string(why.message());
+    return absl::OkStatus();
+  }
+  job.Fail(std::string(why.message()));
+  return SetOver(number);
+}
+
 RunStage ScheduleDriver::Command(const JobManager& job, const Holding& holding) const {
-  const LocalHost& host = options_.host;
-  const std::string& device = host.resources.devices.front().key;
-  const bool measures = job.stage().NeedsExclusively(device);
+  const LocalHost& host = hosts_.at(host_of_runner_.at(job.runner())).host;
+  const std::vector<DeviceResource>& devices = host.resources.devices;
+  const bool measures = !devices.empty() && job.stage().NeedsExclusively(devices.front().key);
   RunStage run;
   if (!strategy_->is_coordinated) {
     run.processors = measures ? host.measuring : host.building;
@@ -130,120 +247,206 @@ RunStage ScheduleDriver::Command(const JobManager& job, const Holding& holding) 
   }
   for (const int processor : holding.granted)
     run.processors.push_back(host.numbers[static_cast<size_t>(processor)]);
+  // A stage that waits for a device elsewhere holds no processor here, which that device may be made of.
+  const bool waits = run.processors.empty() && !job.record().spec.on.empty();
   // A stage that needs no processor must not run on the device's either.
   if (run.processors.empty()) run.processors = host.building;
+  if (waits) return run;
   run.lease = measures ? StageLease::kExclusive : StageLease::kShared;
   run.isolation = host.isolation;
   return run;
 }
 
 absl::Status ScheduleDriver::Start(const StageStart& start) {
-  const size_t index = by_number_.at(start.job);
-  JobManager& job = jobs_[index];
+  const size_t number = by_number_.at(start.job);
+  JobManager& job = jobs_.at(number);
   int64_t runner = job.runner();
   if (runner == 0) {
-    std::error_code error;
-    const std::string& folder = job.place().folder;
-    std::filesystem::create_directories(folder, error);
-    if (error) return InvalidInput(folder, ": cannot be made: ", error.message());
-    const absl::StatusOr<int64_t> started = runners_.Start();
+    const absl::StatusOr<int64_t> started = runners_.Start(start.holding.host);
     if (!started.ok()) {
-      job.Start(0, start.holding, Now());
-      return Record(index, job.Lose(std::string(started.status().message()), Now()));
+      job.Start(0, start.holding, hosts_.at(start.holding.host).name, Now());
+      return Record(number, job.Lose(std::string(started.status().message()), Now()));
     }
     runner = *started;
-    by_runner_[runner] = index;
+    by_runner_[runner] = number;
+    host_of_runner_[runner] = start.holding.host;
   }
-  job.Start(runner, start.holding, Now());
-  if (const std::optional<AssignJob> assign = job.Assignment()) runners_.Send(runner, *assign);
+  const Host& host = hosts_.at(host_of_runner_.at(runner));
+  if (!hosts_.contains(start.holding.host)) devices_in_use_[start.holding.host] = number;
+  job.Start(runner, start.holding, host.name, Now());
+  const std::string folder = absl::StrCat(store_.folder(), "/", schedule_.id, "/", number);
+  if (const auto assign = job.Assignment(PlaceOf("", folder, host.host))) runners_.Send(runner, *assign);
   runners_.Send(runner, Command(job, start.holding));
   return absl::OkStatus();
 }
 
-void ScheduleDriver::Leave(size_t index) {
-  by_number_.erase(numbers_.at(index));
-  numbers_.erase(index);
+void ScheduleDriver::Leave(size_t number) {
+  by_number_.erase(numbers_.at(number));
+  numbers_.erase(number);
 }
 
-absl::Status ScheduleDriver::SetFailed(size_t index) {
-  schedule_.jobs[index] = jobs_[index].record();
-  return store_.SetJob(schedule_.id, index, schedule_.jobs[index]);
+void ScheduleDriver::ForgetRunner(int64_t runner) {
+  by_runner_.erase(runner);
+  host_of_runner_.erase(runner);
 }
 
-absl::Status ScheduleDriver::Record(size_t index, const StageRecord& stage) {
-  JobManager& job = jobs_[index];
-  schedule_.stages.push_back(stage);
-  schedule_.jobs[index] = job.record();
-  RETURN_IF_ERROR(store_.EndStage(schedule_.id, index, schedule_.jobs[index], stage));
-  std::optional<NextStage> next;
-  if (!job.is_over()) next = job.Ask(predictions_, Now());
-  if (const absl::Status status = scheduler_.Done(numbers_.at(index), std::move(next), Now()); !status.ok()) {
-    job.Fail(std::string(status.message()));
-    RETURN_IF_ERROR(SetFailed(index));
-  }
-  if (!job.is_over()) return absl::OkStatus();
-  Leave(index);
+absl::Status ScheduleDriver::SetOver(size_t number) {
+  const JobManager& job = jobs_.at(number);
   if (job.runner() != 0) {
-    by_runner_.erase(job.runner());
+    ForgetRunner(job.runner());
     runners_.End(job.runner());
   }
+  const absl::Status status = store_.SetJob(schedule_.id, number, job.record());
+  if (options_.is_endless) {
+    jobs_.erase(number);
+  } else {
+    schedule_.jobs[number] = job.record();
+  }
+  return status;
+}
+
+absl::Status ScheduleDriver::Record(size_t number, StageRecord stage) {
+  const JobManager& job = jobs_.at(number);
+  stage.end_ms = clock_.WallMillis();
+  RETURN_IF_ERROR(store_.EndStage(schedule_.id, number, job.record(), stage));
+  if (!options_.is_endless) {
+    schedule_.jobs[number] = job.record();
+    schedule_.stages.push_back(std::move(stage));
+  }
+  cancelled_.erase(number);
+  if (!job.is_over()) {
+    RETURN_IF_ERROR(AskAgain(number, /*has_run=*/true));
+    ReleaseDevice(number);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(scheduler_.Done(numbers_.at(number), std::nullopt, Now()));
+  Leave(number);
+  ReleaseDevice(number);
+  return SetOver(number);
+}
+
+absl::Status ScheduleDriver::Lose(size_t number, const std::string& reason) {
+  JobManager& job = jobs_.at(number);
+  if (job.runs()) {
+    const bool is_cancelled = job.is_over();
+    return Record(number, is_cancelled ? StopStage(number, reason) : job.Lose(reason, Now()));
+  }
+  job.LoseWaiting(reason);
+  if (!job.is_over()) return AskElsewhere(number);
+  Withdraw(number);
+  return SetOver(number);
+}
+
+void ScheduleDriver::Withdraw(size_t number) {
+  if (numbers_.contains(number)) {
+    scheduler_.Drop(numbers_.at(number));
+    Leave(number);
+  }
+  refused_.erase(number);
+  std::erase_if(waiting_, [&](const auto& entry) { return entry.second == number; });
+}
+
+absl::Status ScheduleDriver::Cancel(size_t number) {
+  const auto found = jobs_.find(number);
+  if (found == jobs_.end() || found->second.is_over()) return absl::OkStatus();
+  JobManager& job = found->second;
+  job.Cancel();
+  if (!job.runs()) {
+    Withdraw(number);
+    return SetOver(number);
+  }
+  runners_.Send(job.runner(), CancelStage{});
+  cancelled_[number] = Now() + kGraceSeconds;
+  return store_.SetJob(schedule_.id, number, job.record());
+}
+
+absl::Status ScheduleDriver::GiveUpCancelled() {
+  std::vector<size_t> late;
+  for (const auto& [number, end] : cancelled_)
+    if (end <= Now()) late.push_back(number);
+  for (const size_t number : late) RETURN_IF_ERROR(Record(number, StopStage(number, "is cancelled")));
   return absl::OkStatus();
+}
+
+StageRecord ScheduleDriver::StopStage(size_t number, const std::string& reason) {
+  JobManager& job = jobs_.at(number);
+  const int64_t runner = job.runner();
+  StageRecord stage = job.Stop(reason, Now());
+  if (by_runner_.contains(runner)) {
+    ForgetRunner(runner);
+    runners_.End(runner);
+  }
+  return stage;
 }
 
 absl::Status ScheduleDriver::Handle(const RunnerEvent& event) {
   const auto found = by_runner_.find(event.runner);
   if (found == by_runner_.end()) return absl::OkStatus();
-  const size_t index = found->second;
-  JobManager& job = jobs_[index];
+  const size_t number = found->second;
+  JobManager& job = jobs_.at(number);
   if (const auto* lost = std::get_if<RunnerLost>(&event.what)) {
-    by_runner_.erase(found);
-    if (job.runs()) return Record(index, job.Lose(lost->reason, Now()));
-    job.LoseWaiting(lost->reason);
-    if (!job.is_over()) return scheduler_.Change(numbers_.at(index), job.Ask(predictions_, Now()), Now());
-    scheduler_.Drop(numbers_.at(index));
-    Leave(index);
-    return SetFailed(index);
+    ForgetRunner(event.runner);
+    return Lose(number, lost->reason);
   }
   const auto* ended = std::get_if<RunnerStageEnded>(&std::get<RunnerReport>(event.what));
   if (ended == nullptr || !job.runs()) return absl::OkStatus();
-  const StageRecord stage = job.End(*ended, predictions_, Now());
+  if (job.is_over()) return Record(number, StopStage(number, "is cancelled"));
+  StageRecord stage = job.End(*ended, predictions_, Now());
   // A job that has come to nothing leaves its runner without one.
   if (job.runner() == 0) {
-    by_runner_.erase(event.runner);
+    ForgetRunner(event.runner);
     runners_.End(event.runner);
   }
-  return Record(index, stage);
+  return Record(number, std::move(stage));
 }
 
 absl::Status ScheduleDriver::StopAll() {
-  const auto running = [&] { return std::ranges::any_of(jobs_, &JobManager::runs); };
-  for (const JobManager& job : jobs_)
+  const auto runs = [](const auto& entry) { return entry.second.runs(); };
+  for (const auto& [number, job] : jobs_)
     if (job.runs()) runners_.Send(job.runner(), CancelStage{});
   const Stopwatch watch(clock_);
-  while (running() && watch.Seconds() < kGraceSeconds) {
+  while (std::ranges::any_of(jobs_, runs) && watch.Seconds() < kGraceSeconds) {
     for (const RunnerEvent& event : runners_.Await(kTickSeconds)) {
       const auto found = by_runner_.find(event.runner);
-      if (found == by_runner_.end() || !jobs_[found->second].runs()) continue;
+      if (found == by_runner_.end() || !jobs_.at(found->second).runs()) continue;
       const auto* report = std::get_if<RunnerReport>(&event.what);
       if (report != nullptr && std::holds_alternative<RunnerRegistered>(*report)) continue;
       // The stage was cut short, so it is run again, whatever it has reached.
-      RETURN_IF_ERROR(Record(found->second, jobs_[found->second].Stop(Now())));
+      const size_t number = found->second;
+      RETURN_IF_ERROR(Record(number, StopStage(number, kStopped)));
     }
   }
-  for (size_t index = 0; index < jobs_.size(); ++index)
-    if (jobs_[index].runs()) RETURN_IF_ERROR(Record(index, jobs_[index].Stop(Now())));
-  for (const auto& [runner, index] : by_runner_) runners_.End(runner);
+  std::vector<size_t> left;
+  for (const auto& [number, job] : jobs_)
+    if (job.runs()) left.push_back(number);
+  for (const size_t number : left) RETURN_IF_ERROR(Record(number, StopStage(number, kStopped)));
+  for (const auto& [runner, number] : by_runner_) runners_.End(runner);
   return absl::CancelledError("stopped");
 }
 
-absl::Status ScheduleDriver::Run(const Cancellation& cancellation, const std::function<void()>& changed) {
+absl::Status ScheduleDriver::StartStages() {
   RETURN_IF_ERROR(Learn());
+  RETURN_IF_ERROR(Admit());
+  for (const StageStart& start : scheduler_.Decide(Now())) RETURN_IF_ERROR(Start(start));
+  return absl::OkStatus();
+}
+
+absl::Status ScheduleDriver::HandleEvents(double seconds) {
+  for (const RunnerEvent& event : runners_.Await(seconds)) RETURN_IF_ERROR(Handle(event));
+  return GiveUpCancelled();
+}
+
+absl::Status ScheduleDriver::Step(double seconds) {
+  RETURN_IF_ERROR(StartStages());
+  return HandleEvents(seconds);
+}
+
+absl::Status ScheduleDriver::Run(const Cancellation& cancellation, const std::function<void()>& changed) {
   while (!waiting_.empty() || !numbers_.empty()) {
     if (cancellation.is_cancelled()) return StopAll();
-    RETURN_IF_ERROR(Admit());
-    for (const StageStart& start : scheduler_.Decide(Now())) RETURN_IF_ERROR(Start(start));
+    RETURN_IF_ERROR(StartStages());
     if (changed) changed();
-    for (const RunnerEvent& event : runners_.Await(kTickSeconds)) RETURN_IF_ERROR(Handle(event));
+    RETURN_IF_ERROR(HandleEvents(kTickSeconds));
   }
   if (changed) changed();
   return absl::OkStatus();

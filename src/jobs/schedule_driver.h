@@ -1,15 +1,22 @@
-// Runs the jobs of a schedule on one host, in runners, with a strategy.
+// Runs the jobs of a schedule on hosts, in runners, with a strategy.
 //
 // Problem: the scheduler is pure, jobs are passive, and any process may die at any moment. Idea: one loop. It
 // starts what the scheduler grants, waits for what runners report, stores each stage that has ended before
 // anything follows from it, and asks again. So a schedule that is killed goes on from the store. Cost: a
 // transaction for each stage.
+//
+// Jobs and hosts may come and go while it runs. A job stays in its runner, and so on the runner's host; a
+// device elsewhere, on which jobs of any host measure, is a host of its own.
 #ifndef ATTUNE_JOBS_SCHEDULE_DRIVER_H_
 #define ATTUNE_JOBS_SCHEDULE_DRIVER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -28,8 +35,12 @@ namespace attune {
 
 struct ScheduleDriverOptions {
   const SchedulingStrategy* strategy = nullptr;  // must outlive the driver
-  LocalHost host;
-  int64_t jobs_at_once = 16;  // that are in memory; others have not begun
+  int64_t jobs_at_once = 16;                     // that are in memory; others have not begun
+  // Whether jobs come and go: what no host can grant now waits for one that can, and the driver forgets jobs
+  // that are over, and all stages.
+  bool is_endless = false;
+  // The slots (HostResources) that the host of such a job's runner must have; null: any host will do.
+  std::function<std::vector<std::string>(const JobSpec&)> slots_of = nullptr;
 };
 
 // Fails, naming the job, if one of them is wrong or asks for what the host can never grant, as far as that
@@ -43,10 +54,28 @@ class ScheduleDriver {
   ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions options, JobStore& store, Runners& runners,
                  const Clock& clock = SystemClock());
 
+  // One more host with this name, for people. Returns its number, by which Runners::Start() knows it.
+  int AddHost(LocalHost host, const std::string& name = "");
+  // The host is gone, and with it its runners. Their jobs go on elsewhere.
+  absl::Status RemoveHost(int host);
+  // One more device elsewhere, that jobs ask for by any of these keys. Returns its number.
+  int AddDevice(const std::set<std::string>& keys);
+  // The device is gone. A stage that it was granted for goes on: it may have found another one.
+  void RemoveDevice(int device);
+
+  // A job that the store has got, with its number there.
+  void Add(size_t number, JobRecord job);
+  // The job ends soon. Nothing happens if it is over.
+  absl::Status Cancel(size_t number);
+
+  // Starts what can start, and waits at most so long until something happens. Fails if the store does.
+  absl::Status Step(double seconds);
   // Runs until all jobs are over. If it is cancelled, stages that run are cancelled too, and it returns
   // Cancelled soon; the schedule can go on later. Calls `changed` whenever something has changed, and ten
   // times a second. Fails if the store does. That a job fails is no error of this function.
   absl::Status Run(const Cancellation& cancellation, const std::function<void()>& changed = nullptr);
+  // Cuts short the stages that run, and ends all runners. Returns Cancelled, or the store's error.
+  absl::Status StopAll();
 
   // The results are kept elsewhere: the same jobs would begin anew.
   absl::Status Finish();
@@ -54,23 +83,58 @@ class ScheduleDriver {
   // From now on, this strategy decides. Stages that run are not disturbed.
   void Use(const SchedulingStrategy& strategy);
 
-  // The schedule so far, with all jobs and the stages that have ended.
+  // The schedule so far, with all jobs and the stages that have ended; of an endless one, neither.
   const ScheduleRecord& schedule() const { return schedule_; }
-  const std::vector<JobManager>& jobs() const { return jobs_; }
+  // By number.
+  const std::map<size_t, JobManager>& jobs() const { return jobs_; }
+  // Why no host can serve the job now; empty if one can.
+  std::string WaitsFor(size_t number) const;
   double Now() const;  // seconds since the schedule began
 
  private:
+  // A host of runners, by its number with the scheduler.
+  struct Host {
+    LocalHost host;
+    std::string name;
+  };
+
   absl::Status Learn();
+  // The two halves of Step().
+  absl::Status StartStages();
+  absl::Status HandleEvents(double seconds);
+
+  // Gives waiting jobs to the scheduler.
   absl::Status Admit();
+  void Wait(size_t number);
+  // Those that no host could serve may try again.
+  void TryRefused();
+  // The scheduler has refused the job's next stage, and does not know the job.
+  absl::Status Refuse(size_t number, const absl::Status& why);
+
+  // What the job needs next, and where it may be.
+  NextStage Ask(JobManager& job);
+  // Asks the scheduler, which knows the job, for the next stage.
+  absl::Status AskAgain(size_t number, bool has_run);
+  // A job that waits has lost its runner.
+  absl::Status AskElsewhere(size_t number);
+
   absl::Status Start(const StageStart& start);
-  absl::Status Handle(const RunnerEvent& event);
-  // Stores a stage that has ended, and asks for the job's next one.
-  absl::Status Record(size_t index, const StageRecord& stage);
-  absl::Status StopAll();
   RunStage Command(const JobManager& job, const Holding& holding) const;
-  absl::Status SetFailed(size_t index);
-  // The scheduler knows the job no more.
-  void Leave(size_t index);
+  absl::Status Handle(const RunnerEvent& event);
+  absl::Status Lose(size_t number, const std::string& reason);
+  // Cuts short the stage that the job runs, and ends its runner.
+  StageRecord StopStage(size_t number, const std::string& reason);
+  absl::Status GiveUpCancelled();
+  // Stores a stage that has ended, and asks for the job's next one.
+  absl::Status Record(size_t number, StageRecord stage);
+  // Stores a job that is over.
+  absl::Status SetOver(size_t number);
+
+  void ReleaseDevice(size_t number);
+  void ForgetRunner(int64_t runner);
+  // The scheduler knows the job no more, or, for a job that waits, shall not.
+  void Leave(size_t number);
+  void Withdraw(size_t number);
 
   ScheduleRecord schedule_;
   const ScheduleDriverOptions options_;
@@ -81,13 +145,20 @@ class ScheduleDriver {
 
   Scheduler scheduler_;
   StagePredictions predictions_;
-  std::vector<JobManager> jobs_;
-  std::vector<size_t> waiting_;          // jobs that have not begun, in the strategy's order from its end
-  std::map<int64_t, size_t> by_number_;  // jobs by the scheduler's number
+  bool has_learned_ = false;
+  std::map<int, Host> hosts_;
+  std::map<int, size_t> devices_in_use_;  // jobs that hold devices elsewhere, by the device's number
+  std::set<int> devices_gone_;            // that are removed once they are not in use
+  std::map<size_t, JobManager> jobs_;
+  std::set<std::pair<double, size_t>> waiting_;  // jobs that the scheduler does not know, in its order
+  std::map<size_t, std::string> refused_;        // jobs that no host can serve now, and why
+  std::map<int64_t, size_t> by_number_;          // jobs by the scheduler's number
+  std::map<size_t, int64_t> numbers_;            // the scheduler's, by job
   std::map<int64_t, size_t> by_runner_;
-  std::map<size_t, int64_t> numbers_;  // the scheduler's, by job
-  const double before_;                // seconds in which the schedule ran in other processes
-  const double begin_;                 // on the clock
+  std::map<int64_t, int> host_of_runner_;
+  std::map<size_t, double> cancelled_;  // jobs whose stage still runs, and when it is given up
+  const double before_;                 // seconds in which the schedule ran in other processes
+  const double begin_;                  // on the clock
 };
 
 }  // namespace attune

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
@@ -30,8 +33,8 @@ class FakeRunners final : public Runners {
  public:
   explicit FakeRunners(ManualClock& clock) : clock_(clock) {}
 
-  absl::StatusOr<int64_t> Start() override {
-    runners_[++num_started_];
+  absl::StatusOr<int64_t> Start(int host) override {
+    runners_[++num_started_].host = host;
     return num_started_;
   }
 
@@ -82,9 +85,22 @@ class FakeRunners final : public Runners {
   }
   const std::vector<RunStage>& commands() const { return commands_; }
   size_t num_runners() const { return runners_.size(); }
+  // The stages that run now for jobs that measure, by the names of their stages.
+  int64_t num_running(const std::string& stage) const {
+    return std::ranges::count_if(runners_, [&](const auto& entry) {
+      const Runner& runner = entry.second;
+      return runner.ends.has_value() && runner.is_open && Stage(runner, runner.position).name == stage;
+    });
+  }
+  std::set<int> hosts() const {
+    std::set<int> hosts;
+    for (const auto& [number, runner] : runners_) hosts.insert(runner.host);
+    return hosts;
+  }
 
  private:
   struct Runner {
+    int host = 0;
     JobPlace place;
     nlohmann::json settings;
     int64_t position = -1;
@@ -169,8 +185,9 @@ class ScheduleDriverTest : public ::testing::Test {
   }
 
   ScheduleRecord RunWith(const std::string& strategy, Runners& runners, ScheduleRecord schedule) {
-    ScheduleDriver driver(std::move(schedule), {.strategy = FindSchedulingStrategy(strategy), .host = host_},
-                          *store_, runners, clock_);
+    ScheduleDriver driver(std::move(schedule), {.strategy = FindSchedulingStrategy(strategy)}, *store_,
+                          runners, clock_);
+    driver.AddHost(host_);
     const absl::Status status = driver.Run(Cancellation());
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_TRUE(driver.Finish().ok());
@@ -255,8 +272,9 @@ TEST_F(ScheduleDriverTest, AJobThatOpensWellAndAlwaysDiesThenFails) {
 TEST_F(ScheduleDriverTest, GoesOnAfterItWasStoppedAnywhere) {
   for (int turn = 0;; ++turn) {
     FakeRunners runners(clock_);
-    ScheduleDriver driver(Begin(), {.strategy = FindSchedulingStrategy("predictive"), .host = host_}, *store_,
-                          runners, clock_);
+    ScheduleDriver driver(Begin(), {.strategy = FindSchedulingStrategy("predictive")}, *store_, runners,
+                          clock_);
+    driver.AddHost(host_);
     Cancellation cancellation;
     int left = 7 + turn;
     const absl::Status status = driver.Run(cancellation, [&] {
@@ -281,8 +299,9 @@ TEST_F(ScheduleDriverTest, GoesOnAfterItWasStoppedAnywhere) {
 
 TEST_F(ScheduleDriverTest, StrategiesChangeWhileJobsRun) {
   FakeRunners runners(clock_);
-  ScheduleDriver driver(Begin(), {.strategy = FindSchedulingStrategy("sequential"), .host = host_}, *store_,
-                        runners, clock_);
+  ScheduleDriver driver(Begin(), {.strategy = FindSchedulingStrategy("sequential")}, *store_, runners,
+                        clock_);
+  driver.AddHost(host_);
   int turn = 0;
   const absl::Status status = driver.Run(Cancellation(), [&] {
     constexpr int kTurns = 10;
@@ -329,6 +348,234 @@ TEST_F(ScheduleDriverTest, WhatCanNeverBeGrantedIsRefusedBeforeAnythingStarts) {
               HasSubstr("job \"m\": trails: is no setting; there are batch"));
   EXPECT_THAT(check("{trials: 2}"), HasSubstr("model: is missing"));
   EXPECT_THAT(CheckJobs(TuningSpecs({"m\xFF.onnx"}), host_).message(), HasSubstr("is not text in UTF-8"));
+}
+
+// A schedule whose jobs and hosts come and go.
+class EndlessScheduleTest : public ScheduleDriverTest {
+ protected:
+  EndlessScheduleTest() { Open(); }
+
+  // Goes on from the store.
+  void Open() {
+    driver_.reset();
+    runners_.emplace(clock_);
+    auto schedule = store_->ResumeOrBeginEndless("server");
+    ASSERT_TRUE(schedule.ok()) << schedule.status();
+    schedule_ = schedule->id;
+    driver_.emplace(*std::move(schedule),
+                    ScheduleDriverOptions{.strategy = FindSchedulingStrategy("predictive"),
+                                          .is_endless = true,
+                                          .slots_of = [](const JobSpec& job) -> std::vector<std::string> {
+                                            if (job.owner.empty()) return {};
+                                            return {job.owner};
+                                          }},
+                    *store_, *runners_, clock_);
+    auto unfinished = store_->Jobs(schedule_, {.unfinished = true});
+    ASSERT_TRUE(unfinished.ok()) << unfinished.status();
+    for (auto& [number, job] : *unfinished) driver_->Add(number, job);
+  }
+
+  std::map<size_t, JobRecord> Submit(const std::string& submission, const std::string& on = "",
+                                     const std::string& owner = "") {
+    const auto file = ParseJobsFile(kJobs, "jobs.yaml", folder_.path());
+    std::vector<JobRecord> jobs;
+    for (const JobSpec& spec : file->jobs) {
+      jobs.emplace_back().spec = spec;
+      jobs.back().spec.on = on;
+      jobs.back().spec.owner = owner;
+    }
+    auto added = store_->AddJobs(schedule_, submission, jobs);
+    EXPECT_TRUE(added.ok()) << added.status();
+    for (auto& [number, job] : *added)
+      if (!driver_->jobs().contains(number)) driver_->Add(number, job);
+    return *std::move(added);
+  }
+
+  void Step(int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      const absl::Status status = driver_->Step(1);
+      ASSERT_TRUE(status.ok()) << status;
+    }
+  }
+  // Until all jobs are over.
+  void Finish() {
+    for (int i = 0; i < 10'000 && !driver_->jobs().empty(); ++i) Step();
+    EXPECT_TRUE(driver_->jobs().empty());
+  }
+
+  std::map<size_t, JobRecord> Stored() {
+    auto jobs = store_->Jobs(schedule_, {});
+    EXPECT_TRUE(jobs.ok()) << jobs.status();
+    return *std::move(jobs);
+  }
+  void ExpectAllDone(size_t count) {
+    const auto jobs = Stored();
+    EXPECT_EQ(jobs.size(), count);
+    for (const auto& [number, job] : jobs) EXPECT_EQ(job.state, JobState::kDone) << job.error;
+  }
+
+  std::string schedule_;
+  std::optional<FakeRunners> runners_;
+  std::optional<ScheduleDriver> driver_;
+};
+
+// A host of two processors, none of which measures.
+LocalHost ComputingHost() {
+  LocalHost host;
+  host.device = TwoProcessors();
+  host.numbers = host.building = host.device.usable;
+  host.resources.processors = 2;
+  return host;
+}
+
+TEST_F(EndlessScheduleTest, JobsWaitForHostsAndDevices) {
+  Submit("first", "desk");
+  Step();
+  EXPECT_THAT(driver_->WaitsFor(1), HasSubstr("no host can ever grant"));
+  driver_->AddHost(ComputingHost(), "one");
+  Step(100);
+  // They have built, and wait for a device.
+  EXPECT_THAT(driver_->WaitsFor(1), HasSubstr("elsewhere/desk"));
+  EXPECT_EQ(driver_->jobs().size(), 3);
+  driver_->AddDevice({"desk", "id"});
+  Finish();
+  ExpectAllDone(3);
+}
+
+TEST_F(EndlessScheduleTest, ADeviceElsewhereMeasuresForOneJobAtATime) {
+  driver_->AddHost(ComputingHost());
+  driver_->AddDevice({"desk"});
+  const int second = driver_->AddDevice({"desk"});
+  Submit("first", "desk");
+  int64_t most = 0;
+  bool removed = false;
+  for (int i = 0; i < 10'000 && !driver_->jobs().empty(); ++i) {
+    Step();
+    const int64_t measuring = runners_->num_running("time");
+    EXPECT_LE(measuring, 2);
+    most = std::max(most, measuring);
+    // It may be gone at any time, in use or not.
+    if (most == 2 && !std::exchange(removed, true)) driver_->RemoveDevice(second);
+  }
+  EXPECT_EQ(most, 2);
+  ExpectAllDone(3);
+}
+
+TEST_F(EndlessScheduleTest, StagesThatWaitForADeviceElsewhereHoldNoProcessors) {
+  driver_->AddHost(ComputingHost());
+  driver_->AddDevice({"desk"});
+  Submit("first", "desk");
+  Finish();
+  int64_t shared = 0, none = 0;
+  for (const RunStage& run : runners_->commands()) {
+    shared += run.lease == StageLease::kShared ? 1 : 0;
+    none += run.lease == StageLease::kNone ? 1 : 0;
+  }
+  EXPECT_EQ(none, 45);  // as many as measure
+  EXPECT_EQ(shared + none, static_cast<int64_t>(runners_->commands().size()));
+}
+
+TEST_F(EndlessScheduleTest, JobsGoOnElsewhereWhenTheirHostIsGone) {
+  const int first = driver_->AddHost(ComputingHost(), "first");
+  driver_->AddDevice({"desk"});
+  Submit("first", "desk");
+  Step(20);
+  EXPECT_EQ(runners_->hosts(), std::set<int>({first}));
+  ASSERT_TRUE(driver_->RemoveHost(first).ok());
+  EXPECT_EQ(runners_->num_runners(), 0);
+  Step(5);
+  const int second = driver_->AddHost(ComputingHost(), "second");
+  Step(5);
+  EXPECT_EQ(runners_->hosts(), std::set<int>({second}));
+  Finish();
+  ExpectAllDone(3);
+  const auto stages = store_->Stages(schedule_, 1, INT64_MAX);
+  ASSERT_TRUE(stages.ok()) << stages.status();
+  // Each stage is done once, on the host that its runner was on.
+  int64_t done = 0;
+  std::string place;
+  for (const StageRecord& stage : *stages) {
+    if (stage.stage.name == kOpenStage) place = stage.place;
+    EXPECT_EQ(stage.place, place);
+    done += stage.stage.name != kOpenStage && stage.outcome == StageOutcome::kDone ? 1 : 0;
+  }
+  EXPECT_EQ(done, 40);
+}
+
+TEST_F(EndlessScheduleTest, GoesOnFromTheStore) {
+  driver_->AddHost(ComputingHost());
+  driver_->AddDevice({"desk"});
+  Submit("first", "desk");
+  Step(30);
+  const double before = driver_->Now();
+  Open();
+  EXPECT_NEAR(driver_->Now(), before, 5);
+  driver_->AddHost(ComputingHost());
+  driver_->AddDevice({"desk"});
+  Finish();
+  ExpectAllDone(3);
+}
+
+TEST_F(EndlessScheduleTest, ASubmissionCountsOnce) {
+  const auto first = Submit("one"), again = Submit("one"), other = Submit("two");
+  ASSERT_EQ(first.size(), 3);
+  EXPECT_EQ(first.begin()->second.spec.id, "a-1");
+  EXPECT_EQ(first.begin()->first, again.begin()->first);
+  EXPECT_EQ(other.begin()->second.spec.id, "a-4");
+  EXPECT_EQ(Stored().size(), 6);
+}
+
+TEST_F(EndlessScheduleTest, JobsAreCancelledAnywhere) {
+  // Before there is a host, while they wait, and while they run.
+  Submit("first", "desk");
+  driver_->AddDevice({"desk"});
+  ASSERT_TRUE(driver_->Cancel(1).ok());
+  EXPECT_EQ(Stored().at(1).state, JobState::kCancelled);
+  driver_->AddHost(ComputingHost());
+  const auto runs = [&](size_t number) { return driver_->jobs().at(number).runs(); };
+  for (int i = 0; i < 100 && !runs(2) && !runs(3); ++i) Step();
+  EXPECT_TRUE(runs(2) || runs(3));
+  ASSERT_TRUE(driver_->Cancel(2).ok());
+  ASSERT_TRUE(driver_->Cancel(3).ok());
+  Finish();
+  for (const auto& [number, job] : Stored()) EXPECT_EQ(job.state, JobState::kCancelled);
+  EXPECT_EQ(runners_->num_runners(), 0);
+  EXPECT_TRUE(driver_->Cancel(3).ok());   // is over
+  EXPECT_TRUE(driver_->Cancel(77).ok());  // is none
+}
+
+TEST_F(EndlessScheduleTest, HostsTakeTheJobsOfTheirOwnersAlone) {
+  LocalHost host = ComputingHost();
+  host.resources.slots["ann"] = 100;
+  driver_->AddHost(host);
+  driver_->AddDevice({"desk"});
+  Submit("first", "desk", "bob");
+  Submit("second", "desk", "ann");
+  Step(2000);
+  const auto jobs = Stored();
+  for (const auto& [number, job] : jobs)
+    EXPECT_EQ(job.state, job.spec.owner == "ann" ? JobState::kDone : JobState::kUnfinished);
+}
+
+TEST_F(EndlessScheduleTest, FilesAreThoseOfTheLatestStage) {
+  JobRecord job;
+  job.spec.id = job.spec.kind = "mock";
+  job.spec.settings = {{"stages", nlohmann::json::array()}};
+  job.files = {{"in/model", std::string(64, 'a'), 7}};
+  const auto added = store_->AddJobs(schedule_, "one", std::span(&job, 1));
+  ASSERT_TRUE(added.ok()) << added.status();
+  JobRecord stored = added->begin()->second;
+  EXPECT_EQ(stored.files, job.files);
+  EXPECT_GT(stored.submitted_ms, 0);
+  stored.files.push_back({"out/result", std::string(64, 'b'), 9});
+  stored.state = JobState::kDone;
+  StageRecord stage;
+  stage.place = "somewhere";
+  stage.reason = "\xFF is no text";
+  ASSERT_TRUE(store_->EndStage(schedule_, 1, stored, stage).ok());
+  EXPECT_EQ(Stored().at(1).files, stored.files);
+  EXPECT_GT(Stored().at(1).ended_ms, 0);
+  EXPECT_EQ(store_->Stages(schedule_, 1, 10)->at(0).place, "somewhere");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "jobs/sqlite_job_store.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
@@ -31,17 +32,33 @@ constexpr const char* kStatements[] = {
     "NULL, "
     "subject TEXT NOT NULL, owner TEXT NOT NULL, priority INTEGER NOT NULL, deadline_seconds REAL NOT NULL, "
     "settings TEXT NOT NULL, base TEXT NOT NULL, state INTEGER NOT NULL, position INTEGER NOT NULL, "
-    "progress TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, PRIMARY KEY (schedule, number)) "
-    "STRICT",
+    "progress TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, measures_on TEXT NOT NULL DEFAULT "
+    "'', "
+    "files TEXT NOT NULL DEFAULT '[]', submission TEXT NOT NULL DEFAULT '', submitted_ms INTEGER NOT NULL "
+    "DEFAULT 0, ended_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (schedule, number)) STRICT",
     "CREATE TABLE stages (id INTEGER PRIMARY KEY, schedule TEXT NOT NULL, job INTEGER NOT NULL, name TEXT "
     "NOT "
     "NULL, outcome INTEGER NOT NULL, asked REAL NOT NULL, start REAL NOT NULL, end REAL NOT NULL, "
     "own_low REAL NOT NULL, own_median REAL NOT NULL, own_high REAL NOT NULL, detail TEXT NOT NULL) STRICT",
     "CREATE INDEX stages_by_schedule ON stages (schedule, id)",
+    "CREATE INDEX stages_by_job ON stages (schedule, job, id)",
+    "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)",
+    "CREATE INDEX jobs_by_state ON jobs (schedule, state, number)",
+};
+constexpr SqliteUpgrade kUpgrades[] = {
+    {1, "ALTER TABLE jobs ADD COLUMN measures_on TEXT NOT NULL DEFAULT ''"},
+    {1, "ALTER TABLE jobs ADD COLUMN files TEXT NOT NULL DEFAULT '[]'"},
+    {1, "ALTER TABLE jobs ADD COLUMN submission TEXT NOT NULL DEFAULT ''"},
+    {1, "ALTER TABLE jobs ADD COLUMN submitted_ms INTEGER NOT NULL DEFAULT 0"},
+    {1, "ALTER TABLE jobs ADD COLUMN ended_ms INTEGER NOT NULL DEFAULT 0"},
+    {1, "CREATE INDEX stages_by_job ON stages (schedule, job, id)"},
+    {1, "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)"},
+    {1, "CREATE INDEX jobs_by_state ON jobs (schedule, state, number)"},
 };
 constexpr SqliteSchema kSchema = {.application_id = 0x41744A6F,  // "AtJo"
-                                  .version = 1,
+                                  .version = 2,
                                   .statements = kStatements,
+                                  .upgrades = kUpgrades,
                                   .words = {.what = "job database", .flag = "--state"}};
 
 std::string NewScheduleId() {
@@ -50,17 +67,25 @@ std::string NewScheduleId() {
                       absl::StrFormat("%08x", device()));
 }
 
+// JSON has texts in UTF-8 alone, and reasons may come from anywhere.
+std::string Dump(const Json& json) {
+  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
 std::string DetailOf(const StageRecord& record) {
   Json needs = Json::array();
   for (const ResourceNeed& need : record.stage.needs)
     needs.push_back({{"key", need.key}, {"amount", need.amount}, {"exclusive", need.exclusive}});
   const SecondsPrediction& seconds = record.stage.seconds;
-  return Json({{"needs", std::move(needs)},
-               {"memory_bytes", record.stage.memory_bytes},
-               {"seconds", {seconds.low, seconds.median, seconds.high}},
-               {"processors", record.processors},
-               {"held", record.held}})
-      .dump();
+  Json detail = {{"needs", std::move(needs)},
+                 {"memory_bytes", record.stage.memory_bytes},
+                 {"seconds", {seconds.low, seconds.median, seconds.high}},
+                 {"processors", record.processors},
+                 {"held", record.held},
+                 {"end_ms", record.end_ms}};
+  if (!record.place.empty()) detail["place"] = record.place;
+  if (!record.reason.empty()) detail["reason"] = record.reason;
+  return Dump(detail);
 }
 
 // Fails if the text is not what DetailOf() writes: somebody else has changed the file.
@@ -74,10 +99,29 @@ absl::Status ReadDetail(const std::string& text, StageRecord& record) {
     record.stage.seconds = {seconds.at(0), seconds.at(1), seconds.at(2)};
     record.processors = detail.at("processors").get<std::vector<int>>();
     record.held = detail.at("held").get<std::vector<int>>();
+    record.place = detail.value("place", "");
+    record.reason = detail.value("reason", "");
+    record.end_ms = detail.value("end_ms", int64_t{0});
   } catch (const Json::exception&) {
     return absl::DataLossError("holds a stage that it cannot have got from attune");
   }
   return absl::OkStatus();
+}
+
+std::string FilesText(const std::vector<JobFile>& files) {
+  Json list = Json::array();
+  for (const JobFile& file : files) list.push_back({file.name, file.digest, file.bytes});
+  return Dump(list);
+}
+
+absl::StatusOr<std::vector<JobFile>> ReadFiles(const std::string& text) {
+  std::vector<JobFile> files;
+  try {
+    for (const Json& file : Json::parse(text)) files.push_back({file.at(0), file.at(1), file.at(2)});
+  } catch (const Json::exception&) {
+    return absl::DataLossError("holds files of a job that it cannot have got from attune");
+  }
+  return files;
 }
 
 template <typename Enum>
@@ -86,22 +130,39 @@ absl::StatusOr<Enum> Read(int64_t value, Enum last) {
   return absl::DataLossError("holds a state that it cannot have got from attune");
 }
 
+constexpr char kJobColumns[] =
+    "number, id, kind, owner, priority, deadline_seconds, settings, base, measures_on, state, position, "
+    "progress, result, error, files, submitted_ms, ended_ms";
+
+// From a row of these columns.
 absl::StatusOr<JobRecord> ReadJob(const SqliteStatement& row) {
+  int column = 1;
   JobRecord job;
-  job.spec = {.id = row.Text(0), .kind = row.Text(1), .owner = row.Text(2)};
-  job.spec.priority = static_cast<int>(row.Integer(3));
-  if (const double deadline = row.Real(4); deadline > 0) job.spec.deadline_seconds = deadline;
-  job.spec.settings = Json::parse(row.Text(5), nullptr, /*allow_exceptions=*/false);
+  job.spec.id = row.Text(column++);
+  job.spec.kind = row.Text(column++);
+  job.spec.owner = row.Text(column++);
+  job.spec.priority = static_cast<int>(row.Integer(column++));
+  if (const double deadline = row.Real(column++); deadline > 0) job.spec.deadline_seconds = deadline;
+  job.spec.settings = Json::parse(row.Text(column++), nullptr, /*allow_exceptions=*/false);
   if (job.spec.settings.is_discarded())
     return absl::DataLossError("holds settings that it cannot have got from attune");
-  job.spec.base = row.Text(6);
-  ASSIGN_OR_RETURN(job.state, Read(row.Integer(7), JobState::kFailed));
-  job.position = row.Integer(8);
-  job.progress = row.Text(9);
-  job.result = row.Text(10);
-  job.error = row.Text(11);
+  job.spec.base = row.Text(column++);
+  job.spec.on = row.Text(column++);
+  ASSIGN_OR_RETURN(job.state, Read(row.Integer(column++), JobState::kCancelled));
+  job.position = row.Integer(column++);
+  job.progress = row.Text(column++);
+  job.result = row.Text(column++);
+  job.error = row.Text(column++);
+  ASSIGN_OR_RETURN(job.files, ReadFiles(row.Text(column++)));
+  job.submitted_ms = row.Integer(column++);
+  job.ended_ms = row.Integer(column++);
   return job;
 }
+
+// From a row of these columns of both tables.
+constexpr char kStageColumns[] =
+    "jobs.id, name, outcome, asked, start, end, own_low, own_median, own_high, detail FROM stages JOIN jobs "
+    "ON jobs.schedule = stages.schedule AND jobs.number = stages.job";
 
 absl::StatusOr<StageRecord> ReadStage(const SqliteStatement& row) {
   StageRecord stage;
@@ -148,25 +209,34 @@ absl::StatusOr<std::string> SqliteJobStore::Unfinished(const std::string& key) {
   return found ? query.Text(0) : "";
 }
 
+absl::Status SqliteJobStore::InsertJob(const std::string& schedule, size_t number,
+                                       const std::string& submission, const JobRecord& record) {
+  const JobSpec& job = record.spec;
+  const JobKind* kind = FindJobKind(job.kind);
+  ASSIGN_OR_RETURN(
+      SqliteStatement insert,
+      SqliteStatement::Prepare(
+          *connection_,
+          "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', '', '', ?, ?, ?, ?, 0)"));
+  return insert.Run(std::string_view(schedule), static_cast<int64_t>(number), std::string_view(job.id),
+                    std::string_view(job.kind), std::string_view(kind == nullptr ? "" : kind->subject(job)),
+                    std::string_view(job.owner), job.priority, job.deadline_seconds.value_or(0),
+                    std::string_view(job.settings.dump()), std::string_view(job.base),
+                    std::string_view(job.on), std::string_view(FilesText(record.files)),
+                    std::string_view(submission), SystemClock().WallMillis());
+}
+
 absl::StatusOr<std::string> SqliteJobStore::Begin(const std::string& key, std::span<const JobSpec> jobs,
                                                   const std::string& host) {
   std::string id = NewScheduleId();
   ASSIGN_OR_RETURN(SqliteStatement schedule,
                    SqliteStatement::Prepare(*connection_, "INSERT INTO schedules VALUES (?, ?, ?, 0, ?)"));
-  ASSIGN_OR_RETURN(
-      SqliteStatement insert,
-      SqliteStatement::Prepare(*connection_,
-                               "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', '', '')"));
   RETURN_IF_ERROR(schedule.Run(std::string_view(id), std::string_view(key), std::string_view(host),
                                SystemClock().WallMillis()));
   for (size_t number = 0; number < jobs.size(); ++number) {
-    const JobSpec& job = jobs[number];
-    const JobKind* kind = FindJobKind(job.kind);
-    RETURN_IF_ERROR(insert.Run(std::string_view(id), static_cast<int64_t>(number), std::string_view(job.id),
-                               std::string_view(job.kind),
-                               std::string_view(kind == nullptr ? "" : kind->subject(job)),
-                               std::string_view(job.owner), job.priority, job.deadline_seconds.value_or(0),
-                               std::string_view(job.settings.dump()), std::string_view(job.base)));
+    JobRecord job;
+    job.spec = jobs[number];
+    RETURN_IF_ERROR(InsertJob(id, number, "", job));
   }
   return id;
 }
@@ -193,52 +263,112 @@ absl::StatusOr<std::string> SqliteJobStore::UnfinishedOrNew(const std::string& k
   return id;
 }
 
-absl::StatusOr<ScheduleRecord> SqliteJobStore::ResumeOrBegin(const std::string& key,
-                                                             std::span<const JobSpec> jobs,
-                                                             const std::string& host) {
+absl::StatusOr<std::string> SqliteJobStore::Take(const std::string& key, std::span<const JobSpec> jobs,
+                                                 const std::string& host) {
   for (;;) {
-    ASSIGN_OR_RETURN(const std::string id, UnfinishedOrNew(key, jobs, host));
+    ASSIGN_OR_RETURN(std::string id, UnfinishedOrNew(key, jobs, host));
     RETURN_IF_ERROR(Lock(id));
     // Another process may have finished it before we got the lock.
     ASSIGN_OR_RETURN(const std::string still, Unfinished(key));
-    if (still != id) continue;
-    absl::StatusOr<ScheduleRecord> schedule = Read(id);
-    if (!schedule.ok()) return Annotate(schedule.status(), connection_->path());
-    return schedule;
+    if (still == id) return id;
   }
 }
 
-absl::StatusOr<ScheduleRecord> SqliteJobStore::Read(const std::string& id) {
+absl::StatusOr<ScheduleRecord> SqliteJobStore::ResumeOrBegin(const std::string& key,
+                                                             std::span<const JobSpec> jobs,
+                                                             const std::string& host) {
   ScheduleRecord schedule;
-  schedule.id = id;
-  ASSIGN_OR_RETURN(SqliteStatement rows,
-                   SqliteStatement::Prepare(
-                       *connection_,
-                       "SELECT id, kind, owner, priority, deadline_seconds, settings, base, state, "
-                       "position, progress, result, error FROM jobs WHERE schedule = ? ORDER BY number"));
-  rows.Start(std::string_view(id));
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool is_row, rows.Step());
-    if (!is_row) break;
-    ASSIGN_OR_RETURN(schedule.jobs.emplace_back(), ReadJob(rows));
-  }
-  RETURN_IF_ERROR(ReadStages(schedule));
+  ASSIGN_OR_RETURN(schedule.id, Take(key, jobs, host));
+  ASSIGN_OR_RETURN(auto records, Jobs(schedule.id, {}));
+  for (auto& [number, record] : records) schedule.jobs.push_back(std::move(record));
+  ASSIGN_OR_RETURN(schedule.stages, StagesWhere("stages.schedule = ?", INT64_MAX, schedule.id));
+  for (const StageRecord& stage : schedule.stages) schedule.elapsed = std::max(schedule.elapsed, stage.end);
   return schedule;
 }
 
-absl::Status SqliteJobStore::ReadStages(ScheduleRecord& schedule) {
-  ASSIGN_OR_RETURN(SqliteStatement rows,
-                   SqliteStatement::Prepare(
-                       *connection_,
-                       "SELECT jobs.id, name, outcome, asked, start, end, own_low, own_median, "
-                       "own_high, detail FROM stages JOIN jobs ON jobs.schedule = stages.schedule AND "
-                       "jobs.number = stages.job WHERE stages.schedule = ? ORDER BY stages.id"));
-  rows.Start(std::string_view(schedule.id));
+absl::StatusOr<ScheduleRecord> SqliteJobStore::ResumeOrBeginEndless(const std::string& key) {
+  ScheduleRecord schedule;
+  ASSIGN_OR_RETURN(schedule.id, Take(key, {}, ""));
+  ASSIGN_OR_RETURN(SqliteStatement latest,
+                   SqliteStatement::Prepare(*connection_, "SELECT max(end) FROM stages WHERE schedule = ?"));
+  latest.Start(std::string_view(schedule.id));
+  RETURN_IF_ERROR(latest.Step().status());
+  schedule.elapsed = latest.Real(0);
+  return schedule;
+}
+
+absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::AddJobs(const std::string& schedule,
+                                                                    const std::string& submission,
+                                                                    std::span<const JobRecord> jobs) {
+  ASSIGN_OR_RETURN(SqliteStatement last,
+                   SqliteStatement::Prepare(*connection_, "SELECT max(number) FROM jobs WHERE schedule = ?"));
+  ASSIGN_OR_RETURN(SqliteTransaction transaction,
+                   SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
+  ASSIGN_OR_RETURN(auto known, JobsWhere("schedule = ? AND submission = ?", INT64_MAX,
+                                         std::string_view(schedule), std::string_view(submission)));
+  if (!known.empty()) return known;
+  last.Start(std::string_view(schedule));
+  RETURN_IF_ERROR(last.Step().status());
+  auto number = static_cast<size_t>(last.Integer(0));
+  last.Reset();
+  for (JobRecord job : jobs) {
+    job.spec.id += absl::StrCat("-", ++number);
+    RETURN_IF_ERROR(InsertJob(schedule, number, submission, job));
+  }
+  ASSIGN_OR_RETURN(known, JobsWhere("schedule = ? AND submission = ?", INT64_MAX, std::string_view(schedule),
+                                    std::string_view(submission)));
+  RETURN_IF_ERROR(transaction.Commit());
+  return known;
+}
+
+template <typename... Values>
+absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::JobsWhere(const std::string& where, int64_t most,
+                                                                      const Values&... values) {
+  const std::string query =
+      absl::StrCat("SELECT ", kJobColumns, " FROM jobs WHERE ", where, " ORDER BY number DESC LIMIT ?");
+  ASSIGN_OR_RETURN(SqliteStatement rows, SqliteStatement::Prepare(*connection_, query));
+  rows.Start(values..., most);
+  std::map<size_t, JobRecord> jobs;
   for (;;) {
     ASSIGN_OR_RETURN(const bool is_row, rows.Step());
-    if (!is_row) return absl::OkStatus();
-    ASSIGN_OR_RETURN(schedule.stages.emplace_back(), ReadStage(rows));
+    if (!is_row) return jobs;
+    absl::StatusOr<JobRecord> job = ReadJob(rows);
+    if (!job.ok()) return Annotate(job.status(), connection_->path());
+    jobs.emplace(static_cast<size_t>(rows.Integer(0)), *std::move(job));
   }
+}
+
+absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::Jobs(const std::string& schedule,
+                                                                 const JobQuery& query) {
+  return JobsWhere(
+      "schedule = ? AND (?2 = '' OR id = ?2) AND (?3 = '' OR owner = ?3) AND (?4 = 0 OR state = 0)",
+      query.most, std::string_view(schedule), std::string_view(query.id), std::string_view(query.owner),
+      query.unfinished ? 1 : 0);
+}
+
+template <typename... Values>
+absl::StatusOr<std::vector<StageRecord>> SqliteJobStore::StagesWhere(const std::string& where, int64_t most,
+                                                                     const Values&... values) {
+  const std::string query =
+      absl::StrCat("SELECT ", kStageColumns, " WHERE ", where, " ORDER BY stages.id DESC LIMIT ?");
+  ASSIGN_OR_RETURN(SqliteStatement rows, SqliteStatement::Prepare(*connection_, query));
+  rows.Start(values..., most);
+  std::vector<StageRecord> stages;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool is_row, rows.Step());
+    if (!is_row) break;
+    absl::StatusOr<StageRecord> stage = ReadStage(rows);
+    if (!stage.ok()) return Annotate(stage.status(), connection_->path());
+    stages.push_back(*std::move(stage));
+  }
+  std::ranges::reverse(stages);
+  return stages;
+}
+
+absl::StatusOr<std::vector<StageRecord>> SqliteJobStore::Stages(const std::string& schedule, size_t job,
+                                                                int64_t most) {
+  return StagesWhere("stages.schedule = ? AND stages.job = ?", most, std::string_view(schedule),
+                     static_cast<int64_t>(job));
 }
 
 absl::Status SqliteJobStore::EndStage(const std::string& schedule, size_t index, const JobRecord& job,
@@ -259,12 +389,16 @@ absl::Status SqliteJobStore::EndStage(const std::string& schedule, size_t index,
 }
 
 absl::Status SqliteJobStore::SetJob(const std::string& schedule, size_t index, const JobRecord& job) {
-  ASSIGN_OR_RETURN(SqliteStatement update,
-                   SqliteStatement::Prepare(*connection_,
-                                            "UPDATE jobs SET state = ?, position = ?, progress = ?, result = "
-                                            "?, error = ? WHERE schedule = ? AND number = ?"));
+  ASSIGN_OR_RETURN(
+      SqliteStatement update,
+      SqliteStatement::Prepare(*connection_,
+                               "UPDATE jobs SET state = ?, position = ?, progress = ?, result = ?, error = "
+                               "?, files = ?, ended_ms = iif(ended_ms = 0, ?, ended_ms) WHERE schedule = ? "
+                               "AND number = ?"));
+  const int64_t ended_ms = job.state == JobState::kUnfinished ? 0 : SystemClock().WallMillis();
   return update.Run(static_cast<int64_t>(job.state), job.position, std::string_view(job.progress),
-                    std::string_view(job.result), std::string_view(job.error), std::string_view(schedule),
+                    std::string_view(job.result), std::string_view(job.error),
+                    std::string_view(FilesText(job.files)), ended_ms, std::string_view(schedule),
                     static_cast<int64_t>(index));
 }
 

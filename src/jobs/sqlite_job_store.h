@@ -3,7 +3,9 @@
 #define ATTUNE_JOBS_SQLITE_JOB_STORE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,14 @@ class SqliteJobStore final : public JobStore {
   std::string folder() const override { return connection_->path() + ".files"; }
   absl::StatusOr<ScheduleRecord> ResumeOrBegin(const std::string& key, std::span<const JobSpec> jobs,
                                                const std::string& host) override;
+  absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) override;
+  absl::StatusOr<std::map<size_t, JobRecord>> AddJobs(const std::string& schedule,
+                                                      const std::string& submission,
+                                                      std::span<const JobRecord> jobs) override;
+  absl::StatusOr<std::map<size_t, JobRecord>> Jobs(const std::string& schedule,
+                                                   const JobQuery& query) override;
+  absl::StatusOr<std::vector<StageRecord>> Stages(const std::string& schedule, size_t job,
+                                                  int64_t most) override;
   absl::Status EndStage(const std::string& schedule, size_t index, const JobRecord& job,
                         const StageRecord& stage) override;
   absl::Status SetJob(const std::string& schedule, size_t index, const JobRecord& job) override;
@@ -38,8 +48,19 @@ class SqliteJobStore final : public JobStore {
                                               const std::string& host);
   absl::StatusOr<std::string> Begin(const std::string& key, std::span<const JobSpec> jobs,
                                     const std::string& host);
-  absl::StatusOr<ScheduleRecord> Read(const std::string& schedule);
-  absl::Status ReadStages(ScheduleRecord& schedule);
+  absl::Status InsertJob(const std::string& schedule, size_t number, const std::string& submission,
+                         const JobRecord& job);
+  // The unfinished schedule with this key, or a new one, which is this object's now.
+  absl::StatusOr<std::string> Take(const std::string& key, std::span<const JobSpec> jobs,
+                                   const std::string& host);
+  // The jobs that a WHERE clause selects, of the latest at most so many.
+  template <typename... Values>
+  absl::StatusOr<std::map<size_t, JobRecord>> JobsWhere(const std::string& where, int64_t most,
+                                                        const Values&... values);
+  // Likewise stages, in the order of their ends.
+  template <typename... Values>
+  absl::StatusOr<std::vector<StageRecord>> StagesWhere(const std::string& where, int64_t most,
+                                                       const Values&... values);
   // Takes the lock of the schedule, which ends with the process.
   absl::Status Lock(const std::string& schedule);
 

@@ -10,6 +10,8 @@ std::string_view Name(JobState state) {
       return "done";
     case JobState::kFailed:
       return "failed";
+    case JobState::kCancelled:
+      return "cancelled";
   }
   return "";
 }

@@ -29,9 +29,12 @@ struct StageRecord {
   std::vector<int> held;        // that nobody else was granted meanwhile
   StageOutcome outcome = StageOutcome::kDone;
   SecondsPrediction own = {};  // the job's own prediction
+  std::string place = {};      // the host that it ran on, if there are several
+  std::string reason = {};     // why it failed or was lost
+  int64_t end_ms = 0;          // since 1970, UTC
 };
 
-enum class JobState : uint8_t { kUnfinished, kDone, kFailed };
+enum class JobState : uint8_t { kUnfinished, kDone, kFailed, kCancelled };
 std::string_view Name(JobState state);
 
 struct JobRecord {
@@ -41,6 +44,9 @@ struct JobRecord {
   std::string progress;  // Job::Progress() after the last one
   std::string result;    // if it is done: Job::Result()
   std::string error;     // if it has failed: why
+  // On a server: what was submitted, and what its latest stage has left.
+  std::vector<JobFile> files = {};
+  int64_t submitted_ms = 0, ended_ms = 0;  // since 1970, UTC; 0: not known, or it has not ended
 };
 
 // A schedule, finished or not, with everything that is known of it.
@@ -50,6 +56,7 @@ struct ScheduleRecord {
   HostResources host;
   std::vector<JobRecord> jobs;
   std::vector<StageRecord> stages;  // in the order of their ends
+  double elapsed = 0;               // seconds until the last stage ended
 };
 
 }  // namespace attune

@@ -22,6 +22,17 @@ absl::Status MakeTables(SqliteConnection& connection, const SqliteSchema& schema
   return transaction.Commit();
 }
 
+absl::Status Upgrade(SqliteConnection& connection, const SqliteSchema& schema) {
+  ASSIGN_OR_RETURN(SqliteTransaction transaction,
+                   SqliteTransaction::Begin(connection, SqliteTransaction::Kind::kWrite));
+  // Another process may have done it meanwhile.
+  ASSIGN_OR_RETURN(const int64_t version, connection.Integer("PRAGMA user_version"));
+  for (const SqliteUpgrade& upgrade : schema.upgrades)
+    if (upgrade.from >= version) RETURN_IF_ERROR(connection.Execute(upgrade.statement));
+  RETURN_IF_ERROR(connection.Execute(absl::StrCat("PRAGMA user_version = ", schema.version)));
+  return transaction.Commit();
+}
+
 }  // namespace
 
 absl::Status MakeFoldersOf(const std::string& path, const SqliteSchema& schema) {
@@ -55,6 +66,8 @@ absl::Status PrepareDatabase(SqliteConnection& connection, const SqliteSchema& s
         connection.path(), ": was written by a newer attune (tables version ", version, ", this one knows ",
         schema.version, "); update attune or ", schema.words.NameAnother()));
   }
+  if (version < schema.version && access != DatabaseAccess::kRead && !schema.upgrades.empty())
+    RETURN_IF_ERROR(Upgrade(connection, schema));
   // On a file system without shared memory, SQLite keeps using its rollback journal, which is safe as well.
   if (access == DatabaseAccess::kCreate && !connection.is_read_only()) {
     RETURN_IF_ERROR(connection.ExecutePatiently("PRAGMA journal_mode = WAL"));

@@ -42,7 +42,7 @@ class QuantizationSweep final : public Job {
       : place_(place),
         settings_(std::move(settings)),
         max_drop_(*ParseShare(settings_.samples.max_drop)),
-        work_(settings_, settings_.output, std::move(device), cancellation_),
+        work_(settings_, settings_.output, std::move(device), place.service, cancellation_),
         table_(std::move(table)) {
     for (const QuantizationVariant& variant : settings_.variants) {
       if (!table_.Has(variant.name)) pending_.push_back(variant);
@@ -185,7 +185,8 @@ absl::StatusOr<Json> QuantizationSweep::RunStep(const JobGrant& grant) {
       RETURN_IF_ERROR(work_.Build(variant, threads));
       break;
     case Step::kMeasure:
-      RETURN_IF_ERROR(work_.Measure(grant.processors));
+      // The processors of a device elsewhere are its own business.
+      RETURN_IF_ERROR(work_.Measure(place_.service == nullptr ? grant.processors : std::vector<int>()));
       break;
     case Step::kJudge:
       return work_.Judge(variant, table_.baseline_ms());
@@ -254,7 +255,7 @@ absl::StatusOr<std::unique_ptr<Job>> OpenQuantizationSweep(const JobSpec& spec, 
   if (place.devices.empty())
     return absl::FailedPreconditionError(
         "a quantization job needs a device to time networks on; there is none");
-  ASSIGN_OR_RETURN(DeviceInfo device, HostDevice());
+  ASSIGN_OR_RETURN(DeviceInfo device, place.service != nullptr ? place.service->device() : HostDevice());
   if (settings.output.empty()) settings.output = place.folder;
   RETURN_IF_ERROR(CreateFolder(settings.output));
   if (!settings.json.empty()) RETURN_IF_ERROR(OutputFile::Check(settings.json));

@@ -112,7 +112,9 @@ absl::Status QuantizationWork::Build(const QuantizationVariant& variant, int thr
 }
 
 absl::Status QuantizationWork::Measure(const std::vector<int>& processors) {
-  LocalMeasuringService service(device_, {});
+  std::optional<LocalMeasuringService> here;
+  if (elsewhere_ == nullptr) here.emplace(device_, LocalServiceOptions());
+  MeasuringService& service = here.has_value() ? *here : *elsewhere_;
   for (const Blob* blob : {&built_->artifact, &baseline_->artifact, &baseline_->inputs})
     RETURN_IF_ERROR(FaultOfMachine(PutMissing(service, *blob)));
   MeasureItem item{.kind = MeasureItem::Kind::kTimeNetwork,

@@ -3,6 +3,7 @@
 #define ATTUNE_JOBS_KINDS_QUANTIZATION_WORK_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "jobs/kinds/quantization_settings.h"
 #include "measure/blob.h"
 #include "measure/item.h"
+#include "measure/service.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -27,11 +29,13 @@ namespace attune {
 class QuantizationWork {
  public:
   // `settings` and `cancellation` must outlive this object. Models are written into the folder `output`.
+  // `elsewhere` measures on the device; null: the device is this machine.
   QuantizationWork(const SweepSettings& settings, std::string output, DeviceInfo device,
-                   const Cancellation& cancellation)
+                   std::shared_ptr<MeasuringService> elsewhere, const Cancellation& cancellation)
       : settings_(settings),
         output_(std::move(output)),
         device_(std::move(device)),
+        elsewhere_(std::move(elsewhere)),
         cancellation_(cancellation) {}
 
   // Loads the model and the samples, and compiles the model in f32, the baseline. Here and below, on so many
@@ -59,12 +63,13 @@ class QuantizationWork {
  private:
   std::string FileOf(const QuantizationVariant& variant) const;
   WorkControl Control() const { return {.cancellation = &cancellation_}; }
-  // Optimizes and compiles for this machine.
+  // Optimizes and compiles for the device.
   absl::StatusOr<NetworkBlobs> Compile(const Network& network, int threads) const;
 
   const SweepSettings& settings_;
   const std::string output_;
   const DeviceInfo device_;
+  const std::shared_ptr<MeasuringService> elsewhere_;
   const Cancellation& cancellation_;
 
   std::optional<Network> network_;  // as imported

@@ -21,6 +21,7 @@
 #include "jobs/kinds/kinds.h"
 #include "jobs/settings.h"
 #include "tune/job/report.h"
+#include "tune/job/stage.h"
 #include "tune/search/search.h"
 
 namespace attune {
@@ -91,8 +92,11 @@ absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
 
 class NetworkTuningJob final : public Job {
  public:
-  NetworkTuningJob(std::string id, TuningSettings settings, std::unique_ptr<NetworkTuner> tuner)
+  // `is_elsewhere`: whether the device is.
+  NetworkTuningJob(std::string id, TuningSettings settings, std::unique_ptr<NetworkTuner> tuner,
+                   bool is_elsewhere)
       : id_(std::move(id)),
+        is_elsewhere_(is_elsewhere),
         settings_(std::move(settings)),
         tuner_(std::move(tuner)),
         is_written_(!settings_.writes()) {
@@ -104,6 +108,9 @@ class NetworkTuningJob final : public Job {
 
   std::optional<JobStage> Next() const override {
     std::optional<JobStage> stage = tuner_->job().Next();
+    // A stage that waits for a device elsewhere holds no processor meanwhile.
+    if (is_elsewhere_ && stage.has_value() && WaitsForDevice(stage->name))
+      std::erase_if(stage->needs, [](const ResourceNeed& need) { return need.key == kProcessorsKey; });
     const std::lock_guard<std::mutex> lock(mutex_);
     if (stage.has_value() || is_written_ || writes_) return stage;
     constexpr int64_t kWriteBytes = int64_t{1} << 31;
@@ -113,7 +120,11 @@ class NetworkTuningJob final : public Job {
   }
 
   absl::Status Run(const JobGrant& grant) override {
-    if (tuner_->job().Next().has_value()) return tuner_->job().Run(grant);
+    if (const std::optional<JobStage> stage = tuner_->job().Next(); stage.has_value()) {
+      // The device's processors are its own business.
+      const bool waits = is_elsewhere_ && WaitsForDevice(stage->name);
+      return tuner_->job().Run(waits ? JobGrant() : grant);
+    }
     const Stopwatch watch;
     SetWrites(true);
     absl::Status status = Write();
@@ -152,6 +163,7 @@ class NetworkTuningJob final : public Job {
   }
 
   const std::string id_;
+  const bool is_elsewhere_;
   const TuningSettings settings_;
   const std::unique_ptr<NetworkTuner> tuner_;
 
@@ -169,6 +181,10 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   ASSIGN_OR_RETURN(TuningSettings settings, ReadSettings(spec));
   for (const std::string& file : {settings.output, settings.report, settings.json})
     if (!file.empty()) RETURN_IF_ERROR(OutputFile::Check(file));
+  settings.tune.service = place.service;
+  // A device elsewhere has nothing to do with this machine's records.
+  if (place.service != nullptr && settings.tune.records.empty())
+    settings.tune.records = (std::filesystem::path(place.folder) / "records.db").string();
   TuningOptions& tuning = settings.tune.tuning;
   tuning.builders = std::min(tuning.builders > 0 ? tuning.builders : place.processors, place.processors);
   ModelOptions options;
@@ -178,7 +194,8 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   optimize.jobs = place.processors;
   const Network network = Network::Load(settings.model, options).Optimize(DefaultPlan(), optimize);
   ASSIGN_OR_RETURN(std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, settings.tune));
-  return std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner));
+  return std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner),
+                                            place.service != nullptr);
 }
 
 }  // namespace attune

@@ -1,0 +1,18 @@
+// The names of strategies by which jobs are scheduled.
+#ifndef ATTUNE_CLI_STRATEGY_FLAG_H_
+#define ATTUNE_CLI_STRATEGY_FLAG_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "sched/strategy.h"
+
+namespace attune {
+
+// "first_come, predictive, …".
+std::string StrategyNames();
+absl::StatusOr<const SchedulingStrategy*> StrategyNamed(const std::string& name);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_STRATEGY_FLAG_H_
