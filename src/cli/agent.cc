@@ -1,32 +1,21 @@
 // attune agent [INVITATION]
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/private_file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/enrolment.h"
 #include "cli/fleet_folders.h"
 #include "cli/output.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
 #include "fleet/agent/fleet_agent.h"
-#include "fleet/client/fleet_client.h"
 #include "fleet/host/device_host_process.h"
 #include "fleet/host/stays_off_lease.h"
-#include "fleet/identity/credentials.h"
-#include "fleet/identity/invitation.h"
 
 namespace attune {
 namespace {
@@ -35,11 +24,9 @@ namespace {
 constexpr char kDeviceName[] = "cpu";
 
 constexpr double kMostIdleSeconds = 1e9;
-constexpr int64_t kMostInvitationBytes = 4096;
-constexpr std::chrono::seconds kEnrolmentPause(5);
 
 struct Flags {
-  std::string invitation, invitation_file;
+  EnrolmentFlags enrolment;
   FleetAgentOptions agent;
 };
 
@@ -69,37 +56,6 @@ class HostEvents {
   std::optional<StaysOffLease> stays_off_;
 };
 
-absl::Status Enrol(const Flags& flags) {
-  if (LoadCredentials(flags.agent.folder).ok())
-    return InvalidInput(flags.agent.folder,
-                        ": holds credentials already; leave the invitation out, or name another ",
-                        "folder with --state");
-  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(flags.invitation));
-  ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
-  return SaveCredentials(flags.agent.folder, credentials);
-}
-
-// For agents that nobody looks after: they come many at once, and wait until the server has time for them, as
-// long as the invitation counts.
-absl::Status EnrolByFile(const Flags& flags) {
-  if (LoadCredentials(flags.agent.folder).ok()) return absl::OkStatus();  // it has started again
-  ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(flags.invitation_file, kMostInvitationBytes));
-  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(absl::StripAsciiWhitespace(text)));
-  const Stopwatch since_start;
-  absl::StatusOr<FleetCredentials> credentials = EnrolInFleet(invitation);
-  while (absl::IsUnavailable(credentials.status()) || absl::IsResourceExhausted(credentials.status())) {
-    if (since_start.Seconds() > kInvitationSeconds) break;
-    Log(LogLevel::kWarning, "not enrolled yet", "reason", credentials.status().message());
-    std::this_thread::sleep_for(kEnrolmentPause);
-    credentials = EnrolInFleet(invitation);
-  }
-  RETURN_IF_ERROR(credentials.status());
-  RETURN_IF_ERROR(SaveCredentials(flags.agent.folder, *credentials));
-  std::error_code ignored;  // it counts no more
-  std::filesystem::remove(flags.invitation_file, ignored);
-  return absl::OkStatus();
-}
-
 absl::Status RunAgent(Flags flags) {
   if (flags.agent.folder.empty()) {
     ASSIGN_OR_RETURN(flags.agent.folder, DefaultAgentFolder());
@@ -108,8 +64,7 @@ absl::Status RunAgent(Flags flags) {
   ASSIGN_OR_RETURN(
       std::unique_ptr<DeviceHostProcess> host,
       DeviceHostProcess::Start("/proc/self/exe", [&](const HostEvent& e) { events.Receive(e); }));
-  if (!flags.invitation.empty()) RETURN_IF_ERROR(Enrol(flags));
-  if (!flags.invitation_file.empty()) RETURN_IF_ERROR(EnrolByFile(flags));
+  RETURN_IF_ERROR(Enrol(flags.enrolment, flags.agent.folder));
   const DeviceInfo device = host->device();
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetAgent> agent, FleetAgent::Create(flags.agent));
   RETURN_IF_ERROR(agent->AddDevice(kDeviceName, std::move(host)));
@@ -127,15 +82,7 @@ absl::Status RunAgent(Flags flags) {
 void AddAgentCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("agent", "Offer this machine as a device of a fleet");
   auto flags = std::make_shared<Flags>();
-  CLI::Option* invitation =
-      command->add_option("INVITATION", flags->invitation,
-                          "the text that attune fleet invite has printed; needed once, to enrol");
-  command
-      ->add_option(
-          "--invitation-file", flags->invitation_file,
-          "read it from this file, which nobody else may read, and delete that; waits for the server")
-      ->type_name("FILE")
-      ->excludes(invitation);
+  AddEnrolmentFlags(*command, flags->enrolment);
   command->add_option("--state", flags->agent.folder,
                       "the folder of its state (default: attune/agent among the user's state files)");
   command

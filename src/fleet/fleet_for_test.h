@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -65,7 +66,11 @@ class AgentOfTest {
 
 class FleetOfTest {
  public:
-  FleetOfTest() { StartServer(); }
+  // `extension` is that of the server's options, for a server whose state is in this folder.
+  using Extension = std::function<absl::StatusOr<std::unique_ptr<FleetExtension>>(
+      const std::string& folder, const FleetServerParts& parts)>;
+
+  explicit FleetOfTest(Extension extension = nullptr) : extension_(std::move(extension)) { StartServer(); }
 
   void StartServer() {
     FleetServerOptions options;
@@ -73,6 +78,8 @@ class FleetOfTest {
     options.listen = address_.empty() ? "127.0.0.1:0" : address_;
     options.enrolment = "127.0.0.1:0";
     options.dispatcher = {.lease_seconds = 1, .heartbeat_seconds = 0.2};
+    if (extension_)
+      options.extension = [&](const FleetServerParts& parts) { return extension_(options.folder, parts); };
     auto started = FleetServer::Start(options);
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = *std::move(started);
@@ -120,7 +127,10 @@ class FleetOfTest {
     }
   }
 
+  const testing::TemporaryFolder& folder() const { return folder_; }
+
  private:
+  const Extension extension_;
   testing::TemporaryFolder folder_;
   std::string address_;
   std::unique_ptr<FleetServer> server_;

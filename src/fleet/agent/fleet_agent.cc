@@ -7,7 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/clock.h"
@@ -16,6 +15,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "device/codec.h"
+#include "fleet/client/backoff.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/wire/channel.h"
@@ -28,17 +28,8 @@ namespace {
 
 namespace proto = fleet_proto;
 
-// Between two attempts to connect. The pause is drawn between half of it and all, so that the agents of a
-// fleet whose server starts again do not come all at once.
-constexpr double kFirstPauseSeconds = 0.5, kMostPauseSeconds = 10;
 constexpr double kPollSeconds = 0.25;  // for Stop()
 constexpr double kLeastHeartbeatSeconds = 0.05, kMostHeartbeatSeconds = 60;
-
-// Whether the server will not have this agent, however often it tries.
-bool IsForGood(const absl::Status& status) {
-  return absl::IsPermissionDenied(status) || absl::IsFailedPrecondition(status) ||
-         absl::IsInvalidArgument(status) || absl::IsUnauthenticated(status);
-}
 
 double LoadOfMachine() {
   double load = 0;
@@ -109,21 +100,19 @@ bool FleetAgent::TakeWelcome() {
 }
 
 absl::Status FleetAgent::Run() {
-  absl::BitGen random;
-  double pause = kFirstPauseSeconds;
+  Backoff backoff;
   while (!is_stopped_) {
     const absl::Status ended = Serve();
     if (is_stopped_) break;
     RETURN_IF_ERROR(Lost());
-    if (IsForGood(ended)) return ended;
-    if (TakeWelcome()) pause = kFirstPauseSeconds;
+    if (IsRefusedForGood(ended)) return ended;
+    if (TakeWelcome()) backoff.Reset();
     Log(LogLevel::kWarning, "not connected to the server", "agent", id_, "server", credentials_.server,
         "reason", ended.message());
     const Stopwatch waiting;
-    const double seconds = absl::Uniform(random, pause / 2, pause);
+    const double seconds = backoff.Next();
     for (; !is_stopped_ && waiting.Seconds() < seconds; StopIfIdle())
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
-    pause = std::min(2 * pause, kMostPauseSeconds);
   }
   return absl::OkStatus();
 }

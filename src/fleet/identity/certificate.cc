@@ -39,7 +39,8 @@ struct RoleName {
 };
 constexpr std::array kRoles = {RoleName{FleetRole::kServer, "server"}, RoleName{FleetRole::kAgent, "agent"},
                                RoleName{FleetRole::kClient, "client"},
-                               RoleName{FleetRole::kOperator, "operator"}};
+                               RoleName{FleetRole::kOperator, "operator"},
+                               RoleName{FleetRole::kRunner, "runner"}};
 
 using Request = std::unique_ptr<X509_REQ, FreeWith<X509_REQ_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, FreeWith<X509_EXTENSION_free>>;

@@ -22,8 +22,8 @@ typedef struct x509_st X509;
 
 namespace attune {
 
-enum class FleetRole : uint8_t { kServer, kAgent, kClient, kOperator };
-// "server", "agent", "client", "operator".
+enum class FleetRole : uint8_t { kServer, kAgent, kClient, kOperator, kRunner };
+// "server", "agent", "client", "operator", "runner".
 std::string_view Name(FleetRole role);
 absl::StatusOr<FleetRole> FleetRoleNamed(std::string_view name);
 

@@ -44,7 +44,14 @@ absl::Status CheckCredentials(const FleetCredentials& credentials) {
   return Annotate(KeyFingerprint(credentials.authorities_pem).status(), "the fleet's authority");
 }
 
-absl::StatusOr<FleetCredentials> Parse(std::string_view text) {
+}  // namespace
+
+std::string FormatCredentials(const FleetCredentials& credentials) {
+  return absl::StrCat(kTitle, credentials.server, "\n", credentials.certificate_pem, credentials.key_pem,
+                      credentials.authorities_pem);
+}
+
+absl::StatusOr<FleetCredentials> ParseCredentials(std::string_view text) {
   ASSIGN_OR_RETURN(PemParts parts, SplitPem(text));
   std::string_view server = parts.preamble;
   const bool is_ours = server.starts_with(kTitle) && server.ends_with('\n');
@@ -59,8 +66,6 @@ absl::StatusOr<FleetCredentials> Parse(std::string_view text) {
   RETURN_IF_ERROR(CheckCredentials(credentials));
   return credentials;
 }
-
-}  // namespace
 
 absl::StatusOr<std::string> DefaultCredentialsFolder(
     const std::function<const char*(const char*)>& environment) {
@@ -80,7 +85,7 @@ absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder, cons
   if (absl::IsNotFound(text.status()))
     return EnrolAgain(absl::NotFoundError(absl::StrCat(path, ": there are no credentials")));
   if (!text.ok()) return text.status();
-  absl::StatusOr<FleetCredentials> credentials = Parse(*text);
+  absl::StatusOr<FleetCredentials> credentials = ParseCredentials(*text);
   if (!credentials.ok()) return EnrolAgain(Annotate(credentials.status(), path));
   ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials->certificate_pem));
   if (clock.WallMillis() < facts.end_ms) return credentials;
@@ -89,9 +94,8 @@ absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder, cons
 
 absl::Status SaveCredentials(const std::string& folder, const FleetCredentials& credentials) {
   const std::string path = FileOf(folder);
-  const std::string text = absl::StrCat(kTitle, credentials.server, "\n", credentials.certificate_pem,
-                                        credentials.key_pem, credentials.authorities_pem);
-  RETURN_IF_ERROR(Annotate(Parse(text).status(), path));
+  const std::string text = FormatCredentials(credentials);
+  RETURN_IF_ERROR(Annotate(ParseCredentials(text).status(), path));
   RETURN_IF_ERROR(MakePrivateFolder(folder));
   return WritePrivateFile(path, text);
 }

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,6 +33,11 @@ absl::StatusOr<std::string> DefaultCredentialsFolder(
 // (FailedPrecondition), or if they are damaged (InvalidArgument).
 absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder,
                                                  const Clock& clock = SystemClock());
+
+// The content of such a file, for credentials that are no file. Parse fails unless SaveCredentials() would
+// accept them.
+std::string FormatCredentials(const FleetCredentials& credentials);
+absl::StatusOr<FleetCredentials> ParseCredentials(std::string_view text);
 
 // Replaces the credentials of the folder, which is made if it is missing. Credentials that LoadCredentials()
 // would not accept, such as a certificate for another key, change nothing and are an error.

@@ -28,7 +28,7 @@ absl::StatusOr<std::string> NewId(FleetRole role) {
 
 absl::StatusOr<Invitation> Admission::Invite(FleetRole role, const std::string& owner) {
   if (role == FleetRole::kServer)
-    return InvalidInput("a fleet has one server; invite agents, clients and operators");
+    return InvalidInput("a fleet has one server; invite agents, clients, runners and operators");
   RETURN_IF_ERROR(CheckFleetIdentity({.role = role, .owner = owner, .id = "new"}));
   const std::lock_guard<std::mutex> lock(mutex_);
   ASSIGN_OR_RETURN(const std::string fingerprint,
@@ -60,12 +60,14 @@ absl::StatusOr<fleet_proto::Certificate> Admission::Renew(const FleetIdentity& w
 }
 
 absl::StatusOr<FleetCredentials> Admission::OperatorCredentials() {
+  return NewCredentials({.role = FleetRole::kOperator, .owner = kServersOwner});
+}
+
+absl::StatusOr<FleetCredentials> Admission::NewCredentials(FleetIdentity who) {
   ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());
   ASSIGN_OR_RETURN(const std::string request, key.Request());
-  ASSIGN_OR_RETURN(std::string id, NewId(FleetRole::kOperator));
-  ASSIGN_OR_RETURN(
-      const fleet_proto::Certificate certificate,
-      Certify({.role = FleetRole::kOperator, .owner = kServersOwner, .id = std::move(id)}, request));
+  ASSIGN_OR_RETURN(who.id, NewId(who.role));
+  ASSIGN_OR_RETURN(const fleet_proto::Certificate certificate, Certify(who, request));
   FleetCredentials credentials = {.server = certificate.server(),
                                   .authorities_pem = certificate.authorities(),
                                   .certificate_pem = certificate.certificate()};

@@ -45,6 +45,8 @@ class Admission {
                                                  const fleet_proto::RenewRequest& request);
   // Credentials of an operator with a new key, for whoever runs the server.
   absl::StatusOr<FleetCredentials> OperatorCredentials();
+  // Credentials with a new key for somebody whom the server lets in by itself. `who` has no id yet.
+  absl::StatusOr<FleetCredentials> NewCredentials(FleetIdentity who);
   // As AuthorityFiles has them.
   absl::StatusOr<ServerTls> ServerTlsFor(const std::vector<std::string>& hosts);
   std::string TrustedPem();

@@ -63,6 +63,9 @@ class Dispatcher {
 
   // The owner of a lease that one of this agent's devices has; PermissionDenied if there is no such lease.
   absl::StatusOr<std::string> OwnerOfLease(const FleetIdentity& agent, const LeaseToken& token) const;
+  // NotFound if no device has the key and none is promised, PermissionDenied if none of those takes this
+  // owner's work.
+  absl::Status CheckKey(const std::string& key, const std::string& owner) const;
   // The devices with this key; all if it is empty.
   std::vector<fleet_proto::Device> Devices(std::string_view key) const;
   // How many requests wait for each key.
@@ -123,7 +126,7 @@ class Dispatcher {
   static std::string IdOf(const Agent& agent, const std::string& name);
   fleet_proto::Device Describe(const FleetDevice& device) const;
   absl::Status CheckDevice(const std::string& device) const;
-  // NotFound if no device has the key, PermissionDenied if none of those takes this owner's work.
+  // CheckKey() for those who hold the mutex.
   absl::Status CheckServed(const std::string& key, const std::string& owner) const;
 
   FleetStore& store_;

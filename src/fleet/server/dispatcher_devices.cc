@@ -77,6 +77,11 @@ absl::Status Dispatcher::Promise(const std::string& key) {
   return promised_.Promise(key, clock_.Now());
 }
 
+absl::Status Dispatcher::CheckKey(const std::string& key, const std::string& owner) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return CheckServed(key, owner);
+}
+
 absl::Status Dispatcher::CheckServed(const std::string& key, const std::string& owner) const {
   bool is_known = false;
   for (const auto& [id, device] : devices_) {

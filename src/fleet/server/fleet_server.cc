@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
@@ -36,13 +38,13 @@ constexpr double kMostTickSeconds = 5;  // a server that has not ticked for long
 // The host of "host:port".
 std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
-// Starts a server with one service; sets `port` to the one that it listens on.
+// Starts a server with these services; sets `port` to the one that it listens on.
 absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
                                                      std::shared_ptr<grpc::ServerCredentials> credentials,
-                                                     grpc::Service& service, int* port) {
+                                                     const std::vector<grpc::Service*>& services, int* port) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, std::move(credentials), port);
-  builder.RegisterService(&service);
+  for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetMaxReceiveMessageSize(kMostMessageBytes);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
@@ -65,6 +67,7 @@ struct FleetServer::Parts {
   std::unique_ptr<Admission> admission;
   std::unique_ptr<EnrolmentService> enrolment_service;
   std::unique_ptr<FleetService> service;
+  std::unique_ptr<FleetExtension> extension;  // null: there is none
   std::string address, enrolment_address, metrics_address;
   std::unique_ptr<grpc::Server> server, enrolment;
   std::unique_ptr<ServerCertificates> certificates;
@@ -87,9 +90,14 @@ struct FleetServer::Parts {
       since_housekeeping.Lap();
       // An operator may also revoke in the database, while the server runs.
       const auto revoked = store->RevokedSerials(SystemClock().WallMillis());
-      if (revoked.ok()) dispatcher->Close(*revoked);
+      if (revoked.ok()) Close(*revoked);
       certificates->RenewIfDue();
     }
+  }
+
+  void Close(const std::set<std::string>& revoked) {
+    dispatcher->Close(revoked);
+    if (extension != nullptr) extension->Close(revoked);
   }
 
   absl::Status Readiness() const {
@@ -129,6 +137,7 @@ struct FleetServer::Parts {
     }
     ends.notify_all();
     if (timer.joinable()) timer.join();
+    if (extension != nullptr) extension->Stop();
     for (grpc::Server* running : {server.get(), enrolment.get()})
       if (running != nullptr) running->Shutdown(std::chrono::system_clock::now());
   }
@@ -163,10 +172,15 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->service = std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store,
                                                   *parts->admission, *parts->calibrator);
   int port = 0, enrolment_port = 0;
-  ASSIGN_OR_RETURN(parts->server,
-                   Listen(options.listen, parts->certificates->ForMembers(), *parts->service, &port));
+  std::vector<grpc::Service*> services = {parts->service.get()};
+  if (options.extension) {
+    ASSIGN_OR_RETURN(parts->extension, options.extension({*parts->dispatcher, *parts->blobs, *parts->store,
+                                                          *parts->admission}));
+    services.push_back(&parts->extension->service());
+  }
+  ASSIGN_OR_RETURN(parts->server, Listen(options.listen, parts->certificates->ForMembers(), services, &port));
   ASSIGN_OR_RETURN(parts->enrolment, Listen(options.enrolment, parts->certificates->ForEveryone(),
-                                            *parts->enrolment_service, &enrolment_port));
+                                            {parts->enrolment_service.get()}, &enrolment_port));
   parts->address = absl::StrCat(host, ":", port);
   parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
   parts->admission->SetAddresses(parts->address, parts->enrolment_address);

@@ -2,15 +2,41 @@
 #ifndef ATTUNE_FLEET_SERVER_FLEET_SERVER_H_
 #define ATTUNE_FLEET_SERVER_FLEET_SERVER_H_
 
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "fleet/blobs/blob_store.h"
+#include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
+
+// The parts of a server that services of others need. All outlive these services.
+struct FleetServerParts {
+  Dispatcher& dispatcher;
+  BlobStore& blobs;
+  FleetStore& store;
+  Admission& admission;
+};
+
+// One more service for members.
+class FleetExtension {
+ public:
+  virtual ~FleetExtension() = default;
+
+  virtual grpc::Service& service() = 0;
+  // The server ends soon. Cuts short what the service does by itself; calls are still answered.
+  virtual void Stop() = 0;
+  // Closes the connections of these certificates.
+  virtual void Close(const std::set<std::string>& serials) = 0;
+};
 
 struct FleetServerOptions {
   std::string folder = {};  // of its state; created, for this user alone, if it is missing
@@ -23,6 +49,8 @@ struct FleetServerOptions {
   DispatcherOptions dispatcher = {};
   BlobStoreOptions blobs = {};
   CalibratorOptions calibrator = {};
+  // Makes the service, on the port for members; null: there is none.
+  std::function<absl::StatusOr<std::unique_ptr<FleetExtension>>(const FleetServerParts&)> extension = {};
 };
 
 // The folder, in that of the server's state, with the credentials of an operator: whoever can read the

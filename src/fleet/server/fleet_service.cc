@@ -1,7 +1,5 @@
 #include "fleet/server/fleet_service.h"
 
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "fleet/server/blob_pieces.h"
 #include "fleet/server/caller.h"
 #include "fleet/server/server_stream.h"
-#include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 #include "fleet/wire/token.h"
 
@@ -21,7 +19,7 @@ namespace {
 namespace proto = fleet_proto;
 
 constexpr std::initializer_list<FleetRole> kAnyRole = {FleetRole::kAgent, FleetRole::kClient,
-                                                       FleetRole::kOperator};
+                                                       FleetRole::kOperator, FleetRole::kRunner};
 constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, FleetRole::kOperator};
 
 // A stream of the dispatcher's kind: `add` is AddAgent or AddClient, `remove` their counterpart.
@@ -92,15 +90,8 @@ grpc::Status FleetService::Queue(grpc::ServerContext* context, const proto::Queu
 }
 
 absl::Status FleetService::TakeBlob(const std::string& owner, grpc::ServerReader<proto::BlobPiece>& pieces) {
-  proto::BlobPiece piece;
-  std::string digest;
-  while (pieces.Read(&piece)) {
-    if (digest.empty()) digest = piece.digest();
-    if (blobs_.Has(owner, digest)) return absl::OkStatus();  // sent before, by the same owner
-    RETURN_IF_ERROR(blobs_.Append(owner, digest, piece.offset(), piece.bytes()));
-    if (piece.is_last()) return blobs_.Finish(owner, digest);
-  }
-  return absl::OkStatus();  // the rest may come later
+  proto::BlobPiece first;
+  return pieces.Read(&first) ? TakePieces(blobs_, owner, std::move(first), pieces) : absl::OkStatus();
 }
 
 grpc::Status FleetService::SendBlob(grpc::ServerContext* context,
@@ -127,21 +118,7 @@ absl::Status FleetService::GiveBlob(const FleetIdentity& agent, const proto::Rea
                                     grpc::ServerWriter<proto::BlobPiece>& pieces) {
   ASSIGN_OR_RETURN(const std::string owner, dispatcher_.OwnerOfLease(agent, FromWire(request.token())));
   ASSIGN_OR_RETURN(const auto blob, blobs_.Read(owner, request.digest()));
-  const auto& [file, size] = blob;
-  if (request.offset() < 0 || request.offset() > size) return absl::OutOfRangeError("the blob is shorter");
-  proto::BlobPiece piece;
-  int64_t offset = request.offset();
-  do {
-    piece.mutable_bytes()->resize(kBlobPieceBytes);
-    const ssize_t count = pread(file.get(), piece.mutable_bytes()->data(), kBlobPieceBytes, offset);
-    if (count < 0 || (count == 0 && offset < size)) return absl::InternalError("the blob cannot be read");
-    piece.mutable_bytes()->resize(static_cast<size_t>(count));
-    piece.set_offset(offset);
-    offset += count;
-    piece.set_is_last(offset >= size);
-    if (!pieces.Write(piece)) return absl::CancelledError("the agent is gone");
-  } while (offset < size);
-  return absl::OkStatus();
+  return GivePieces(blob, request.offset(), pieces);
 }
 
 grpc::Status FleetService::ReadBlob(grpc::ServerContext* context, const proto::ReadBlobRequest* request,

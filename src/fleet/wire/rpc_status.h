@@ -18,6 +18,12 @@ inline absl::Status FromRpc(const grpc::Status& status) {
   return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
 }
 
+// Whether the server will not have this member, however often it tries.
+inline bool IsRefusedForGood(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsInvalidArgument(status) || absl::IsUnauthenticated(status);
+}
+
 }  // namespace attune
 
 #endif  // ATTUNE_FLEET_WIRE_RPC_STATUS_H_

@@ -1,0 +1,71 @@
+#include "cli/enrolment.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "absl/strings/strip.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/private_file.h"
+#include "base/status.h"
+#include "fleet/client/fleet_client.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/identity/invitation.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kMostInvitationBytes = 4096;
+constexpr std::chrono::seconds kEnrolmentPause(5);
+
+absl::Status EnrolByText(const std::string& text, const std::string& folder) {
+  if (LoadCredentials(folder).ok())
+    return InvalidInput(folder,
+                        ": holds credentials already; leave the invitation out, or name another folder with "
+                        "--state");
+  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(text));
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
+  return SaveCredentials(folder, credentials);
+}
+
+absl::Status EnrolByFile(const std::string& file, const std::string& folder) {
+  if (LoadCredentials(folder).ok()) return absl::OkStatus();  // it has started again
+  ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(file, kMostInvitationBytes));
+  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(absl::StripAsciiWhitespace(text)));
+  const Stopwatch since_start;
+  absl::StatusOr<FleetCredentials> credentials = EnrolInFleet(invitation);
+  // They come many at once, as long as the invitation counts.
+  while (absl::IsUnavailable(credentials.status()) || absl::IsResourceExhausted(credentials.status())) {
+    if (since_start.Seconds() > kInvitationSeconds) break;
+    Log(LogLevel::kWarning, "not enrolled yet", "reason", credentials.status().message());
+    std::this_thread::sleep_for(kEnrolmentPause);
+    credentials = EnrolInFleet(invitation);
+  }
+  RETURN_IF_ERROR(credentials.status());
+  RETURN_IF_ERROR(SaveCredentials(folder, *credentials));
+  std::error_code ignored;  // it counts no more
+  std::filesystem::remove(file, ignored);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddEnrolmentFlags(CLI::App& command, EnrolmentFlags& flags) {
+  CLI::Option* invitation = command.add_option(
+      "INVITATION", flags.invitation, "the text that attune fleet invite has printed; needed once, to enrol");
+  command
+      .add_option("--invitation-file", flags.invitation_file,
+                  "read it from this file, which nobody else may read, and delete that; waits for the server")
+      ->type_name("FILE")
+      ->excludes(invitation);
+}
+
+absl::Status Enrol(const EnrolmentFlags& flags, const std::string& folder) {
+  if (!flags.invitation.empty()) return EnrolByText(flags.invitation, folder);
+  return flags.invitation_file.empty() ? absl::OkStatus() : EnrolByFile(flags.invitation_file, folder);
+}
+
+}  // namespace attune

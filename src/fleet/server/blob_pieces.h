@@ -1,0 +1,55 @@
+// Takes and gives blobs piece by piece.
+#ifndef ATTUNE_FLEET_SERVER_BLOB_PIECES_H_
+#define ATTUNE_FLEET_SERVER_BLOB_PIECES_H_
+
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "base/file_descriptor.h"
+#include "base/status.h"
+#include "fleet/blobs/blob_store.h"
+#include "fleet/wire/channel.h"
+
+namespace attune {
+
+// Takes an upload, as far as it goes; `piece` is its first one, with the blob's digest.
+template <typename Piece>
+absl::Status TakePieces(BlobStore& blobs, const std::string& owner, Piece piece,
+                        grpc::ServerReader<Piece>& pieces) {
+  const std::string digest = piece.digest();
+  do {
+    if (blobs.Has(owner, digest)) return absl::OkStatus();  // sent before, by the same owner
+    RETURN_IF_ERROR(blobs.Append(owner, digest, piece.offset(), piece.bytes()));
+    if (piece.is_last()) return blobs.Finish(owner, digest);
+  } while (pieces.Read(&piece));
+  return absl::OkStatus();  // the rest may come later
+}
+
+// Gives a blob of `size` bytes, as BlobStore::Read() has it, from `offset`.
+template <typename Piece>
+absl::Status GivePieces(const std::pair<FileDescriptor, int64_t>& blob, int64_t offset,
+                        grpc::ServerWriter<Piece>& pieces) {
+  const auto& [file, size] = blob;
+  if (offset < 0 || offset > size) return absl::OutOfRangeError("the blob is shorter");
+  Piece piece;
+  do {
+    piece.mutable_bytes()->resize(kBlobPieceBytes);
+    const ssize_t count = pread(file.get(), piece.mutable_bytes()->data(), kBlobPieceBytes, offset);
+    if (count < 0 || (count == 0 && offset < size)) return absl::InternalError("the blob cannot be read");
+    piece.mutable_bytes()->resize(static_cast<size_t>(count));
+    piece.set_offset(offset);
+    offset += count;
+    piece.set_is_last(offset >= size);
+    if (!pieces.Write(piece)) return absl::CancelledError("the reader is gone");
+  } while (offset < size);
+  return absl::OkStatus();
+}
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_SERVER_BLOB_PIECES_H_
