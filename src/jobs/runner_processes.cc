@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,15 +32,6 @@ absl::StatusOr<int64_t> RunnerProcesses::Start(int /*host*/) {
 void RunnerProcesses::Send(int64_t runner, const RunnerCommand& command) {
   const auto process = processes_.find(runner);
   if (process == processes_.end()) return;
-  if (const auto* assign = std::get_if<AssignJob>(&command)) {
-    const std::string& folder = assign->place.folder;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) {
-      const std::string why = absl::StrCat(folder, ": cannot be made: ", error.message());
-      return failed_.push_back({runner, Remove(runner, why)});
-    }
-  }
   const absl::Status sent = process->second->Send(Encode(command), After(kMessageSeconds));
   if (!sent.ok()) failed_.push_back({runner, Remove(runner, sent.message())});
 }

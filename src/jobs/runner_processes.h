@@ -20,7 +20,7 @@ class RunnerProcesses final : public Runners {
   explicit RunnerProcesses(std::string program = "", int wake = -1)
       : program_(std::move(program)), wake_(wake) {}
 
-  // There is one host, whatever its number. The folder of a job is made when a runner gets the job.
+  // There is one host, whatever its number.
   absl::StatusOr<int64_t> Start(int host) override;
   void Send(int64_t runner, const RunnerCommand& command) override;
   std::vector<RunnerEvent> Await(double seconds) override;

@@ -15,6 +15,7 @@ namespace attune {
 // The runner has ended, and its stage, if it ran one, came to nothing. It is removed.
 struct RunnerLost {
   std::string reason;
+  bool may_be_jobs_fault = true;  // false: something else has failed, such as a connection
 };
 
 struct RunnerEvent {

@@ -1,10 +1,15 @@
 #include "jobs/schedule_driver.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <limits>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "jobs/kind.h"
 #include "jobs/stage_prior.h"
@@ -113,6 +118,7 @@ absl::Status ScheduleDriver::RemoveHost(int host) {
   }
   scheduler_.RemoveHost(host, Now());
   hosts_.erase(host);
+  RefuseUngrantable();
   return absl::OkStatus();
 }
 
@@ -121,6 +127,7 @@ void ScheduleDriver::RemoveDevice(int device) {
     devices_gone_.insert(device);
   } else {
     scheduler_.RemoveHost(device, Now());
+    RefuseUngrantable();
   }
 }
 
@@ -128,14 +135,34 @@ void ScheduleDriver::ReleaseDevice(size_t number) {
   const auto found =
       std::ranges::find(devices_in_use_, number, [](const auto& entry) { return entry.second; });
   if (found == devices_in_use_.end()) return;
-  if (devices_gone_.erase(found->first) > 0) scheduler_.RemoveHost(found->first, Now());
+  const int device = found->first;
   devices_in_use_.erase(found);
+  if (devices_gone_.erase(device) == 0) return;
+  scheduler_.RemoveHost(device, Now());
+  RefuseUngrantable();
 }
 
 void ScheduleDriver::Add(size_t number, JobRecord job) {
   const bool waits = job.state == JobState::kUnfinished;
+  if (options_.on_stored) files_[number] = job.files;
   jobs_.try_emplace(number, std::move(job));
   if (waits) Wait(number);
+}
+
+std::string ScheduleDriver::GroupOf(const JobManager& job) const {
+  return options_.slots_of ? absl::StrJoin(options_.slots_of(job.record().spec), "\n") : "";
+}
+
+int64_t ScheduleDriver::RoomFor(const std::string& group) const {
+  int64_t hosts = 0;
+  const std::vector<std::string> slots = absl::StrSplit(group, '\n', absl::SkipEmpty());
+  for (const auto& [number, host] : hosts_)
+    hosts += std::ranges::all_of(
+        slots, [&](const std::string& slot) { return host.host.resources.slots.contains(slot); });
+  const auto begun = begun_.find(group);
+  // Without any, all are told what they wait for.
+  return options_.jobs_at_once * std::max<int64_t>(hosts, 1) -
+         (begun == begun_.end() ? 0 : std::ssize(begun->second));
 }
 
 void ScheduleDriver::Wait(size_t number) {
@@ -143,12 +170,28 @@ void ScheduleDriver::Wait(size_t number) {
   StageRequest request;
   request.job = static_cast<int64_t>(number);
   request.remaining = StagePrior(job.record().spec.kind, "").median;
-  waiting_.emplace(strategy_->key(request, job.facts()), number);
+  const std::string group = GroupOf(job);
+  // Those that have begun do not wait for others to end.
+  const double key = begun_[group].contains(number) ? -std::numeric_limits<double>::infinity()
+                                                    : strategy_->key(request, job.facts());
+  waiting_[group].emplace(key, number);
 }
 
 void ScheduleDriver::TryRefused() {
   for (const auto& [number, why] : refused_) Wait(number);
   refused_.clear();
+}
+
+void ScheduleDriver::RefuseUngrantable() {
+  for (const int64_t scheduled : scheduler_.Ungrantable()) {
+    const size_t number = by_number_.at(scheduled);
+    const JobManager& job = jobs_.at(number);
+    if (job.runner() == 0) begun_[GroupOf(job)].erase(number);
+    refused_[number] =
+        std::string(scheduler_.CheckGrantable(job.facts(), scheduler_.stage(scheduled)).message());
+    scheduler_.Drop(scheduled);
+    Leave(number);
+  }
 }
 
 double ScheduleDriver::Now() const { return before_ + clock_.Now() - begin_; }
@@ -162,6 +205,9 @@ void ScheduleDriver::Use(const SchedulingStrategy& strategy) {
   strategy_ = &strategy;
   schedule_.strategy = strategy.name;
   scheduler_.Use(strategy);
+  // Those that wait are sorted by the strategy.
+  for (const auto& [group, jobs] : std::exchange(waiting_, {}))
+    for (const auto& [key, number] : jobs) Wait(number);
 }
 
 absl::Status ScheduleDriver::Learn() {
@@ -193,17 +239,26 @@ NextStage ScheduleDriver::Ask(JobManager& job) {
 }
 
 absl::Status ScheduleDriver::Admit() {
-  while (!waiting_.empty() && scheduler_.num_jobs() < options_.jobs_at_once) {
-    const size_t number = waiting_.begin()->second;
-    waiting_.erase(waiting_.begin());
-    JobManager& job = jobs_.at(number);
-    const absl::StatusOr<int64_t> scheduled = scheduler_.Submit(job.facts(), Ask(job), Now());
-    if (scheduled.ok()) {
-      by_number_[*scheduled] = number;
-      numbers_[number] = *scheduled;
-    } else {
+  for (auto group = waiting_.begin(); group != waiting_.end();) {
+    auto& [name, jobs] = *group;
+    std::set<size_t>& begun = begun_[name];
+    int64_t room = RoomFor(name);
+    while (!jobs.empty()) {
+      const size_t number = jobs.begin()->second;
+      if (room <= 0 && !begun.contains(number)) break;
+      jobs.erase(jobs.begin());
+      room -= begun.insert(number).second ? 1 : 0;
+      JobManager& job = jobs_.at(number);
+      const absl::StatusOr<int64_t> scheduled = scheduler_.Submit(job.facts(), Ask(job), Now());
+      if (scheduled.ok()) {
+        by_number_[*scheduled] = number;
+        numbers_[number] = *scheduled;
+        continue;
+      }
+      if (job.runner() == 0) room += static_cast<int64_t>(begun.erase(number));
       RETURN_IF_ERROR(Refuse(number, scheduled.status()));
     }
+    group = jobs.empty() ? waiting_.erase(group) : std::next(group);
   }
   return absl::OkStatus();
 }
@@ -275,6 +330,12 @@ absl::Status ScheduleDriver::Start(const StageStart& start) {
   if (!hosts_.contains(start.holding.host)) devices_in_use_[start.holding.host] = number;
   job.Start(runner, start.holding, host.name, Now());
   const std::string folder = absl::StrCat(store_.folder(), "/", schedule_.id, "/", number);
+  if (!options_.is_endless) {
+    // Of an endless schedule, the jobs' folders are elsewhere.
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) return InvalidInput(folder, ": cannot be made: ", error.message());
+  }
   if (const auto assign = job.Assignment(PlaceOf("", folder, host.host))) runners_.Send(runner, *assign);
   runners_.Send(runner, Command(job, start.holding));
   return absl::OkStatus();
@@ -290,25 +351,29 @@ void ScheduleDriver::ForgetRunner(int64_t runner) {
   host_of_runner_.erase(runner);
 }
 
-absl::Status ScheduleDriver::SetOver(size_t number) {
+void ScheduleDriver::Dismiss(size_t number) {
   const JobManager& job = jobs_.at(number);
+  begun_[GroupOf(job)].erase(number);
   if (job.runner() != 0) {
     ForgetRunner(job.runner());
     runners_.End(job.runner());
   }
-  const absl::Status status = store_.SetJob(schedule_.id, number, job.record());
-  if (options_.is_endless) {
-    jobs_.erase(number);
-  } else {
-    schedule_.jobs[number] = job.record();
-  }
-  return status;
+  files_.erase(number);
+  if (options_.is_endless) jobs_.erase(number);
+}
+
+absl::Status ScheduleDriver::SetOver(size_t number) {
+  const JobRecord record = jobs_.at(number).record();
+  if (!options_.is_endless) schedule_.jobs[number] = record;
+  Dismiss(number);
+  return store_.SetJob(schedule_.id, number, record);
 }
 
 absl::Status ScheduleDriver::Record(size_t number, StageRecord stage) {
   const JobManager& job = jobs_.at(number);
   stage.end_ms = clock_.WallMillis();
   RETURN_IF_ERROR(store_.EndStage(schedule_.id, number, job.record(), stage));
+  if (options_.on_stored) options_.on_stored(job.record(), std::exchange(files_[number], job.record().files));
   if (!options_.is_endless) {
     schedule_.jobs[number] = job.record();
     schedule_.stages.push_back(std::move(stage));
@@ -316,22 +381,25 @@ absl::Status ScheduleDriver::Record(size_t number, StageRecord stage) {
   cancelled_.erase(number);
   if (!job.is_over()) {
     RETURN_IF_ERROR(AskAgain(number, /*has_run=*/true));
-    ReleaseDevice(number);
-    return absl::OkStatus();
+  } else {
+    RETURN_IF_ERROR(scheduler_.Done(numbers_.at(number), std::nullopt, Now()));
+    Leave(number);
+    Dismiss(number);
   }
-  RETURN_IF_ERROR(scheduler_.Done(numbers_.at(number), std::nullopt, Now()));
-  Leave(number);
   ReleaseDevice(number);
-  return SetOver(number);
+  return absl::OkStatus();
 }
 
-absl::Status ScheduleDriver::Lose(size_t number, const std::string& reason) {
+absl::Status ScheduleDriver::Lose(size_t number, const RunnerLost& lost) {
   JobManager& job = jobs_.at(number);
-  if (job.runs()) {
-    const bool is_cancelled = job.is_over();
-    return Record(number, is_cancelled ? StopStage(number, reason) : job.Lose(reason, Now()));
+  const bool counts = lost.may_be_jobs_fault && !job.is_over();
+  if (job.runs())
+    return Record(number, counts ? job.Lose(lost.reason, Now()) : StopStage(number, lost.reason));
+  if (counts) {
+    job.LoseWaiting(lost.reason);
+  } else {
+    job.LeaveRunner();
   }
-  job.LoseWaiting(reason);
   if (!job.is_over()) return AskElsewhere(number);
   Withdraw(number);
   return SetOver(number);
@@ -343,7 +411,8 @@ void ScheduleDriver::Withdraw(size_t number) {
     Leave(number);
   }
   refused_.erase(number);
-  std::erase_if(waiting_, [&](const auto& entry) { return entry.second == number; });
+  for (auto& [group, jobs] : waiting_)
+    std::erase_if(jobs, [&](const auto& entry) { return entry.second == number; });
 }
 
 absl::Status ScheduleDriver::Cancel(size_t number) {
@@ -386,7 +455,7 @@ absl::Status ScheduleDriver::Handle(const RunnerEvent& event) {
   JobManager& job = jobs_.at(number);
   if (const auto* lost = std::get_if<RunnerLost>(&event.what)) {
     ForgetRunner(event.runner);
-    return Lose(number, lost->reason);
+    return Lose(number, *lost);
   }
   const auto* ended = std::get_if<RunnerStageEnded>(&std::get<RunnerReport>(event.what));
   if (ended == nullptr || !job.runs()) return absl::OkStatus();

@@ -35,12 +35,14 @@ namespace attune {
 
 struct ScheduleDriverOptions {
   const SchedulingStrategy* strategy = nullptr;  // must outlive the driver
-  int64_t jobs_at_once = 16;                     // that are in memory; others have not begun
+  int64_t jobs_at_once = 16;                     // that have begun, for each host that they can be on
   // Whether jobs come and go: what no host can grant now waits for one that can, and the driver forgets jobs
   // that are over, and all stages.
   bool is_endless = false;
   // The slots (HostResources) that the host of such a job's runner must have; null: any host will do.
   std::function<std::vector<std::string>(const JobSpec&)> slots_of = nullptr;
+  // Is told of each job whose stage was stored, with the files that it had before; null: nobody is.
+  std::function<void(const JobRecord& job, const std::vector<JobFile>& before)> on_stored = nullptr;
 };
 
 // Fails, naming the job, if one of them is wrong or asks for what the host can never grant, as far as that
@@ -106,10 +108,16 @@ class ScheduleDriver {
   // Gives waiting jobs to the scheduler.
   absl::Status Admit();
   void Wait(size_t number);
+  // What the job's group has in common: the slots that a host must have.
+  std::string GroupOf(const JobManager& job) const;
+  // How many more jobs of the group may begin.
+  int64_t RoomFor(const std::string& group) const;
   // Those that no host could serve may try again.
   void TryRefused();
   // The scheduler has refused the job's next stage, and does not know the job.
   absl::Status Refuse(size_t number, const absl::Status& why);
+  // Takes back what waits for hosts and devices that are gone.
+  void RefuseUngrantable();
 
   // What the job needs next, and where it may be.
   NextStage Ask(JobManager& job);
@@ -121,14 +129,16 @@ class ScheduleDriver {
   absl::Status Start(const StageStart& start);
   RunStage Command(const JobManager& job, const Holding& holding) const;
   absl::Status Handle(const RunnerEvent& event);
-  absl::Status Lose(size_t number, const std::string& reason);
+  absl::Status Lose(size_t number, const RunnerLost& lost);
   // Cuts short the stage that the job runs, and ends its runner.
   StageRecord StopStage(size_t number, const std::string& reason);
   absl::Status GiveUpCancelled();
   // Stores a stage that has ended, and asks for the job's next one.
   absl::Status Record(size_t number, StageRecord stage);
-  // Stores a job that is over.
+  // The job is over, without a stage that has just ended.
   absl::Status SetOver(size_t number);
+  // Ends the runner of a job that is over, and forgets the job if the schedule is endless.
+  void Dismiss(size_t number);
 
   void ReleaseDevice(size_t number);
   void ForgetRunner(int64_t runner);
@@ -150,15 +160,18 @@ class ScheduleDriver {
   std::map<int, size_t> devices_in_use_;  // jobs that hold devices elsewhere, by the device's number
   std::set<int> devices_gone_;            // that are removed once they are not in use
   std::map<size_t, JobManager> jobs_;
-  std::set<std::pair<double, size_t>> waiting_;  // jobs that the scheduler does not know, in its order
-  std::map<size_t, std::string> refused_;        // jobs that no host can serve now, and why
-  std::map<int64_t, size_t> by_number_;          // jobs by the scheduler's number
-  std::map<size_t, int64_t> numbers_;            // the scheduler's, by job
+  // Jobs that the scheduler does not know, by group, in its order.
+  std::map<std::string, std::set<std::pair<double, size_t>>> waiting_;
+  std::map<std::string, std::set<size_t>> begun_;  // jobs that the scheduler knows or that have a runner
+  std::map<size_t, std::string> refused_;          // jobs that no host can serve now, and why
+  std::map<int64_t, size_t> by_number_;            // jobs by the scheduler's number
+  std::map<size_t, int64_t> numbers_;              // the scheduler's, by job
   std::map<int64_t, size_t> by_runner_;
   std::map<int64_t, int> host_of_runner_;
-  std::map<size_t, double> cancelled_;  // jobs whose stage still runs, and when it is given up
-  const double before_;                 // seconds in which the schedule ran in other processes
-  const double begin_;                  // on the clock
+  std::map<size_t, std::vector<JobFile>> files_;  // of jobs, as they were stored last
+  std::map<size_t, double> cancelled_;            // jobs whose stage still runs, and when it is given up
+  const double before_;                           // seconds in which the schedule ran in other processes
+  const double begin_;                            // on the clock
 };
 
 }  // namespace attune

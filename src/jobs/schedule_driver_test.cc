@@ -69,7 +69,7 @@ class FakeRunners final : public Runners {
       const bool opens = !runner.is_open;
       events.push_back({number, End(runner)});
       if ((!opens || dies_opening_) && random_.Uniform() < death_rate_)
-        events.back().what = RunnerLost{"signal 9"};
+        events.back().what = RunnerLost{"signal 9", may_be_jobs_fault_};
     }
     for (const RunnerEvent& event : events)
       if (std::holds_alternative<RunnerLost>(event.what)) runners_.erase(event.runner);
@@ -79,9 +79,10 @@ class FakeRunners final : public Runners {
   void End(int64_t runner) override { runners_.erase(runner); }
 
   // The share of stages in which the runner dies.
-  void Die(double rate, bool opening = true) {
+  void Die(double rate, bool opening = true, bool may_be_jobs_fault = true) {
     death_rate_ = rate;
     dies_opening_ = opening;
+    may_be_jobs_fault_ = may_be_jobs_fault;
   }
   const std::vector<RunStage>& commands() const { return commands_; }
   size_t num_runners() const { return runners_.size(); }
@@ -141,7 +142,7 @@ class FakeRunners final : public Runners {
   std::vector<RunStage> commands_;
   Random random_{1};
   double death_rate_ = 0;
-  bool dies_opening_ = true;
+  bool dies_opening_ = true, may_be_jobs_fault_ = true;
   int64_t num_started_ = 0;
 };
 
@@ -555,6 +556,39 @@ TEST_F(EndlessScheduleTest, HostsTakeTheJobsOfTheirOwnersAlone) {
   const auto jobs = Stored();
   for (const auto& [number, job] : jobs)
     EXPECT_EQ(job.state, job.spec.owner == "ann" ? JobState::kDone : JobState::kUnfinished);
+}
+
+TEST_F(EndlessScheduleTest, OwnersDoNotTakeOneAnothersRoom) {
+  LocalHost ann = ComputingHost(), bob = ComputingHost();
+  ann.resources.slots["ann"] = bob.resources.slots["bob"] = 100;
+  const int of_ann = driver_->AddHost(ann);
+  driver_->AddHost(bob);
+  driver_->AddDevice({"desk"});
+  for (int i = 0; i < 10; ++i) Submit(absl::StrCat("ann ", i), "desk", "ann");
+  Step(10);
+  EXPECT_LE(runners_->num_runners(), 16);  // as many as may begin on one host
+  const auto jobs = Submit("bob", "desk", "bob");
+  Step(10);
+  EXPECT_NE(driver_->jobs().at(jobs.begin()->first).runner(), 0);
+  // Jobs whose only host is gone say so.
+  ASSERT_TRUE(driver_->RemoveHost(of_ann).ok());
+  Step();
+  EXPECT_THAT(driver_->WaitsFor(1), HasSubstr("\"ann\""));
+  driver_->AddHost(ann);
+  Finish();
+  ExpectAllDone(33);
+}
+
+TEST_F(EndlessScheduleTest, WhatIsNotTheJobsFaultDoesNotCount) {
+  runners_->Die(1, /*opening=*/true, /*may_be_jobs_fault=*/false);
+  driver_->AddHost(ComputingHost());
+  driver_->AddDevice({"desk"});
+  Submit("first", "desk");
+  Step(100);
+  EXPECT_EQ(driver_->jobs().size(), 3);
+  runners_->Die(0);
+  Finish();
+  ExpectAllDone(3);
 }
 
 TEST_F(EndlessScheduleTest, FilesAreThoseOfTheLatestStage) {

@@ -44,6 +44,7 @@ constexpr const char* kStatements[] = {
     "CREATE INDEX stages_by_job ON stages (schedule, job, id)",
     "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)",
     "CREATE INDEX jobs_by_state ON jobs (schedule, state, number)",
+    "CREATE INDEX jobs_by_id ON jobs (schedule, id)",
 };
 constexpr SqliteUpgrade kUpgrades[] = {
     {1, "ALTER TABLE jobs ADD COLUMN measures_on TEXT NOT NULL DEFAULT ''"},
@@ -54,6 +55,7 @@ constexpr SqliteUpgrade kUpgrades[] = {
     {1, "CREATE INDEX stages_by_job ON stages (schedule, job, id)"},
     {1, "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)"},
     {1, "CREATE INDEX jobs_by_state ON jobs (schedule, state, number)"},
+    {1, "CREATE INDEX jobs_by_id ON jobs (schedule, id)"},
 };
 constexpr SqliteSchema kSchema = {.application_id = 0x41744A6F,  // "AtJo"
                                   .version = 2,
@@ -304,8 +306,7 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::AddJobs(const std::s
                    SqliteStatement::Prepare(*connection_, "SELECT max(number) FROM jobs WHERE schedule = ?"));
   ASSIGN_OR_RETURN(SqliteTransaction transaction,
                    SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
-  ASSIGN_OR_RETURN(auto known, JobsWhere("schedule = ? AND submission = ?", INT64_MAX,
-                                         std::string_view(schedule), std::string_view(submission)));
+  ASSIGN_OR_RETURN(auto known, JobsOfSubmission(schedule, submission));
   if (!known.empty()) return known;
   last.Start(std::string_view(schedule));
   RETURN_IF_ERROR(last.Step().status());
@@ -315,8 +316,7 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::AddJobs(const std::s
     job.spec.id += absl::StrCat("-", ++number);
     RETURN_IF_ERROR(InsertJob(schedule, number, submission, job));
   }
-  ASSIGN_OR_RETURN(known, JobsWhere("schedule = ? AND submission = ?", INT64_MAX, std::string_view(schedule),
-                                    std::string_view(submission)));
+  ASSIGN_OR_RETURN(known, JobsOfSubmission(schedule, submission));
   RETURN_IF_ERROR(transaction.Commit());
   return known;
 }
@@ -338,12 +338,20 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::JobsWhere(const std:
   }
 }
 
+absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::JobsOfSubmission(const std::string& schedule,
+                                                                             const std::string& submission) {
+  return JobsWhere("schedule = ? AND submission = ?", INT64_MAX, std::string_view(schedule),
+                   std::string_view(submission));
+}
+
 absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::Jobs(const std::string& schedule,
                                                                  const JobQuery& query) {
-  return JobsWhere(
-      "schedule = ? AND (?2 = '' OR id = ?2) AND (?3 = '' OR owner = ?3) AND (?4 = 0 OR state = 0)",
-      query.most, std::string_view(schedule), std::string_view(query.id), std::string_view(query.owner),
-      query.unfinished ? 1 : 0);
+  // A condition that always holds would keep SQLite from an index.
+  const std::string where =
+      absl::StrCat("schedule = ? AND ", query.id.empty() ? "? = ''" : "id = ?", " AND ",
+                   query.owner.empty() ? "? = ''" : "owner = ?", query.unfinished ? " AND state = 0" : "");
+  return JobsWhere(where, query.most, std::string_view(schedule), std::string_view(query.id),
+                   std::string_view(query.owner));
 }
 
 template <typename... Values>

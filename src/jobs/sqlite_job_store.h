@@ -57,6 +57,8 @@ class SqliteJobStore final : public JobStore {
   template <typename... Values>
   absl::StatusOr<std::map<size_t, JobRecord>> JobsWhere(const std::string& where, int64_t most,
                                                         const Values&... values);
+  absl::StatusOr<std::map<size_t, JobRecord>> JobsOfSubmission(const std::string& schedule,
+                                                               const std::string& submission);
   // Likewise stages, in the order of their ends.
   template <typename... Values>
   absl::StatusOr<std::vector<StageRecord>> StagesWhere(const std::string& where, int64_t most,

@@ -103,6 +103,16 @@ absl::Status Scheduler::CheckGrantable(const JobFacts& facts, const JobStage& st
       "job \"", facts.id, "\": no host can ever grant what its stage \"", stage.name, "\" needs: ", needs));
 }
 
+std::vector<int64_t> Scheduler::Ungrantable() const {
+  std::vector<int64_t> jobs;
+  for (const auto& [name, group] : groups_) {
+    if (ledger_.HostThatCouldGrant(group.needs) >= 0) continue;
+    for (const auto& [owner, requests] : group.requests)
+      for (const auto& [key, job] : requests) jobs.push_back(job);
+  }
+  return jobs;
+}
+
 void Scheduler::Release(ScheduledJob& job, double now) {
   ledger_.Release(*job.holding);
   job.holding.reset();

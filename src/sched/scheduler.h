@@ -72,6 +72,11 @@ class Scheduler {
     return CheckGrantable(facts, stage, -1);
   }
 
+  // The jobs that wait for what no host could ever grant, since hosts are gone.
+  std::vector<int64_t> Ungrantable() const;
+
+  // The stage that the job runs or asks for.
+  const JobStage& stage(int64_t job) const { return jobs_.at(job).next.stage; }
   bool is_running(int64_t job) const { return jobs_.at(job).holding.has_value(); }
   int64_t num_jobs() const { return std::ssize(jobs_); }  // that have not ended
   const ResourceLedger& ledger() const { return ledger_; }

@@ -27,6 +27,7 @@ absl::Status Upgrade(SqliteConnection& connection, const SqliteSchema& schema) {
                    SqliteTransaction::Begin(connection, SqliteTransaction::Kind::kWrite));
   // Another process may have done it meanwhile.
   ASSIGN_OR_RETURN(const int64_t version, connection.Integer("PRAGMA user_version"));
+  if (version >= schema.version) return absl::OkStatus();
   for (const SqliteUpgrade& upgrade : schema.upgrades)
     if (upgrade.from >= version) RETURN_IF_ERROR(connection.Execute(upgrade.statement));
   RETURN_IF_ERROR(connection.Execute(absl::StrCat("PRAGMA user_version = ", schema.version)));

@@ -253,6 +253,19 @@ absl::StatusOr<std::pair<FileDescriptor, int64_t>> BlobStore::Read(const std::st
   return std::pair(std::move(file), int64_t{facts.st_size});
 }
 
+absl::Status BlobStore::Share(const std::string& from, const std::string& to, const std::string& digest) {
+  RETURN_IF_ERROR(CheckDigest(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::string own = OwnPath(from, digest), other = OwnPath(to, digest);
+  if (!SizeOf(own))
+    return absl::NotFoundError(absl::StrCat("blob ", digest, ": was not sent, or was evicted"));
+  if (SizeOf(other)) return absl::OkStatus();
+  std::error_code error;
+  fs::create_directories(fs::path(other).parent_path(), error);
+  if (!error) fs::create_hard_link(own, other, error);
+  return error ? SystemError(other, error.value()) : absl::OkStatus();
+}
+
 absl::Status BlobStore::Forget(const std::string& owner, const std::string& digest) {
   RETURN_IF_ERROR(CheckDigest(digest));
   const std::lock_guard<std::mutex> lock(mutex_);

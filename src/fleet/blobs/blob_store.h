@@ -55,6 +55,9 @@ class BlobStore {
   // NotFound if there is none for this owner.
   absl::StatusOr<std::pair<FileDescriptor, int64_t>> Read(const std::string& owner,
                                                           const std::string& digest);
+  // The owner `to` may read it as well. For owners that are one and the same to the caller. NotFound if
+  // `from` may not read it.
+  absl::Status Share(const std::string& from, const std::string& to, const std::string& digest);
   // The owner has no use for it any more.
   absl::Status Forget(const std::string& owner, const std::string& digest);
 

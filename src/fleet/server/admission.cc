@@ -17,10 +17,10 @@ namespace {
 constexpr char kServersOwner[] = "server";
 
 // An identity that nobody has had before.
-absl::StatusOr<std::string> NewId(FleetRole role) {
+absl::StatusOr<std::string> NewId(std::string_view begin) {
   std::array<unsigned char, 6> bytes;
   if (RAND_bytes(bytes.data(), bytes.size()) != 1) return absl::InternalError("no random numbers");
-  return absl::StrCat(Name(role), "-",
+  return absl::StrCat(begin, "-",
                       absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
 }
 
@@ -49,7 +49,7 @@ absl::StatusOr<fleet_proto::Certificate> Admission::Enrol(const fleet_proto::Enr
     return absl::PermissionDeniedError(
         "the invitation is unknown, was used, or is older than ten minutes; ask for a new one");
   }
-  ASSIGN_OR_RETURN(std::string id, NewId(invitation->role));
+  ASSIGN_OR_RETURN(std::string id, NewId(Name(invitation->role)));
   return Certify({.role = invitation->role, .owner = invitation->owner, .id = std::move(id)},
                  request.certificate_request());
 }
@@ -66,7 +66,7 @@ absl::StatusOr<FleetCredentials> Admission::OperatorCredentials() {
 absl::StatusOr<FleetCredentials> Admission::NewCredentials(FleetIdentity who) {
   ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());
   ASSIGN_OR_RETURN(const std::string request, key.Request());
-  ASSIGN_OR_RETURN(who.id, NewId(who.role));
+  ASSIGN_OR_RETURN(who.id, NewId(who.id.empty() ? Name(who.role) : who.id));
   ASSIGN_OR_RETURN(const fleet_proto::Certificate certificate, Certify(who, request));
   FleetCredentials credentials = {.server = certificate.server(),
                                   .authorities_pem = certificate.authorities(),

@@ -45,7 +45,8 @@ class Admission {
                                                  const fleet_proto::RenewRequest& request);
   // Credentials of an operator with a new key, for whoever runs the server.
   absl::StatusOr<FleetCredentials> OperatorCredentials();
-  // Credentials with a new key for somebody whom the server lets in by itself. `who` has no id yet.
+  // Credentials with a new key for somebody whom the server lets in by itself. His id begins with that of
+  // `who`; with his role if that is empty.
   absl::StatusOr<FleetCredentials> NewCredentials(FleetIdentity who);
   // As AuthorityFiles has them.
   absl::StatusOr<ServerTls> ServerTlsFor(const std::vector<std::string>& hosts);

@@ -185,6 +185,7 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
   parts->admission->SetAddresses(parts->address, parts->enrolment_address);
   RETURN_IF_ERROR(parts->certificates->WriteOperators());
+  if (parts->extension != nullptr) RETURN_IF_ERROR(parts->extension->Begin());
   if (!options.metrics.empty()) {
     ASSIGN_OR_RETURN(parts->http, HttpServer::Start({.address = options.metrics}, parts->Routes()));
     parts->metrics_address = parts->http->address();

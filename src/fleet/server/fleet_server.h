@@ -32,6 +32,8 @@ class FleetExtension {
   virtual ~FleetExtension() = default;
 
   virtual grpc::Service& service() = 0;
+  // The server is reached from now on. Fails if the service cannot begin.
+  virtual absl::Status Begin() = 0;
   // The server ends soon. Cuts short what the service does by itself; calls are still answered.
   virtual void Stop() = 0;
   // Closes the connections of these certificates.
