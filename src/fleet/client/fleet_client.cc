@@ -3,12 +3,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "fleet/client/server_call.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/pinned_server.h"
 #include "fleet/wire/channel.h"
@@ -19,31 +18,16 @@ namespace {
 
 namespace proto = fleet_proto;
 
-constexpr int kCallSeconds = 20, kSmallBlobBytes = 1 << 20;
-
-void SetDeadline(grpc::ClientContext& context) {
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(kCallSeconds));
-}
+constexpr int kSmallBlobBytes = 1 << 20;
 
 }  // namespace
 
 FleetClient::FleetClient(const FleetCredentials& credentials)
     : credentials_(credentials), stub_(proto::Fleet::NewStub(ConnectFleet(credentials))) {}
 
-absl::Status FleetClient::Explain(const grpc::Status& status) const {
-  const absl::Status explained = FromRpc(status);
-  if (!absl::IsUnavailable(explained) && !absl::IsDeadlineExceeded(explained)) return explained;
-  return absl::UnavailableError(absl::StrCat("the fleet's server ", server(), " does not answer (",
-                                             explained.message(), "); is attune server running there?"));
-}
-
 template <typename Request, typename Answer>
 absl::StatusOr<Answer> FleetClient::Call(Method<Request, Answer> method, const Request& request) {
-  grpc::ClientContext context;
-  SetDeadline(context);
-  Answer answer;
-  RETURN_IF_ERROR(Explain((stub_.get()->*method)(&context, request, &answer)));
-  return answer;
+  return CallServer(server(), *stub_, method, request);
 }
 
 absl::StatusOr<FleetIdentity> FleetClient::Identity() const {
@@ -67,41 +51,50 @@ absl::StatusOr<std::map<std::string, int>> FleetClient::Queue(const std::vector<
   return waiting;
 }
 
-absl::StatusOr<std::optional<int64_t>> FleetClient::Sent(const Blob& blob) {
+absl::StatusOr<std::optional<int64_t>> FleetClient::Sent(const std::string& digest, int64_t bytes) {
   proto::BlobName name;
-  name.set_digest(blob.digest());
+  name.set_digest(digest);
   ASSIGN_OR_RETURN(const proto::BlobState state, Call(&proto::Fleet::Stub::StateOfBlob, name));
   if (state.is_complete()) return std::nullopt;
-  return std::clamp<int64_t>(state.sent_bytes(), 0, blob.size());
+  return std::clamp<int64_t>(state.sent_bytes(), 0, bytes);
 }
 
 absl::Status FleetClient::Send(const Blob& blob) {
-  // Small blobs are sent without asking, since most are new.
-  if (blob.size() <= kSmallBlobBytes) {
-    const absl::Status sent = SendFrom(blob, 0);
-    if (!absl::IsOutOfRange(sent)) return sent;
-  }
-  ASSIGN_OR_RETURN(const std::optional<int64_t> offset, Sent(blob));
-  return offset ? SendFrom(blob, *offset) : absl::OkStatus();
+  ASSIGN_OR_RETURN(FileDescriptor file, blob.Open());
+  return Send(blob.digest(), {.descriptor = std::move(file), .bytes = blob.size()});
 }
 
-absl::Status FleetClient::SendFrom(const Blob& blob, int64_t offset) {
-  ASSIGN_OR_RETURN(const FileDescriptor file, blob.Open());
-  ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(file.get()));
+absl::Status FleetClient::Send(const std::string& digest, const InputFile& file, const Follow& follow) {
+  // Small blobs are sent without asking, since most are new.
+  if (file.bytes <= kSmallBlobBytes) {
+    const absl::Status sent = SendFrom(digest, file, 0, follow);
+    if (!absl::IsOutOfRange(sent)) return sent;
+  }
+  ASSIGN_OR_RETURN(const std::optional<int64_t> offset, Sent(digest, file.bytes));
+  return offset ? SendFrom(digest, file, *offset, follow) : absl::OkStatus();
+}
+
+absl::Status FleetClient::SendFrom(const std::string& digest, const InputFile& file, int64_t offset,
+                                   const Follow& follow) {
   grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server
   proto::BlobState state;
   const auto pieces = stub_->SendBlob(&context, &state);
   proto::BlobPiece piece;
-  piece.set_digest(blob.digest());
+  piece.set_digest(digest);
+  absl::Status status;
   do {
-    const int64_t count = std::min(kBlobPieceBytes, blob.size() - offset);
+    const int64_t count = std::min(kBlobPieceBytes, file.bytes - offset);
     piece.set_offset(offset);
-    piece.set_bytes(mapped.text().data() + offset, static_cast<size_t>(count));
+    piece.mutable_bytes()->resize(static_cast<size_t>(count));
+    status = ReadRange(file, offset, count, piece.mutable_bytes()->data());
     offset += count;
-    piece.set_is_last(offset == blob.size());
-  } while (pieces->Write(piece) && offset < blob.size());
+    piece.set_is_last(offset == file.bytes);
+    if (status.ok() && follow) status = follow(offset);
+  } while (status.ok() && pieces->Write(piece) && offset < file.bytes);
+  if (!status.ok()) context.TryCancel();
   pieces->WritesDone();
-  return Explain(pieces->Finish());
+  const absl::Status ended = ExplainServerCall(pieces->Finish(), server());
+  return status.ok() ? ended : status;
 }
 
 absl::StatusOr<FleetCredentials> FleetClient::Renew() {
@@ -152,7 +145,7 @@ absl::StatusOr<FleetCredentials> EnrolInFleet(const Invitation& invitation) {
   ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());
   const auto stub = proto::Enrolment::NewStub(ConnectEnrolment(invitation.address, authority));
   grpc::ClientContext context;
-  SetDeadline(context);
+  SetServerCallDeadline(context);
   proto::EnrolRequest request;
   request.set_secret(invitation.secret);
   ASSIGN_OR_RETURN(*request.mutable_certificate_request(), key.Request());

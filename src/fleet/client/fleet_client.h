@@ -2,6 +2,8 @@
 #ifndef ATTUNE_FLEET_CLIENT_FLEET_CLIENT_H_
 #define ATTUNE_FLEET_CLIENT_FLEET_CLIENT_H_
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/input_file.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
@@ -21,6 +24,9 @@ namespace attune {
 // Thread safe. Calls fail with Unavailable, and the server's address, if the server does not answer in time.
 class FleetClient {
  public:
+  // Is told how many bytes of a file are about to have been sent; an error ends the sending.
+  using Follow = std::function<absl::Status(int64_t bytes)>;
+
   explicit FleetClient(const FleetCredentials& credentials);
 
   absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const std::string& key);
@@ -31,6 +37,8 @@ class FleetClient {
   absl::StatusOr<fleet_proto::CalibrationState> Calibrations(const std::string& device);
   // Sends the blob; goes on where an earlier attempt broke off.
   absl::Status Send(const Blob& blob);
+  // The same for a file whose bytes have the digest. DataLoss if they have another one.
+  absl::Status Send(const std::string& digest, const InputFile& file, const Follow& follow = nullptr);
   // Another certificate for the same key.
   absl::StatusOr<FleetCredentials> Renew();
 
@@ -48,10 +56,9 @@ class FleetClient {
 
  private:
   // The bytes of the blob that have been sent; nothing if the server has it.
-  absl::StatusOr<std::optional<int64_t>> Sent(const Blob& blob);
-  absl::Status SendFrom(const Blob& blob, int64_t offset);
-  absl::Status Explain(const grpc::Status& status) const;
-  // A call that is answered at once, or fails in time.
+  absl::StatusOr<std::optional<int64_t>> Sent(const std::string& digest, int64_t bytes);
+  absl::Status SendFrom(const std::string& digest, const InputFile& file, int64_t offset,
+                        const Follow& follow);
   template <typename Request, typename Answer>
   using Method = grpc::Status (fleet_proto::Fleet::Stub::*)(grpc::ClientContext*, const Request&, Answer*);
   template <typename Request, typename Answer>

@@ -19,6 +19,9 @@ inline constexpr char kFleetServerName[] = "server.attune";
 // A connection that says nothing for so long is asked whether it is there still, and given as long to answer.
 inline constexpr int kKeepaliveMillis = 5000;
 
+// A call that is answered at once has failed after so long.
+inline constexpr int kCallSeconds = 20;
+
 // Results may hold a network's outputs (measure/network_outputs.h), or the times of very many turns.
 inline constexpr int kMostMessageBytes = 64 << 20;
 

@@ -1,0 +1,26 @@
+#include "fleet/client/server_call.h"
+
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/rpc_status.h"
+
+namespace attune {
+
+void SetServerCallDeadline(grpc::ClientContext& context) {
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(kCallSeconds));
+}
+
+absl::Status ExplainServerCall(const grpc::Status& status, const std::string& server) {
+  const absl::Status explained = FromRpc(status);
+  // gRPC's own answer has no text.
+  if (absl::IsUnimplemented(explained) && explained.message().empty())
+    return absl::FailedPreconditionError(
+        absl::StrCat("the fleet's server ", server, " is too old to do this; update it"));
+  if (!absl::IsUnavailable(explained) && !absl::IsDeadlineExceeded(explained)) return explained;
+  return absl::UnavailableError(absl::StrCat("the fleet's server ", server, " does not answer (",
+                                             explained.message(), "); is attune server running there?"));
+}
+
+}  // namespace attune
