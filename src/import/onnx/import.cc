@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "google/protobuf/io/coded_stream.h"
+#include "import/onnx/external_files.h"
 #include "import/onnx/importer.h"
 #include "import/onnx/inputs.h"
 #include "import/onnx/tensor_proto.h"
@@ -47,6 +48,11 @@ absl::StatusOr<ModelProto> ReadModel(const std::string& path) {
   return model;
 }
 
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 }  // namespace
 
 absl::StatusOr<OnnxModelInfo> ReadOnnxInfo(const std::string& path) {
@@ -61,11 +67,16 @@ absl::StatusOr<OnnxModelInfo> ReadOnnxInfo(const std::string& path) {
   return info;
 }
 
+absl::StatusOr<std::vector<std::string>> ReadOnnxExternalFiles(const std::string& path) {
+  ASSIGN_OR_RETURN(const ModelProto model, ReadModel(path));
+  absl::StatusOr<std::vector<std::string>> files = ExternalFiles(model, FolderOf(path));
+  if (!files.ok()) return Annotate(files.status(), path);
+  return files;
+}
+
 absl::StatusOr<std::unique_ptr<Graph>> ImportOnnx(const std::string& path, const OnnxImportOptions& options) {
   ASSIGN_OR_RETURN(ModelProto model, ReadModel(path));
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  absl::StatusOr<std::unique_ptr<Graph>> graph =
-      Importer(&model, folder.empty() ? "." : folder, options).Run();
+  absl::StatusOr<std::unique_ptr<Graph>> graph = Importer(&model, FolderOf(path), options).Run();
   // The lines of an NS list are complete without the path.
   if (absl::IsUnimplemented(graph.status())) return graph.status();
   if (!graph.ok()) return Annotate(graph.status(), path);

@@ -35,6 +35,10 @@ struct OnnxModelInfo {
 // Information that the file states. Errors: unreadable, not an ONNX model.
 absl::StatusOr<OnnxModelInfo> ReadOnnxInfo(const std::string& path);
 
+// The files with external data that belong to the model, relative to its folder: sorted, each once. Errors:
+// those of ReadOnnxInfo(), and a file that is not there or outside of the model's folder.
+absl::StatusOr<std::vector<std::string>> ReadOnnxExternalFiles(const std::string& path);
+
 using OnnxImportOptions = ImportOptions;
 
 // The model as a verified-by-construction graph; input and output names are the model's. Errors:
