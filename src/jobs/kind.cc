@@ -2,24 +2,54 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/model_files.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "jobs/kinds/kinds.h"
 
 namespace attune {
+namespace {
+
+constexpr InputSetting kTuningInputs[] = {
+    {"model", "", FilesBesideModel}, {"cost_model", "none"}, {"replay"}};
+constexpr OutputSetting kTuningOutputs[] = {{"output", ".atn"}, {"report", ".html"}, {"json"}, {"events"}};
+constexpr PlacedSetting kTuningLocal[] = {
+    {"records", "is for jobs on this machine; on a server, each job keeps its own"}};
+
+constexpr InputSetting kQuantizationInputs[] = {{"model", "", FilesBesideModel}, {"data"}};
+constexpr OutputSetting kQuantizationOutputs[] = {{"output", "-quantized"}, {"json"}};
+
+constexpr InputSetting kProgramInputs[] = {{"files"}};
+constexpr PlacedSetting kProgramLocal[] = {
+    {"command",
+     "is for jobs on this machine; a server's runners run only programs that their operators have "
+     "listed, so give program: NAME"}};
+constexpr PlacedSetting kProgramRemote[] = {
+    {"program", "is the name of a program on a server's runners; on this machine, give command"}};
+
+}  // namespace
 
 std::span<const JobKind> AllJobKinds() {
   static constexpr std::array<JobKind, 4> kKinds = {{
       {"tuning", "finds faster kernels for a model", CheckTuningJob, OpenTuningJob, ForeseeDeviceThreads,
-       SubjectOf},
+       SubjectOf, kTuningInputs, kTuningOutputs, kTuningLocal},
       {"quantization", "compares ways to quantize a model", CheckQuantizationSweep, OpenQuantizationSweep,
-       ForeseeDeviceThreads, SubjectOf},
-      {"program", "any program that speaks the job protocol", CheckProgramJob, OpenProgramJob, nullptr,
-       SubjectOf},
+       ForeseeDeviceThreads, SubjectOf, kQuantizationInputs, kQuantizationOutputs},
+      {"program",
+       "any program that speaks the job protocol",
+       CheckProgramJob,
+       OpenProgramJob,
+       nullptr,
+       SubjectOf,
+       kProgramInputs,
+       {},
+       kProgramLocal,
+       kProgramRemote},
       {"mock", "does nothing, for declared or drawn durations", CheckMockJob, OpenMockJob, ForeseeMockJob,
        SubjectOf},
   }};
@@ -44,16 +74,34 @@ absl::Status CheckTexts(const JobSpec& spec) {
   return absl::OkStatus();
 }
 
+std::string NameOf(const JobSpec& spec) { return absl::StrCat("job \"", Printable(spec.id), "\""); }
+
+absl::Status RefuseSettings(const JobSpec& spec, std::span<const PlacedSetting> settings) {
+  for (const PlacedSetting& setting : settings) {
+    if (spec.settings.is_object() && spec.settings.contains(std::string(setting.name)))
+      return InvalidInput(NameOf(spec), ": ", setting.name, ": ", setting.why_not);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckSpec(const JobSpec& spec) {
-  const std::string job = absl::StrCat("job \"", Printable(spec.id), "\"");
+  const std::string job = NameOf(spec);
   const JobKind* kind = FindJobKind(spec.kind);
   RETURN_IF_ERROR(Annotate(CheckTexts(spec), job));
   if (kind != nullptr) return Annotate(kind->check(spec), job);
   const auto name = [](std::string* out, const JobKind& known) { out->append(known.name); };
   return InvalidInput(job, ": there is no kind \"", Printable(spec.kind), "\"; there are ",
                       absl::StrJoin(AllJobKinds(), ", ", name));
+}
+
+absl::Status CheckForThisMachine(const JobSpec& spec) {
+  return RefuseSettings(spec, FindJobKind(spec.kind)->remote);
+}
+
+absl::Status CheckForServer(const JobSpec& spec) {
+  return RefuseSettings(spec, FindJobKind(spec.kind)->local);
 }
 
 }  // namespace attune

@@ -18,6 +18,29 @@
 
 namespace attune {
 
+// A setting that names what a job reads: a file or folder, or a list of these.
+struct InputSetting {
+  std::string_view name;
+  // A value that names no file; empty: there is none.
+  std::string_view none = {};
+  // The files that belong to one that is named, relative to its folder; null: there are none.
+  absl::StatusOr<std::vector<std::string>> (*files_beside)(const std::string& path) = nullptr;
+};
+
+// A setting that names what a job writes: a file or folder.
+struct OutputSetting {
+  std::string_view name;
+  // A job on a server without this setting writes it nevertheless, under the name of its first input without
+  // the ending, followed by this. Empty: it does not write it.
+  std::string_view ending_on_server = {};
+};
+
+// A setting that makes sense only for a job on this machine, or only for one on a server.
+struct PlacedSetting {
+  std::string_view name;
+  std::string_view why_not;  // for people: why it is refused in the other place
+};
+
 struct JobKind {
   std::string_view name;
   std::string_view help;  // what such a job does, for people
@@ -30,6 +53,10 @@ struct JobKind {
   std::vector<JobStage> (*foreseen)(const JobSpec& spec, const JobPlace& place);
   // The subject of the job, such as its model's name: jobs with the same one take about as long.
   std::string (*subject)(const JobSpec& spec);
+  std::span<const InputSetting> inputs = {};
+  std::span<const OutputSetting> outputs = {};
+  // Only for jobs on this machine, and only for those on a server.
+  std::span<const PlacedSetting> local = {}, remote = {};
 };
 
 std::span<const JobKind> AllJobKinds();
@@ -38,6 +65,10 @@ const JobKind* FindJobKind(std::string_view name);
 
 // Fails, naming the job, if there is no such kind or it finds a setting wrong.
 absl::Status CheckSpec(const JobSpec& spec);
+// Fail, naming the job and the setting, if it has one that makes sense only in the other place. The kind must
+// be known.
+absl::Status CheckForThisMachine(const JobSpec& spec);
+absl::Status CheckForServer(const JobSpec& spec);
 
 }  // namespace attune
 

@@ -140,7 +140,20 @@ void SettingsReader::ReadSeconds(std::string_view key, double& to) {
 void SettingsReader::ReadPath(std::string_view key, std::string& to, bool needed) {
   std::string path;
   Read(key, path, needed);
-  if (!path.empty()) to = (std::filesystem::path(base_) / path).lexically_normal().string();
+  if (!path.empty()) to = FromBase(path);
+}
+
+void SettingsReader::ReadPaths(std::string_view key, std::vector<std::string>& to) {
+  std::vector<std::string> paths;
+  Read(key, paths);
+  for (const std::string& path : paths) {
+    if (path.empty()) return Fail(key, "has an empty name");
+    to.push_back(FromBase(path));
+  }
+}
+
+std::string SettingsReader::FromBase(const std::string& path) const {
+  return (std::filesystem::path(base_) / path).lexically_normal().string();
 }
 
 std::vector<nlohmann::json> SettingsReader::ReadObjects(std::string_view key, bool needed) {

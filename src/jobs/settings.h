@@ -39,6 +39,8 @@ class SettingsReader {
   // Seconds, or a text such as "90s", "5m" or "1h30m".
   void ReadSeconds(std::string_view key, double& to);
   void ReadPath(std::string_view key, std::string& to, bool needed = false);
+  // One path, or a list of paths.
+  void ReadPaths(std::string_view key, std::vector<std::string>& to);
   // The objects of a list; empty if there is no such setting. Errors in them are the caller's to report.
   std::vector<nlohmann::json> ReadObjects(std::string_view key, bool needed = false);
 
@@ -50,6 +52,8 @@ class SettingsReader {
   absl::Status Finish();
 
  private:
+  // The path from the folder of relative ones.
+  std::string FromBase(const std::string& path) const;
   // The value; null if there is none, or after an error.
   const nlohmann::json* Find(std::string_view key, bool needed);
 

@@ -28,32 +28,48 @@ constexpr double kOpenSeconds = 60;   // until a program has named its first sta
 constexpr double kSendSeconds = 10;   // until it has read a command
 constexpr double kCancelSeconds = 5;  // until it has ended a stage that is cancelled
 
-absl::StatusOr<std::vector<std::string>> ReadCommand(const JobSpec& spec) {
+struct ProgramSettings {
   std::vector<std::string> command;
+  std::string program;             // in its place: the name under which a runner has a command
+  std::vector<std::string> files;  // for the program to read
+};
+
+absl::StatusOr<ProgramSettings> ReadSettings(const JobSpec& spec) {
+  ProgramSettings settings;
   SettingsReader reader(spec.settings, spec.base);
-  reader.Read("command", command);
+  reader.Read("command", settings.command);
+  reader.Read("program", settings.program);
+  reader.ReadPaths("files", settings.files);
   const nlohmann::json own = reader.ReadJson("settings");  // which only the program understands
-  if (command.empty() || command[0].empty()) reader.Fail("command", "is missing");
-  for (const std::string& text : command) {
+  const bool has_command = !settings.command.empty() && !settings.command[0].empty();
+  if (!has_command && settings.program.empty()) reader.Fail("command", "is missing");
+  if (!settings.command.empty() && !settings.program.empty())
+    reader.Fail("program", "stands in the place of command, and both are there");
+  for (const std::string& text : settings.command) {
     if (text.find('\0') != std::string::npos) reader.Fail("command", "has a zero byte");
   }
   if (!own.is_null() && !own.is_object()) reader.Fail("settings", "is no mapping");
   RETURN_IF_ERROR(reader.Finish());
-  return command;
+  return settings;
 }
 
 class ProgramJob final : public Job {
  public:
   static absl::StatusOr<std::unique_ptr<Job>> Open(const JobSpec& spec, const JobPlace& place) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> command, ReadCommand(spec));
-    const std::string name = Printable(absl::StrJoin(command, " "));
+    ASSIGN_OR_RETURN(const ProgramSettings settings, ReadSettings(spec));
+    // A runner has put the command in the place of a name that it knows.
+    if (!settings.program.empty())
+      return absl::NotFoundError(
+          absl::StrCat("the runner lists no program \"", Printable(settings.program), "\""));
+    const std::string name = Printable(absl::StrJoin(settings.command, " "));
     FileDescriptor cancel_event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (cancel_event.get() < 0) return absl::ResourceExhaustedError(absl::StrCat(name, ": no eventfd"));
-    absl::StatusOr<std::unique_ptr<ProgramProcess>> process = ProgramProcess::Start(command, spec.base);
+    absl::StatusOr<std::unique_ptr<ProgramProcess>> process =
+        ProgramProcess::Start(settings.command, spec.base);
     if (!process.ok()) return Annotate(process.status(), name);
     std::unique_ptr<ProgramJob> job(
         new ProgramJob(place, name, *std::move(process), std::move(cancel_event)));
-    RETURN_IF_ERROR(Annotate(job->Begin(OpeningLine(spec, place)), name));
+    RETURN_IF_ERROR(Annotate(job->Begin(OpeningLine(spec, place, settings.files)), name));
     return job;
   }
 
@@ -203,7 +219,7 @@ class ProgramJob final : public Job {
 
 }  // namespace
 
-absl::Status CheckProgramJob(const JobSpec& spec) { return ReadCommand(spec).status(); }
+absl::Status CheckProgramJob(const JobSpec& spec) { return ReadSettings(spec).status(); }
 
 absl::StatusOr<std::unique_ptr<Job>> OpenProgramJob(const JobSpec& spec, const JobPlace& place) {
   return ProgramJob::Open(spec, place);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "jobs/json_object.h"
 #include "jobs/settings.h"
 #include "nlohmann/json.hpp"
 
@@ -20,7 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostNesting = 100;  // writing nested JSON is recursive
 constexpr double kMostSeconds = 1e9;
 constexpr int64_t kMostAmount = 1'000'000'000;
 constexpr size_t kMostTextBytes = 400;
@@ -38,18 +38,6 @@ std::string Shortened(std::string_view text) {
   std::string out = WithoutControls(text.substr(0, kMostTextBytes));
   if (text.size() > kMostTextBytes) out += "...";
   return out;
-}
-
-absl::StatusOr<Json> ParseObject(std::string_view line) {
-  bool is_too_deep = false;
-  const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    is_too_deep |= depth > kMostNesting;
-    return !is_too_deep;
-  };
-  Json json = Json::parse(line, limit_depth, /*allow_exceptions=*/false);
-  if (is_too_deep) return InvalidInput("JSON nested more than ", kMostNesting, " deep");
-  if (!json.is_object()) return InvalidInput("not a JSON object");
-  return json;
 }
 
 absl::Status CheckNeed(const ResourceNeed& need, const JobPlace& place) {
@@ -125,16 +113,20 @@ absl::Status ReadAnswer(SettingsReader& reader, const JobPlace& place, ProgramAn
 
 }  // namespace
 
-std::string OpeningLine(const JobSpec& spec, const JobPlace& place) {
+std::string OpeningLine(const JobSpec& spec, const JobPlace& place, const std::vector<std::string>& files) {
   const auto settings = spec.settings.is_object() ? spec.settings.find("settings") : spec.settings.end();
   const bool has_settings = settings != spec.settings.end() && !settings->is_null();
+  // The program does not run in the folder that a relative path starts from.
+  const auto absolute = [](const std::string& path) { return std::filesystem::absolute(path).string(); };
+  Json absolute_files = Json::array();
+  for (const std::string& file : files) absolute_files.push_back(absolute(file));
   return Line({{"attune", kProgramProtocolVersion},
                {"job", spec.id},
-               // The program does not run in the folder that a relative path starts from.
-               {"folder", std::filesystem::absolute(place.folder).string()},
+               {"folder", absolute(place.folder)},
                {"position", place.position},
                {"processors", place.processors},
                {"devices", place.devices},
+               {"files", absolute_files},
                {"settings", has_settings ? *settings : Json::object()}});
 }
 
@@ -143,7 +135,7 @@ std::string RunLine(const JobGrant& grant) { return Line({{"run", {{"processors"
 std::string CancelLine() { return Line({{"cancel", Json::object()}}); }
 
 absl::StatusOr<ProgramAnswer> ParseProgramAnswer(std::string_view line, const JobPlace& place) {
-  ASSIGN_OR_RETURN(const Json json, ParseObject(line));
+  ASSIGN_OR_RETURN(const Json json, ParseJsonObject<Json>(line));
   const auto has = [&](const char* key) { return json.contains(key); };
   const bool is_answer = has("stage") || has("done") || has("failed");
   if (has("stage") + has("done") + has("failed") > 1 || (!is_answer && !has("progress")))

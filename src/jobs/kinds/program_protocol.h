@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "job/job.h"
@@ -18,8 +19,8 @@ inline constexpr int kProgramProtocolVersion = 1;
 // The most bytes of a line, without the character that ends it.
 inline constexpr size_t kMostLineBytes = size_t{1} << 20;
 
-// Lines for the program, each with the character that ends it.
-std::string OpeningLine(const JobSpec& spec, const JobPlace& place);
+// Lines for the program, each with the character that ends it. `files` are those that it is to read.
+std::string OpeningLine(const JobSpec& spec, const JobPlace& place, const std::vector<std::string>& files);
 std::string RunLine(const JobGrant& grant);
 std::string CancelLine();
 

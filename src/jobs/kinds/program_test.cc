@@ -100,6 +100,7 @@ receive()
 send({'done': {'first': first, 'order': order}, 'progress': 'all'})
 )");
   spec_.settings["settings"] = {{"depth", {1, 2}}};
+  spec_.settings["files"] = {"logs/access.log", "/etc/hostname"};
   place_.position = 3;
   absl::StatusOr<std::unique_ptr<Job>> job = Open();
   ASSERT_TRUE(job.ok()) << job.status();
@@ -132,6 +133,7 @@ send({'done': {'first': first, 'order': order}, 'progress': 'all'})
                                 {"folder", place_.folder},
                                 {"processors", 2},
                                 {"devices", {"device/a", "device/b"}},
+                                {"files", {base_ / "logs/access.log", "/etc/hostname"}},
                                 {"settings", {{"depth", {1, 2}}}}};
   EXPECT_EQ(result["first"], first);
   EXPECT_FALSE((*job)->Run({}).ok());
@@ -226,6 +228,18 @@ TEST_F(ProgramJobTest, CannotStartWhatIsNoProgram) {
   std::filesystem::permissions(base_ / "no_format", std::filesystem::perms::all);
   spec_.settings["command"] = {"./no_format"};
   EXPECT_THAT(OpenError().ToString(), HasSubstr("Exec format error"));
+}
+
+TEST_F(ProgramJobTest, ANameAloneIsOfNoProgramHere) {
+  spec_.settings["program"] = "sweep\n";
+  ASSERT_TRUE(CheckProgramJob(spec_).ok());
+  EXPECT_EQ(OpenError(), absl::NotFoundError("the runner lists no program \"sweep?\""));
+  spec_.settings["command"] = {"python3"};
+  EXPECT_THAT(CheckProgramJob(spec_).ToString(), HasSubstr("program: stands in the place of command"));
+  spec_.settings.erase("program");
+  spec_.settings["files"] = {"a", ""};
+  EXPECT_THAT(CheckProgramJob(spec_).ToString(), HasSubstr("files: has an empty name"));
+  EXPECT_THAT(CheckProgramJob({}).ToString(), HasSubstr("command: is missing"));
 }
 
 TEST_F(ProgramJobTest, StartsAProgramBesideTheSchedule) {
