@@ -1,0 +1,181 @@
+#include "service/client/jobs_client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/input_file.h"
+#include "base/output_file.h"
+#include "base/sha256.h"
+#include "base/status.h"
+#include "fleet/client/backoff.h"
+#include "fleet/client/server_call.h"
+#include "fleet/wire/channel.h"
+
+namespace attune {
+
+namespace proto = jobs_service_proto;
+
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+}  // namespace
+
+// What has come of a file.
+class JobsClient::Download {
+ public:
+  Download(const std::string& job, const proto::JobFile& file, OutputFile& output)
+      : output_(output), file_(file) {
+    request_.set_job(job);
+    request_.set_name(file.name());
+  }
+
+  // Asks for what is missing.
+  const proto::FileRequest& request() {
+    request_.set_offset(position_);
+    return request_;
+  }
+  int64_t bytes() const { return file_.bytes(); }
+  const int64_t& position() const { return position_; }
+
+  absl::Status Take(const proto::FilePiece& piece) {
+    if (piece.offset() != position_ || std::ssize(piece.bytes()) > bytes() - position_) return IsAnother();
+    RETURN_IF_ERROR(output_.Write(piece.bytes()));
+    sum_.Add(piece.bytes());
+    position_ += std::ssize(piece.bytes());
+    return absl::OkStatus();
+  }
+  absl::Status Finish() {
+    if (sum_.Finish() != file_.digest()) return IsAnother();
+    return output_.Finish();
+  }
+
+ private:
+  absl::Status IsAnother() const {
+    return absl::DataLossError(absl::StrCat(file_.name(),
+                                            ": what comes is not what the server has named; "
+                                            "the file was damaged or has changed"));
+  }
+
+  OutputFile& output_;
+  const proto::JobFile& file_;
+  proto::FileRequest request_;
+  Sha256 sum_;
+  int64_t position_ = 0;
+};
+
+JobsClient::JobsClient(const FleetCredentials& credentials, const JobsClientOptions& options)
+    : options_(options), fleet_(credentials), stub_(proto::Jobs::NewStub(ConnectFleet(credentials))) {}
+
+template <typename Request, typename Answer>
+absl::StatusOr<Answer> JobsClient::Call(Method<Request, Answer> method, const Request& request) {
+  return CallServer(fleet_.server(), *stub_, method, request);
+}
+
+absl::Status JobsClient::Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const {
+  Backoff backoff;
+  for (int tries = 1;; ++tries) {
+    const int64_t before = position;
+    const absl::Status status = attempt();
+    if (!absl::IsUnavailable(status)) return status;
+    if (position > before) {
+      tries = 1;
+      backoff.Reset();
+    }
+    if (tries >= options_.tries) return status;
+    std::this_thread::sleep_for(std::chrono::duration<double>(backoff.Next()));
+  }
+}
+
+absl::Status JobsClient::SendFile(const std::string& digest, const SourceFile& source,
+                                  const FleetClient::Follow& follow) {
+  int64_t position = 0;
+  const auto attempt = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const InputFile file, OpenInputFile(source.path));
+    bool is_first = true;
+    const auto note_and_follow = [&](int64_t bytes) {
+      // An attempt begins after what the server has got; what follows may be lost.
+      if (std::exchange(is_first, false)) position = std::max(position, bytes);
+      return follow(bytes);
+    };
+    const absl::Status sent = file.bytes == source.bytes ? fleet_.Send(digest, file, note_and_follow)
+                                                         : absl::DataLossError("its size is another one");
+    if (!absl::IsDataLoss(sent)) return sent;
+    return absl::FailedPreconditionError(
+        absl::StrCat(source.path, ": has changed while it was being sent; submit again"));
+  };
+  return Insist(position, attempt);
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobsClient::Submit(const PreparedSubmission& submission,
+                                                           const WorkControl& control) {
+  int64_t all = 0, sent = 0;
+  for (const auto& [digest, source] : submission.sources) all += source.bytes;
+  for (const auto& [digest, source] : submission.sources) {
+    const auto follow = [&](int64_t bytes) {
+      return control.Continue("sending MiB", (sent + bytes) / kMiB, all / kMiB + 1);
+    };
+    RETURN_IF_ERROR(SendFile(digest, source, follow));
+    sent += source.bytes;
+  }
+  absl::StatusOr<proto::JobList> taken;
+  const auto attempt = [&] {
+    taken = Call(&proto::Jobs::Stub::Submit, submission.message);
+    return taken.status();
+  };
+  RETURN_IF_ERROR(Insist(/*position=*/0, attempt));
+  return std::vector<proto::Job>(taken->jobs().begin(), taken->jobs().end());
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobsClient::List(bool unfinished_alone) {
+  proto::ListRequest request;
+  request.set_unfinished(unfinished_alone);
+  ASSIGN_OR_RETURN(const proto::JobList list, Call(&proto::Jobs::Stub::List, request));
+  return std::vector<proto::Job>(list.jobs().begin(), list.jobs().end());
+}
+
+absl::StatusOr<proto::JobDetail> JobsClient::Show(const std::string& id) {
+  proto::JobName name;
+  name.set_id(id);
+  return Call(&proto::Jobs::Stub::Show, name);
+}
+
+absl::StatusOr<proto::Job> JobsClient::Cancel(const std::string& id) {
+  proto::JobName name;
+  name.set_id(id);
+  return Call(&proto::Jobs::Stub::Cancel, name);
+}
+
+absl::Status JobsClient::Continue(Download& download, const WorkControl& control) {
+  grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server
+  const auto pieces = stub_->ReadFile(&context, download.request());
+  proto::FilePiece piece;
+  absl::Status status;
+  while (status.ok() && pieces->Read(&piece)) {
+    status = download.Take(piece);
+    if (status.ok())
+      status = control.Continue("receiving MiB", download.position() / kMiB, download.bytes() / kMiB + 1);
+  }
+  if (!status.ok()) context.TryCancel();
+  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.server());
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(ended);
+  if (download.position() == download.bytes()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("the fleet's server ", fleet_.server(), " has sent only ",
+                                             download.position(), " of ", download.bytes(), " bytes"));
+}
+
+absl::Status JobsClient::ReadFile(const std::string& job, const proto::JobFile& file, const std::string& path,
+                                  const WorkControl& control) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> output, OutputFile::Create(path));
+  Download download(job, file, *output);
+  RETURN_IF_ERROR(Insist(download.position(), [&] { return Continue(download, control); }));
+  return download.Finish();
+}
+
+}  // namespace attune

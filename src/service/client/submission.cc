@@ -1,0 +1,216 @@
+#include "service/client/submission.h"
+
+#include <filesystem>
+#include <random>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/file.h"
+#include "base/input_file.h"
+#include "base/printable.h"
+#include "base/sha256.h"
+#include "base/status.h"
+#include "fleet/wire/channel.h"
+#include "jobs/kind.h"
+#include "nlohmann/json.hpp"
+#include "service/client/folder_files.h"
+#include "service/job_files.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+namespace proto = jobs_service_proto;
+using Json = nlohmann::json;
+
+// Without a slash at its end, so that it has a name.
+fs::path PathOf(const JobSpec& spec, const std::string& text) {
+  const fs::path path = fs::absolute(fs::path(spec.base) / text).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+// The longest beginning of an id that is a name.
+std::string NameOfJob(const JobSpec& spec) {
+  constexpr size_t kMostBytes = 64;
+  size_t bytes = 0;
+  for (std::string_view left = spec.id; !left.empty();) {
+    const size_t next = FirstCharacter(left).bytes;
+    if (bytes + next > kMostBytes) break;
+    bytes += next;
+    left.remove_prefix(next);
+  }
+  return spec.id.substr(0, bytes);
+}
+
+// The files of a submission, each of which is read once.
+class Sources {
+ public:
+  explicit Sources(const WorkControl& control) : control_(control) {}
+
+  absl::StatusOr<proto::JobFile> Add(const std::string& name, const std::string& path) {
+    RETURN_IF_ERROR(CheckJobFileName(name));
+    const auto known = by_path_.find(path);
+    if (known != by_path_.end()) return Named(name, known->second);
+    RETURN_IF_ERROR(control_.Continue("reading files", std::ssize(by_path_)));
+    ASSIGN_OR_RETURN(const InputFile file, OpenInputFile(path));
+    absl::StatusOr<std::string> digest = Sha256OfFile(file);
+    if (!digest.ok()) return Annotate(digest.status(), path);
+    by_digest_[*digest] = {.path = path, .bytes = file.bytes};
+    by_path_[path] = *digest;
+    return Named(name, *digest);
+  }
+
+  std::map<std::string, SourceFile>& by_digest() { return by_digest_; }
+
+ private:
+  proto::JobFile Named(const std::string& name, const std::string& digest) const {
+    proto::JobFile file;
+    file.set_name(name);
+    file.set_digest(digest);
+    file.set_bytes(by_digest_.at(digest).bytes);
+    return file;
+  }
+
+  const WorkControl control_;
+  std::map<std::string, std::string> by_path_;  // their digests
+  std::map<std::string, SourceFile> by_digest_;
+};
+
+// Makes the message of one job.
+class JobMaker {
+ public:
+  JobMaker(const JobSpec& spec, Sources& sources)
+      : spec_(spec), kind_(*FindJobKind(spec.kind)), settings_(spec.settings), sources_(sources) {
+    if (settings_.is_null()) settings_ = Json::object();
+  }
+
+  absl::StatusOr<proto::SubmittedJob> Make() {
+    // Before inputs, whose names then are others.
+    for (const OutputSetting& output : kind_.outputs)
+      RETURN_IF_ERROR(Annotate(NameOutput(output), output.name));
+    for (const InputSetting& input : kind_.inputs) RETURN_IF_ERROR(Annotate(TakeInputs(input), input.name));
+    RETURN_IF_ERROR(CheckJobFiles({job_.inputs().begin(), job_.inputs().end()}));
+    job_.set_name(NameOfJob(spec_));
+    job_.set_kind(spec_.kind);
+    job_.set_settings(settings_.dump());
+    job_.set_priority(spec_.priority);
+    job_.set_deadline_seconds(spec_.deadline_seconds.value_or(0));
+    job_.set_on(spec_.on);
+    return std::move(job_);
+  }
+
+ private:
+  // The setting's value; null if it has none.
+  Json* Find(std::string_view setting) {
+    const auto found = settings_.find(std::string(setting));
+    return found == settings_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  absl::Status NameOutput(const OutputSetting& output) {
+    const Json* given = Find(output.name);
+    if (given == nullptr && output.ending_on_server.empty()) return absl::OkStatus();
+    std::string name;
+    if (given != nullptr) {
+      name = given->get<std::string>();
+      if (name.find('/') != std::string::npos)
+        return InvalidInput(
+            "\"", Printable(name),
+            "\" has a folder; a job on a server gives what it writes a name alone, and attune "
+            "jobs result brings it");
+    } else {
+      const fs::path input = PathOf(spec_, Find(kind_.inputs.front().name)->get<std::string>());
+      name = absl::StrCat(input.stem().string(), output.ending_on_server);
+    }
+    RETURN_IF_ERROR(CheckJobFileName(name));
+    if (!outputs_.insert(name).second) return InvalidInput("\"", name, "\" is written twice");
+    settings_[std::string(output.name)] = absl::StrCat(kOutputsFolder, name);
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeInputs(const InputSetting& input) {
+    Json* value = Find(input.name);
+    if (value == nullptr) return absl::OkStatus();
+    if (!value->is_array()) return TakeInput(input, *value);
+    for (Json& item : *value) RETURN_IF_ERROR(TakeInput(input, item));
+    return absl::OkStatus();
+  }
+
+  // Replaces the path by the name that the file or folder has among the job's files.
+  absl::Status TakeInput(const InputSetting& input, Json& value) {
+    const std::string text = value.get<std::string>();
+    if (text.empty() || text == input.none) return absl::OkStatus();
+    const fs::path path = PathOf(spec_, text);
+    const std::string folder = absl::StrCat(kInputsFolder, input.name, "/");
+    const std::string name = absl::StrCat(folder, path.filename().string());
+    RETURN_IF_ERROR(CheckJobFileName(name));
+    std::error_code error;
+    RETURN_IF_ERROR(fs::is_directory(path, error) ? TakeFolder(path.string(), name)
+                                                  : TakeFile(path.string(), name));
+    value = name;
+    if (input.files_beside == nullptr) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::vector<std::string> beside, input.files_beside(path.string()));
+    for (const std::string& file : beside) {
+      const fs::path own = path.parent_path() / file;
+      if (own != path) RETURN_IF_ERROR(TakeFile(own.string(), folder + file));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeFolder(const std::string& path, const std::string& name) {
+    ASSIGN_OR_RETURN(const std::vector<FolderFile> files, FilesOfFolder(path));
+    if (files.empty()) return InvalidInput(path, ": holds no files");
+    for (const FolderFile& file : files)
+      RETURN_IF_ERROR(TakeFile(file.path, absl::StrCat(name, "/", file.name)));
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeFile(const std::string& path, const std::string& name) {
+    ASSIGN_OR_RETURN(*job_.add_inputs(), sources_.Add(name, path));
+    return absl::OkStatus();
+  }
+
+  const JobSpec& spec_;
+  const JobKind& kind_;
+  Json settings_;
+  Sources& sources_;
+  std::set<std::string> outputs_;
+  proto::SubmittedJob job_;
+};
+
+std::string RandomText() {
+  std::random_device random;
+  std::string text;
+  constexpr int kWords = 4;
+  for (int i = 0; i < kWords; ++i) absl::StrAppendFormat(&text, "%08x", random());
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<PreparedSubmission> PrepareSubmission(const std::vector<JobSpec>& jobs,
+                                                     const WorkControl& control) {
+  for (const JobSpec& spec : jobs) {
+    RETURN_IF_ERROR(CheckSpec(spec));
+    RETURN_IF_ERROR(CheckForServer(spec));
+  }
+  PreparedSubmission submission;
+  Sources sources(control);
+  for (const JobSpec& spec : jobs) {
+    absl::StatusOr<proto::SubmittedJob> job = JobMaker(spec, sources).Make();
+    if (!job.ok()) return Annotate(job.status(), absl::StrCat("job \"", Printable(spec.id), "\""));
+    *submission.message.add_jobs() = *std::move(job);
+  }
+  submission.sources = std::move(sources.by_digest());
+  submission.message.set_key(
+      absl::StrCat(Sha256Hex(submission.message.SerializeAsString()), "-", RandomText()));
+  if (submission.message.ByteSizeLong() > static_cast<size_t>(kMostMessageBytes))
+    return InvalidInput("the settings of the jobs and the names of their files have together more than ",
+                        kMostMessageBytes >> 20, " MiB; submit fewer jobs at a time");
+  return submission;
+}
+
+}  // namespace attune
