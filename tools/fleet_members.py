@@ -16,12 +16,13 @@ class Member:
     """A process of the fleet, started anew when it was killed. Its log is kept."""
 
     def __init__(self, command, log):
-        self._command, self.log, self._process = [str(part) for part in command], log, None
+        self.command, self.log, self._process = command, log, None
         self.start()
 
     def start(self):
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, start_new_session=True)
+            self._process = subprocess.Popen([str(part) for part in self.command], stdout=log, stderr=log,
+                                             start_new_session=True)
 
     def pid(self):
         return self._process.pid
@@ -101,6 +102,18 @@ class Fleet:
         invitation = attune("fleet", "invite", "--owner", "local", program=self._program).strip()
         self._await_more(1, name, [self._program, "agent", invitation, "--state", self._folder / name, "--key", key,
                                    "--trust", "server"])
+
+    def add_runner(self, name):
+        """Starts a machine that runs the jobs that are submitted to the server."""
+        invitation = attune("fleet", "invite", "--role", "runner", "--owner", "server", program=self._program).strip()
+        self.members[name] = Member([self._program, "runner", invitation, "--state", self._folder / name],
+                                    self._folder / f"{name}.log")
+        while "running jobs" not in self.members[name].log.read_text():
+            if self.members[name].ended() is not None:
+                raise Failed(f"{name} has ended: {self.members[name].log.read_text()[-500:]}")
+            time.sleep(0.05)
+        # From now on it has its credentials.
+        self.members[name].command = [self._program, "runner", "--state", self._folder / name]
 
     def _await_more(self, count, name, command):
         wanted = len(self.devices()) + count

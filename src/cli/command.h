@@ -23,6 +23,7 @@ void AddRecordsCommand(CLI::App& app, Action& action);
 void AddQuantizeCommand(CLI::App& app, Action& action);
 void AddJobsCommand(CLI::App& app, Action& action);
 void AddServerCommand(CLI::App& app, Action& action);
+void AddRunnerCommand(CLI::App& app, Action& action);
 void AddAgentCommand(CLI::App& app, Action& action);
 void AddFleetCommand(CLI::App& app, Action& action);
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet

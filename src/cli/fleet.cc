@@ -99,8 +99,8 @@ void AddMembers(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
   CLI::App* invite = fleet.add_subcommand("invite", "Print an invitation for somebody");
   invite
       ->add_option("--role", flags->role,
-                   "agent (a device), client (uses devices) or operator (default: agent)")
-      ->check(CLI::IsMember({"agent", "client", "operator"}));
+                   "agent (a device), runner (runs jobs), client (uses both) or operator (default: agent)")
+      ->check(CLI::IsMember({"agent", "runner", "client", "operator"}));
   invite->add_option("--owner", flags->owner, "whose device it is, or whose work it will be")->required();
   invite->callback([flags, &action] { action = [flags] { return Invite(*flags); }; });
 

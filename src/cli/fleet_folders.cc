@@ -23,6 +23,7 @@ absl::StatusOr<std::string> StateFolder(const char* variable, const char* name,
 
 absl::StatusOr<std::string> DefaultServerFolder() { return StateFolder("ATTUNE_SERVER", "attune/server"); }
 absl::StatusOr<std::string> DefaultAgentFolder() { return StateFolder("ATTUNE_AGENT", "attune/agent"); }
+absl::StatusOr<std::string> DefaultRunnerFolder() { return StateFolder("ATTUNE_RUNNER", "attune/runner"); }
 absl::StatusOr<std::string> DefaultSlurmFolder() {
   return StateFolder("ATTUNE_SLURM", "attune/slurm", "--spool");
 }

@@ -13,6 +13,8 @@ namespace attune {
 absl::StatusOr<std::string> DefaultServerFolder();
 // Likewise $ATTUNE_AGENT and attune/agent.
 absl::StatusOr<std::string> DefaultAgentFolder();
+// Likewise $ATTUNE_RUNNER and attune/runner.
+absl::StatusOr<std::string> DefaultRunnerFolder();
 // Likewise $ATTUNE_SLURM and attune/slurm.
 absl::StatusOr<std::string> DefaultSlurmFolder();
 

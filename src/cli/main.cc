@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "fleet/host/device_host_worker.h"
 #include "jobs/runner_worker.h"
+#include "service/runner/elsewhere.h"
 
 namespace attune {
 namespace {
@@ -65,6 +66,7 @@ int Main(int argc, char** argv) {
   AddJobsCommand(app, action);
   AddServerCommand(app, action);
   AddAgentCommand(app, action);
+  AddRunnerCommand(app, action);
   AddFleetCommand(app, action);
   AddZooCommand(app, action);
   AddLogLevel(app);
@@ -101,6 +103,8 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   attune::ExplainOutOfMemory("attune");
   const attune::WorkerKind device_host = attune::DeviceHostWorker();
-  if (const std::optional<int> status = attune::RunIfJobWorker(argc, argv, {&device_host, 1})) return *status;
+  if (const std::optional<int> status =
+          attune::RunIfJobWorker(argc, argv, {&device_host, 1}, attune::MeasureElsewhere))
+    return *status;
   return attune::Main(argc, argv);
 }

@@ -12,15 +12,38 @@
 #include "cli/output.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
+#include "cli/strategy_flag.h"
 #include "fleet/server/fleet_server.h"
+#include "service/server/job_server.h"
 
 namespace attune {
 namespace {
 
-absl::Status Serve(FleetServerOptions options) {
+struct Flags {
+  FleetServerOptions server;
+  JobScheduleOptions jobs;
+  std::string strategy = "fair_share";
+};
+
+// Jobs come and go, and may wait for machines that are away, so no strategy will do that has one job wait for
+// others.
+bool IsForServers(const SchedulingStrategy& strategy) {
+  return strategy.is_coordinated && !strategy.dedicates_hosts && strategy.may_start == nullptr;
+}
+
+absl::Status Serve(const Flags& flags) {
+  FleetServerOptions options = flags.server;
   if (options.folder.empty()) {
     ASSIGN_OR_RETURN(options.folder, DefaultServerFolder());
   }
+  JobScheduleOptions jobs = flags.jobs;
+  jobs.folder = options.folder + "/jobs";
+  ASSIGN_OR_RETURN(jobs.strategy, StrategyNamed(flags.strategy));
+  if (!IsForServers(*jobs.strategy))
+    return InvalidInput("strategy: \"", flags.strategy,
+                        "\" is for jobs that begin and end together; a server has ",
+                        StrategyNames(IsForServers));
+  options.extension = [jobs](const FleetServerParts& parts) { return MakeJobServer(jobs, parts); };
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(options));
   PrintNote(absl::StrCat("serving at ", server->address(), ", enrolment at ", server->enrolment_address(),
                          "; its state is in ", options.folder));
@@ -35,7 +58,8 @@ absl::Status Serve(FleetServerOptions options) {
 void AddServerCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("server", "Serve a fleet: give its devices to those who ask for them");
-  auto options = std::make_shared<FleetServerOptions>();
+  auto flags = std::make_shared<Flags>();
+  FleetServerOptions* options = &flags->server;
   command->add_option("--state", options->folder,
                       "the folder of its state (default: attune/server among the user's state files)");
   command->add_option("--listen", options->listen, "address and port for members (default: 127.0.0.1:9190)");
@@ -55,11 +79,19 @@ void AddServerCommand(CLI::App& app, Action& action) {
       ->add_option("--calibrate-minutes", *calibrate_minutes,
                    "calibrate each device so often, and quarantine it once it drifts; 0: never (default: 60)")
       ->check(CLI::Range(0.0, 1e6));
-  command->callback([command, options, calibrate_minutes, &action] {
+  constexpr int64_t kMostJobs = 100'000;
+  command->add_option("--strategy", flags->strategy,
+                      absl::StrCat("which stage of the submitted jobs goes first: ",
+                                   StrategyNames(IsForServers), " (default: fair_share)"));
+  command
+      ->add_option("--at-once", flags->jobs.jobs_at_once,
+                   "submitted jobs that have begun at a time, for each machine (default: 16)")
+      ->check(CLI::Range(int64_t{1}, kMostJobs));
+  command->callback([command, flags, options, calibrate_minutes, &action] {
     LogToPeople(*command);
     options->dispatcher.heartbeat_seconds = options->dispatcher.lease_seconds / 3;
     options->calibrator.interval_seconds = 60 * *calibrate_minutes;
-    action = [options] { return Serve(*options); };
+    action = [flags] { return Serve(*flags); };
   });
 }
 

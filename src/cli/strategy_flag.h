@@ -9,8 +9,8 @@
 
 namespace attune {
 
-// "first_come, predictive, …".
-std::string StrategyNames();
+// "first_come, predictive, …", of those that it accepts; null: all.
+std::string StrategyNames(bool (*accepts)(const SchedulingStrategy&) = nullptr);
 absl::StatusOr<const SchedulingStrategy*> StrategyNamed(const std::string& name);
 
 }  // namespace attune

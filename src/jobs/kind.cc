@@ -17,9 +17,8 @@ namespace {
 
 constexpr InputSetting kTuningInputs[] = {
     {"model", "", FilesBesideModel}, {"cost_model", "none"}, {"replay"}};
-constexpr OutputSetting kTuningOutputs[] = {{"output", ".atn"}, {"report", ".html"}, {"json"}, {"events"}};
-constexpr PlacedSetting kTuningLocal[] = {
-    {"records", "is for jobs on this machine; on a server, each job keeps its own"}};
+constexpr OutputSetting kTuningOutputs[] = {
+    {"output", ".atn"}, {"report", ".html"}, {"json"}, {"events"}, {"records", ".db"}};
 
 constexpr InputSetting kQuantizationInputs[] = {{"model", "", FilesBesideModel}, {"data"}};
 constexpr OutputSetting kQuantizationOutputs[] = {{"output", "-quantized"}, {"json"}};
@@ -37,7 +36,7 @@ constexpr PlacedSetting kProgramRemote[] = {
 std::span<const JobKind> AllJobKinds() {
   static constexpr std::array<JobKind, 4> kKinds = {{
       {"tuning", "finds faster kernels for a model", CheckTuningJob, OpenTuningJob, ForeseeDeviceThreads,
-       SubjectOf, kTuningInputs, kTuningOutputs, kTuningLocal},
+       SubjectOf, kTuningInputs, kTuningOutputs},
       {"quantization", "compares ways to quantize a model", CheckQuantizationSweep, OpenQuantizationSweep,
        ForeseeDeviceThreads, SubjectOf, kQuantizationInputs, kQuantizationOutputs},
       {"program",

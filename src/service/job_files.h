@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "jobs/job_spec.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -20,9 +21,15 @@ inline constexpr int kMostJobFiles = 20'000;
 inline constexpr size_t kMostJobFileName = 512;  // bytes
 
 // Fails unless each name is that of a file below the job's folder: parts that are neither empty nor "." nor
-// "..", in printable UTF-8, and each name once. The error names the file.
-absl::Status CheckJobFiles(const std::vector<jobs_service_proto::JobFile>& files);
+// "..", in printable UTF-8, each name once, and none a folder of others. The error names the file.
+absl::Status CheckJobFiles(const std::vector<JobFile>& files);
 absl::Status CheckJobFileName(std::string_view name);
+
+jobs_service_proto::JobFile ToWire(const JobFile& file);
+using WireFiles = google::protobuf::RepeatedPtrField<jobs_service_proto::JobFile>;
+WireFiles ToWire(const std::vector<JobFile>& files);
+// Unchecked.
+std::vector<JobFile> FromWire(const WireFiles& files);
 
 }  // namespace attune
 

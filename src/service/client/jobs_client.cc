@@ -178,4 +178,31 @@ absl::Status JobsClient::ReadFile(const std::string& job, const proto::JobFile& 
   return download.Finish();
 }
 
+absl::Status JobsClient::WriteFile(const std::string& job, const proto::JobFile& file,
+                                   const std::string& path, const WorkControl& control) {
+  ASSIGN_OR_RETURN(const InputFile input, OpenInputFile(path));
+  grpc::ClientContext context;
+  proto::FileWritten written;
+  const auto pieces = stub_->WriteFile(&context, &written);
+  proto::FilePiece piece;
+  piece.set_job(job);
+  piece.set_name(file.name());
+  piece.set_digest(file.digest());
+  absl::Status status;
+  int64_t offset = 0;
+  do {
+    const int64_t count = std::min(kBlobPieceBytes, input.bytes - offset);
+    piece.mutable_bytes()->resize(static_cast<size_t>(count));
+    status = ReadRange(input, offset, count, piece.mutable_bytes()->data());
+    if (status.ok()) status = control.Continue("sending MiB", offset / kMiB, input.bytes / kMiB + 1);
+    piece.set_offset(offset);
+    offset += count;
+    piece.set_is_last(offset == input.bytes);
+  } while (status.ok() && pieces->Write(piece) && offset < input.bytes);
+  if (!status.ok()) context.TryCancel();
+  pieces->WritesDone();
+  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.server());
+  return status.ok() ? ended : status;
+}
+
 }  // namespace attune

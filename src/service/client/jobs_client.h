@@ -39,6 +39,9 @@ class JobsClient {
   // path stays as it is. Goes on where the connection broke. DataLoss if the content is another one.
   absl::Status ReadFile(const std::string& job, const jobs_service_proto::JobFile& file,
                         const std::string& path, const WorkControl& control = {});
+  // From the runner that has the job: sends one of its files.
+  absl::Status WriteFile(const std::string& job, const jobs_service_proto::JobFile& file,
+                         const std::string& path, const WorkControl& control = {});
 
  private:
   class Download;

@@ -93,7 +93,7 @@ class JobMaker {
     for (const OutputSetting& output : kind_.outputs)
       RETURN_IF_ERROR(Annotate(NameOutput(output), output.name));
     for (const InputSetting& input : kind_.inputs) RETURN_IF_ERROR(Annotate(TakeInputs(input), input.name));
-    RETURN_IF_ERROR(CheckJobFiles({job_.inputs().begin(), job_.inputs().end()}));
+    RETURN_IF_ERROR(CheckJobFiles(FromWire(job_.inputs())));
     job_.set_name(NameOfJob(spec_));
     job_.set_kind(spec_.kind);
     job_.set_settings(settings_.dump());

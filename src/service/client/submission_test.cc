@@ -82,7 +82,8 @@ jobs: [{model: nets/../nets/net.v2.onnx, trials: 20, cost_model: costs.txt, prio
                          {"cost_model", "in/cost_model/costs.txt"},
                          {"json", "out/r.json"},
                          {"output", "out/net.v2.atn"},
-                         {"report", "out/net.v2.html"}};
+                         {"report", "out/net.v2.html"},
+                         {"records", "out/net.v2.db"}};
   EXPECT_EQ(json::parse(job.settings()), settings);
   EXPECT_THAT(Names(job), ElementsAre("in/model/net.v2.onnx", "in/cost_model/costs.txt"));
   EXPECT_EQ(job.inputs(1).digest(), Sha256Hex("costs"));
@@ -174,8 +175,8 @@ TEST_F(SubmissionTest, ALongNameIsCut) {
 
 TEST_F(SubmissionTest, WhatServersDoNotTakeIsRefusedInOneSentence) {
   WriteModel("net.onnx");
-  EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, records: r.db}]"),
-              HasSubstr("job \"net\": records: is for jobs on this machine"));
+  EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, records: ../r.db}]"),
+              HasSubstr("job \"net\": records: \"../r.db\" has a folder"));
   EXPECT_THAT(ErrorOf("jobs: [{kind: program, command: [ls]}]"),
               HasSubstr("job \"program\": command: is for jobs on this machine"));
   EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, output: models/net.atn}]"),

@@ -1,0 +1,71 @@
+// attune runner [INVITATION]
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/enrolment.h"
+#include "cli/fleet_folders.h"
+#include "cli/output.h"
+#include "cli/service_command.h"
+#include "cli/stops_on_signal.h"
+#include "service/runner/job_runner.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  EnrolmentFlags enrolment;
+  JobRunnerOptions runner;
+  std::vector<std::string> programs;  // NAME=COMMAND
+};
+
+absl::Status RunRunner(Flags flags) {
+  if (flags.runner.folder.empty()) {
+    ASSIGN_OR_RETURN(flags.runner.folder, DefaultRunnerFolder());
+  }
+  for (const std::string& listed : flags.programs) {
+    const size_t equals = listed.find('=');
+    const std::vector<std::string> command =
+        absl::StrSplit(listed.substr(equals == std::string::npos ? 0 : equals + 1), ' ', absl::SkipEmpty());
+    if (equals == std::string::npos || equals == 0 || command.empty())
+      return InvalidInput("--program ", listed, ": is not like zip=/usr/bin/python3 /opt/zip.py");
+    flags.runner.programs[listed.substr(0, equals)] = command;
+  }
+  RETURN_IF_ERROR(Enrol(flags.enrolment, flags.runner.folder));
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobRunner> runner, JobRunner::Create(flags.runner));
+  const StopsOnSignal stops([](void* running) { static_cast<JobRunner*>(running)->Stop(); }, runner.get(),
+                            "\nstopping; once more ends at once\n");
+  PrintNote(absl::StrCat("running jobs on ", runner->machine().usable.size(), " processors"));
+  return runner->Run();
+}
+
+}  // namespace
+
+void AddRunnerCommand(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("runner", "Run the jobs that are submitted to a server");
+  auto flags = std::make_shared<Flags>();
+  constexpr int kMostProcessors = 8192;
+  AddEnrolmentFlags(*command, flags->enrolment);
+  command->add_option("--state", flags->runner.folder,
+                      "the folder of its state (default: attune/runner among the user's state files)");
+  command
+      ->add_option("--processors", flags->runner.processors,
+                   "how many processors it computes on (default: all)")
+      ->check(CLI::Range(1, kMostProcessors));
+  command
+      ->add_option("--program", flags->programs,
+                   "a program that jobs may name, with its command: NAME=COMMAND; may be repeated")
+      ->type_name("NAME=COMMAND")
+      ->allow_extra_args(false);
+  command->callback([command, flags, &action] {
+    LogToPeople(*command);
+    flags->runner.program = ATTUNE_VERSION;
+    action = [flags] { return RunRunner(*flags); };
+  });
+}
+
+}  // namespace attune

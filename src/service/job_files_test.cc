@@ -1,0 +1,36 @@
+#include "service/job_files.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace attune {
+namespace {
+
+const std::string kDigest(64, 'a');
+
+TEST(JobFiles, NamesStayBelowTheJobsFolder) {
+  for (const char* name : {"a", "in/model/x.onnx", "out/..x", "a b", "ä"})
+    EXPECT_TRUE(CheckJobFileName(name).ok());
+  for (const char* name : {"", "/", "/a", "a/", "a//b", "..", "in/../x", "./a", "a\nb", "a\x1b[2J", "\xFF"})
+    EXPECT_FALSE(CheckJobFileName(name).ok()) << name;
+  EXPECT_FALSE(CheckJobFileName(std::string(kMostJobFileName + 1, 'a')).ok());
+}
+
+TEST(JobFiles, EachIsThereOnceAndNoneIsAFolder) {
+  EXPECT_TRUE(CheckJobFiles({{"a", kDigest, 1}, {"b/c", kDigest, 1}, {"b/d", kDigest, 0}}).ok());
+  for (const std::vector<JobFile>& files : {std::vector<JobFile>{{"a", kDigest, 1}, {"a", kDigest, 1}},
+                                            {{"a", kDigest, 1}, {"a.b", kDigest, 1}, {"a/b", kDigest, 1}},
+                                            {{"a", "b", 1}},
+                                            {{"a", kDigest, -1}}})
+    EXPECT_FALSE(CheckJobFiles(files).ok());
+}
+
+TEST(JobFiles, TheWireHasThemAll) {
+  const std::vector<JobFile> files = {{"a", kDigest, 1}, {"b/c", kDigest, 1 << 20}};
+  EXPECT_EQ(FromWire(ToWire(files)), files);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,111 @@
+#include "service/runner/job_here.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/private_file.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "service/job_files.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status MakeFoldersOf(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path.string(), ": cannot be made: ", error.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<JobHere>> JobHere::Begin(std::string id, std::string folder,
+                                                        std::vector<JobFile> files,
+                                                        std::shared_ptr<JobsClient> client,
+                                                        std::function<void(FilesEvent)> done) {
+  RETURN_IF_ERROR(CheckJobFiles(files));
+  std::unique_ptr<JobHere> job(
+      new JobHere(std::move(id), std::move(folder), std::move(files), std::move(client), std::move(done)));
+  if (!StartThread(job->thread_, [&running = *job] { running.Run(); }))
+    return absl::UnavailableError("the system has no more threads");
+  return job;
+}
+
+JobHere::JobHere(std::string id, std::string folder, std::vector<JobFile> files,
+                 std::shared_ptr<JobsClient> client, std::function<void(FilesEvent)> done)
+    : id_(std::move(id)),
+      folder_(std::move(folder)),
+      files_(std::move(files)),
+      client_(std::move(client)),
+      done_(std::move(done)),
+      kept_(folder_) {
+  for (const JobFile& file : files_) sent_.insert(file.digest);
+}
+
+JobHere::~JobHere() {
+  cancellation_.Cancel();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  std::error_code error;
+  fs::remove_all(folder_, error);
+  if (error) Log(LogLevel::kWarning, "a job's folder stays", "folder", folder_, "reason", error.message());
+}
+
+void JobHere::Keep(RunnerStageEnded report) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    reports_.push_back(std::move(report));
+  }
+  changed_.notify_all();
+}
+
+void JobHere::Run() {
+  done_({.job = id_, .files = Fetch(), .report = std::nullopt});
+  for (;;) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return is_ending_ || !reports_.empty(); });
+    if (is_ending_) return;
+    RunnerStageEnded report = std::move(reports_.front());
+    reports_.pop_front();
+    lock.unlock();
+    done_({.job = id_, .files = Send(), .report = std::move(report)});
+  }
+}
+
+absl::StatusOr<std::vector<JobFile>> JobHere::Fetch() {
+  std::error_code error;
+  fs::remove_all(folder_, error);
+  RETURN_IF_ERROR(MakePrivateFolder(folder_));
+  RETURN_IF_ERROR(MakeFoldersOf(fs::path(folder_) / kOutputsFolder));
+  for (const JobFile& file : files_) {
+    const fs::path path = fs::path(folder_) / file.name;
+    RETURN_IF_ERROR(MakeFoldersOf(path));
+    RETURN_IF_ERROR(client_->ReadFile(id_, ToWire(file), path.string(), {.cancellation = &cancellation_}));
+  }
+  return files_;
+}
+
+absl::StatusOr<std::vector<JobFile>> JobHere::Send() {
+  ASSIGN_OR_RETURN(std::vector<JobFile> files, kept_.Look());
+  for (const JobFile& file : files) {
+    if (sent_.contains(file.digest)) continue;
+    const std::string path = (fs::path(folder_) / file.name).string();
+    RETURN_IF_ERROR(client_->WriteFile(id_, ToWire(file), path, {.cancellation = &cancellation_}));
+  }
+  // The server forgets what is no file of the job any more.
+  sent_.clear();
+  for (const JobFile& file : files) sent_.insert(file.digest);
+  return files;
+}
+
+}  // namespace attune

@@ -1,0 +1,81 @@
+// One job on a runner's machine: its folder, and a thread that moves its files.
+#ifndef ATTUNE_SERVICE_RUNNER_JOB_HERE_H_
+#define ATTUNE_SERVICE_RUNNER_JOB_HERE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/cancel.h"
+#include "jobs/runner_messages.h"
+#include "service/client/jobs_client.h"
+#include "service/runner/kept_files.h"
+
+namespace attune {
+
+// What the thread of a job has done. Without a report: the files are here; with one: those that the stage
+// has changed are with the server.
+struct FilesEvent {
+  std::string job;
+  absl::StatusOr<std::vector<JobFile>> files;
+  std::optional<RunnerStageEnded> report;
+};
+
+// For one thread. The destructor gives up what moves, and removes the folder.
+class JobHere {
+ public:
+  // Begins to fetch the files into the folder, which is made, and emptied before. Calls `done` from its own
+  // thread. Fails if the system has no thread to give.
+  static absl::StatusOr<std::unique_ptr<JobHere>> Begin(std::string id, std::string folder,
+                                                        std::vector<JobFile> files,
+                                                        std::shared_ptr<JobsClient> client,
+                                                        std::function<void(FilesEvent)> done);
+  ~JobHere();
+
+  // Sends the files that have changed. Nothing may run in the folder until that is done.
+  void Keep(RunnerStageEnded report);
+
+  const std::string& id() const { return id_; }
+  const std::string& folder() const { return folder_; }
+
+  std::string credentials;             // to measure with
+  bool is_ready = false;               // the files are here
+  std::vector<RunnerCommand> waiting;  // commands that came before
+  int64_t process = 0;                 // 0: none yet
+
+ private:
+  JobHere(std::string id, std::string folder, std::vector<JobFile> files, std::shared_ptr<JobsClient> client,
+          std::function<void(FilesEvent)> done);
+
+  void Run();
+  absl::StatusOr<std::vector<JobFile>> Fetch();
+  absl::StatusOr<std::vector<JobFile>> Send();
+
+  const std::string id_, folder_;
+  const std::vector<JobFile> files_;  // at the begin
+  const std::shared_ptr<JobsClient> client_;
+  const std::function<void(FilesEvent)> done_;
+  KeptFiles kept_;
+  std::set<std::string> sent_;  // the digests that the server has
+
+  Cancellation cancellation_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_ending_ = false;
+  std::deque<RunnerStageEnded> reports_;  // of stages whose files are to be sent
+  std::thread thread_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_RUNNER_JOB_HERE_H_

@@ -1,0 +1,95 @@
+#include "service/runner/job_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/sqlite/active_lock.h"
+#include "base/status.h"
+#include "device/codec.h"
+#include "device/host.h"
+#include "device/pin_tree.h"
+#include "fleet/client/backoff.h"
+#include "fleet/client/fleet_client.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/wire/rpc_status.h"
+#include "service/runner/runner_connection.h"
+#include "service/wire/version.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+constexpr double kPollSeconds = 0.25;  // for Stop()
+constexpr double kRenewalSeconds = 60;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<JobRunner>> JobRunner::Create(JobRunnerOptions options) {
+  ASSIGN_OR_RETURN(FleetCredentials credentials, LoadCredentials(options.folder));
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
+  if (facts.who.role != FleetRole::kRunner) {
+    return InvalidInput(options.folder, ": the credentials there are those of ", Name(facts.who.role),
+                        "s; enrol with a runner's invitation, or name another folder");
+  }
+  ASSIGN_OR_RETURN(FileDescriptor lock, LockActive(options.folder + "/runner", "runner"));
+  if (lock.get() < 0)
+    return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another runner has this folder"));
+  ASSIGN_OR_RETURN(DeviceInfo machine, HostDevice());
+  const auto usable = static_cast<int>(machine.usable.size());
+  if (options.processors > usable)
+    return InvalidInput("this machine has ", usable, " processors, fewer than ", options.processors);
+  if (options.processors > 0) machine.usable.resize(static_cast<size_t>(options.processors));
+  PinProcessTree(machine.usable);
+  return std::unique_ptr<JobRunner>(new JobRunner(std::move(options), std::move(lock), facts.who.id,
+                                                  std::move(machine), std::move(credentials)));
+}
+
+bool JobRunner::RenewIfDue() {
+  const auto facts = ReadCertificate(credentials_.certificate_pem);
+  if (!facts.ok() || SystemClock().WallMillis() < RenewalMillis(*facts)) return false;
+  absl::StatusOr<FleetCredentials> renewed = FleetClient(credentials_).Renew();
+  const absl::Status saved = renewed.ok() ? SaveCredentials(options_.folder, *renewed) : renewed.status();
+  if (saved.ok()) credentials_ = *std::move(renewed);
+  Log(saved.ok() ? LogLevel::kInfo : LogLevel::kWarning, "the certificate is to be renewed", "result",
+      saved.ToString());
+  return saved.ok();
+}
+
+absl::Status JobRunner::Run() {
+  proto::RunnerHello hello;
+  hello.set_version(kJobsVersion);
+  hello.set_program(options_.program);
+  hello.set_device(EncodeDevice(machine_));
+  hello.set_memory_bytes(MemoryOfMachine());
+  for (const auto& [name, command] : options_.programs) hello.add_programs(name);
+  Backoff backoff;
+  Stopwatch since_renewal;
+  while (!is_stopped_) {
+    RunnerConnection connection(credentials_,
+                                {.folder = options_.folder + "/jobs", .programs = options_.programs});
+    // A new certificate is that of the next connection.
+    const absl::Status ended = connection.Serve(hello, is_stopped_, [&] {
+      if (since_renewal.Seconds() < kRenewalSeconds) return false;
+      since_renewal.Lap();
+      return RenewIfDue();
+    });
+    if (is_stopped_) break;
+    if (IsRefusedForGood(ended)) return ended;
+    if (connection.was_welcomed() && !connection.has_failed()) backoff.Reset();
+    Log(LogLevel::kWarning, "not connected to the server", "runner", id_, "server", credentials_.server,
+        "reason", ended.message());
+    const Stopwatch waiting;
+    const double seconds = backoff.Next();
+    while (!is_stopped_ && waiting.Seconds() < seconds)
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace attune

@@ -1,0 +1,390 @@
+#include "service/server/job_schedule.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/private_file.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/identity/credentials.h"
+#include "jobs/sqlite_job_store.h"
+#include "service/job_files.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+constexpr double kStepSeconds = 0.1;
+constexpr double kUpdateSeconds = 0.5;  // between two looks at the fleet's devices
+constexpr std::chrono::seconds kRetryPause(5);
+constexpr int64_t kMostStages = 1000;  // that a client is shown
+constexpr char kScheduleKey[] = "server";
+constexpr char kJobIdentity[] = "job";  // the ids of identities that jobs measure by begin so
+
+std::vector<std::string> SlotsOf(const JobSpec& job) {
+  std::vector<std::string> slots = {OwnerSlot(job.owner)};
+  if (job.settings.is_object() && job.settings.contains("program") && job.settings["program"].is_string())
+    slots.push_back(ProgramSlot(job.settings["program"].get<std::string>()));
+  return slots;
+}
+
+std::string_view StateOf(const JobRecord& job, const JobManager* live) {
+  if (job.state != JobState::kUnfinished) return Name(job.state);
+  return live != nullptr && live->runs() ? "running" : "waiting";
+}
+
+std::string_view NameOf(StageOutcome outcome) {
+  switch (outcome) {
+    case StageOutcome::kDone:
+      return "done";
+    case StageOutcome::kFailed:
+      return "failed";
+    case StageOutcome::kLost:
+      return "lost";
+  }
+  return "";
+}
+
+proto::StageOfJob ToWire(const StageRecord& stage) {
+  proto::StageOfJob wire;
+  wire.set_name(stage.stage.name);
+  wire.set_outcome(std::string(NameOf(stage.outcome)));
+  wire.set_runner(stage.place);
+  wire.set_reason(stage.reason);
+  wire.set_waited_seconds(stage.start - stage.asked);
+  wire.set_seconds(stage.end - stage.start);
+  wire.set_end_ms(stage.end_ms);
+  return wire;
+}
+
+absl::Status NoSuchJob(const JobQuery& query) {
+  return absl::NotFoundError(absl::StrCat("there is no job \"", query.id, "\"; attune jobs list shows them"));
+}
+
+}  // namespace
+
+struct JobSchedule::Serving {
+  // A device of the fleet that the schedule has.
+  struct Device {
+    int number = 0;  // with the driver
+    std::set<std::string> keys;
+  };
+
+  std::unique_ptr<SqliteJobStore> store;
+  std::string schedule;
+  std::unique_ptr<ScheduleDriver> driver;
+  std::map<int64_t, int> hosts;           // by connection
+  std::map<std::string, Device> devices;  // by id
+  absl::Status broken;                    // why the driver and the store may differ
+  Stopwatch since_update;
+
+  proto::Job Describe(size_t number, const JobRecord& job) const {
+    const auto found = driver->jobs().find(number);
+    const JobManager* live = found == driver->jobs().end() ? nullptr : &found->second;
+    proto::Job wire;
+    wire.set_id(job.spec.id);
+    wire.set_kind(job.spec.kind);
+    wire.set_owner(job.spec.owner);
+    wire.set_priority(job.spec.priority);
+    wire.set_on(job.spec.on);
+    wire.set_state(std::string(StateOf(job, live)));
+    wire.set_progress(job.progress);
+    wire.set_error(job.error);
+    wire.set_result(job.result);
+    wire.set_submitted_ms(job.submitted_ms);
+    wire.set_ended_ms(job.ended_ms);
+    if (live == nullptr || live->is_over()) return wire;
+    wire.set_stage(live->stage().name);
+    wire.set_waits_for(driver->WaitsFor(number));
+    wire.set_runner(live->place());
+    wire.set_remaining_seconds(live->remaining());
+    return wire;
+  }
+
+  // The one job that the query finds.
+  absl::StatusOr<std::pair<size_t, JobRecord>> Find(const JobQuery& query) const {
+    if (query.id.empty()) return NoSuchJob(query);
+    ASSIGN_OR_RETURN(auto found, store->Jobs(schedule, query));
+    if (found.empty()) return NoSuchJob(query);
+    return *found.begin();
+  }
+};
+
+absl::StatusOr<std::unique_ptr<JobSchedule>> JobSchedule::Open(const JobScheduleOptions& options,
+                                                               const FleetServerParts& parts) {
+  RETURN_IF_ERROR(MakePrivateFolder(options.folder));
+  // Files go with their jobs, and never because others need the room.
+  ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> files,
+                   BlobStore::Open(options.folder + "/files", {.most_bytes = INT64_MAX}));
+  return std::unique_ptr<JobSchedule>(new JobSchedule(options, parts, std::move(files)));
+}
+
+absl::Status JobSchedule::Begin() {
+  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
+  return absl::ResourceExhaustedError("the system has no more threads");
+}
+
+JobSchedule::JobSchedule(const JobScheduleOptions& options, const FleetServerParts& parts,
+                         std::unique_ptr<BlobStore> files)
+    : options_(options),
+      parts_(parts),
+      files_(std::move(files)),
+      hub_(*files_, [this](const std::string& job) { return Supply(job); }) {}
+
+JobSchedule::~JobSchedule() { Stop(); }
+
+void JobSchedule::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_ending_ = true;
+  }
+  ends_.notify_all();
+  hub_.Wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void JobSchedule::Run() {
+  for (;;) {
+    const absl::Status ended = Serve();
+    serving_ = nullptr;
+    hub_.EndAll();
+    RunTasks(absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", ended.message())));
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (is_ending_) break;
+    broken_ = ended;
+    Log(LogLevel::kError, "jobs wait until they can be kept", "reason", ended.message());
+    if (ends_.wait_for(lock, kRetryPause, [&] { return is_ending_; })) break;
+  }
+  RunTasks(absl::UnavailableError("the server is ending"));
+}
+
+absl::Status JobSchedule::Serve() {
+  Serving serving;
+  ASSIGN_OR_RETURN(serving.store, SqliteJobStore::Open(options_.folder + "/jobs.db"));
+  ASSIGN_OR_RETURN(ScheduleRecord record, serving.store->ResumeOrBeginEndless(kScheduleKey));
+  serving.schedule = record.id;
+  ScheduleDriverOptions driving = {
+      .strategy = options_.strategy,
+      .jobs_at_once = options_.jobs_at_once,
+      .is_endless = true,
+      .slots_of = SlotsOf,
+      .on_stored = [this](const JobRecord& job, const std::vector<JobFile>& before) {
+        ForgetFiles(job, before);
+      }};
+  serving.driver =
+      std::make_unique<ScheduleDriver>(std::move(record), std::move(driving), *serving.store, hub_);
+  ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.unfinished = true}));
+  for (auto& [number, job] : unfinished) serving.driver->Add(number, std::move(job));
+  RETURN_IF_ERROR(RevokeAll());
+  UpdateDevices(serving);
+  serving_ = &serving;
+  for (;;) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (is_ending_) break;
+      broken_ = absl::OkStatus();
+    }
+    RETURN_IF_ERROR(UpdateMachines(serving));
+    if (serving.since_update.Seconds() > kUpdateSeconds) {
+      serving.since_update.Lap();
+      UpdateDevices(serving);
+      RETURN_IF_ERROR(RevokeOld(serving));
+    }
+    RunTasks(&serving);
+    RETURN_IF_ERROR(serving.broken);
+    RETURN_IF_ERROR(serving.driver->Step(kStepSeconds));
+  }
+  return serving.driver->StopAll();
+}
+
+void JobSchedule::RunTasks(const absl::StatusOr<Serving*>& serving) {
+  std::deque<Task> tasks;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    tasks.swap(tasks_);
+  }
+  for (const Task& task : tasks) task(serving);
+}
+
+template <typename Answer>
+absl::StatusOr<Answer> JobSchedule::Ask(const std::function<absl::StatusOr<Answer>(Serving&)>& question) {
+  std::promise<absl::StatusOr<Answer>> promise;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_ending_) return absl::UnavailableError("the server is ending");
+    if (!broken_.ok())
+      return absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", broken_.message()));
+    tasks_.push_back([&](const absl::StatusOr<Serving*>& serving) {
+      promise.set_value(serving.ok() ? question(**serving) : serving.status());
+    });
+  }
+  hub_.Wake();
+  return promise.get_future().get();
+}
+
+absl::Status JobSchedule::UpdateMachines(Serving& serving) {
+  const auto changed = hub_.TakeChangedMachines();
+  if (!changed) return absl::OkStatus();
+  const std::map<int64_t, RunnerMachine>& machines = *changed;
+  for (auto known = serving.hosts.begin(); known != serving.hosts.end();) {
+    if (machines.contains(known->first)) {
+      ++known;
+      continue;
+    }
+    const int host = known->second;
+    known = serving.hosts.erase(known);
+    RETURN_IF_ERROR(serving.driver->RemoveHost(host));
+  }
+  for (const auto& [connection, machine] : machines) {
+    if (serving.hosts.contains(connection)) continue;
+    const int host = serving.driver->AddHost(machine.host, machine.id);
+    serving.hosts[connection] = host;
+    hub_.SetHost(connection, host);
+  }
+  return absl::OkStatus();
+}
+
+void JobSchedule::UpdateDevices(Serving& serving) {
+  std::map<std::string, std::set<std::string>> there;
+  for (const fleet_proto::Device& device : parts_.dispatcher.Devices("")) {
+    if (!device.is_there() || !device.drained().empty()) continue;
+    there[device.id()].insert(device.keys().begin(), device.keys().end());
+  }
+  std::erase_if(serving.devices, [&](const auto& known) {
+    const auto& [id, device] = known;
+    const auto now = there.find(id);
+    if (now != there.end() && now->second == device.keys) return false;
+    serving.driver->RemoveDevice(device.number);
+    return true;
+  });
+  for (const auto& [id, keys] : there) {
+    if (!serving.devices.contains(id)) serving.devices[id] = {serving.driver->AddDevice(keys), keys};
+  }
+}
+
+void JobSchedule::ForgetFiles(const JobRecord& job, const std::vector<JobFile>& before) {
+  std::set<std::string_view> now;
+  for (const JobFile& file : job.files) now.insert(file.digest);
+  for (const JobFile& file : before) {
+    if (now.contains(file.digest)) continue;
+    const absl::Status forgotten = files_->Forget(job.spec.base, file.digest);
+    if (!forgotten.ok()) Log(LogLevel::kWarning, "an old file stays", "reason", forgotten.message());
+  }
+}
+
+absl::Status JobSchedule::Revoke(const std::string& identity) {
+  return parts_.store.RevokeIdentity(
+      identity, {.reason = "its job is elsewhere or over", .time_ms = SystemClock().WallMillis()});
+}
+
+absl::Status JobSchedule::RevokeAll() {
+  identities_.clear();
+  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> issued, parts_.store.Certificates());
+  const int64_t now_ms = SystemClock().WallMillis();
+  for (const IssuedCertificate& certificate : issued) {
+    const CertificateFacts& facts = certificate.facts;
+    if (facts.who.id.starts_with(kJobIdentity) && !certificate.revocation && facts.end_ms > now_ms)
+      RETURN_IF_ERROR(Revoke(facts.who.id));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobSchedule::RevokeOld(const Serving& serving) {
+  std::set<std::string_view> live;
+  for (const auto& [number, job] : serving.driver->jobs()) live.insert(job.record().spec.id);
+  for (auto entry = identities_.begin(); entry != identities_.end();) {
+    if (live.contains(entry->first)) {
+      ++entry;
+      continue;
+    }
+    RETURN_IF_ERROR(Revoke(entry->second));
+    entry = identities_.erase(entry);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobSupplies> JobSchedule::Supply(const std::string& job) {
+  ASSIGN_OR_RETURN(const auto found, serving_->Find({.id = job}));
+  const JobRecord& record = found.second;
+  JobSupplies supplies = {.files = record.files, .files_owner = record.spec.base};
+  if (record.spec.on.empty()) return supplies;
+  if (const auto before = identities_.find(job); before != identities_.end())
+    RETURN_IF_ERROR(Revoke(before->second));
+  ASSIGN_OR_RETURN(const FleetCredentials credentials,
+                   parts_.admission.NewCredentials(
+                       {.role = FleetRole::kClient, .owner = record.spec.owner, .id = kJobIdentity}));
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
+  identities_[job] = facts.who.id;
+  supplies.credentials = FormatCredentials(credentials);
+  return supplies;
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::Submit(const std::string& submission,
+                                                            std::vector<JobRecord> jobs) {
+  using Jobs = std::vector<proto::Job>;
+  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
+    for (JobRecord& job : jobs)
+      if (job.spec.deadline_seconds) *job.spec.deadline_seconds += serving.driver->Now();
+    ASSIGN_OR_RETURN(const auto added, serving.store->AddJobs(serving.schedule, submission, jobs));
+    Jobs described;
+    for (const auto& [number, job] : added) {
+      // One that comes twice is known.
+      if (job.state == JobState::kUnfinished && !serving.driver->jobs().contains(number))
+        serving.driver->Add(number, job);
+      described.push_back(serving.Describe(number, job));
+    }
+    return described;
+  });
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query) {
+  using Jobs = std::vector<proto::Job>;
+  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
+    ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
+    Jobs described;
+    for (const auto& [number, job] : found) {
+      described.push_back(serving.Describe(number, job));
+      described.back().clear_result();  // all together they may be larger than a message
+    }
+    std::ranges::reverse(described);
+    return described;
+  });
+}
+
+absl::StatusOr<proto::JobDetail> JobSchedule::Show(const JobQuery& query) {
+  return Ask<proto::JobDetail>([&](Serving& serving) -> absl::StatusOr<proto::JobDetail> {
+    ASSIGN_OR_RETURN(const auto found, serving.Find(query));
+    const auto& [number, job] = found;
+    ASSIGN_OR_RETURN(const auto stages, serving.store->Stages(serving.schedule, number, kMostStages));
+    proto::JobDetail detail;
+    *detail.mutable_job() = serving.Describe(number, job);
+    for (const StageRecord& stage : stages) *detail.add_stages() = ToWire(stage);
+    *detail.mutable_files() = attune::ToWire(job.files);
+    return detail;
+  });
+}
+
+absl::StatusOr<JobRecord> JobSchedule::Find(const JobQuery& query) {
+  return Ask<JobRecord>([&](Serving& serving) -> absl::StatusOr<JobRecord> {
+    ASSIGN_OR_RETURN(auto found, serving.Find(query));
+    return std::move(found.second);
+  });
+}
+
+absl::StatusOr<proto::Job> JobSchedule::Cancel(const JobQuery& query) {
+  return Ask<proto::Job>([&](Serving& serving) -> absl::StatusOr<proto::Job> {
+    ASSIGN_OR_RETURN(const auto found, serving.Find(query));
+    serving.broken = serving.driver->Cancel(found.first);
+    RETURN_IF_ERROR(serving.broken);
+    ASSIGN_OR_RETURN(const auto now, serving.Find(query));
+    return serving.Describe(now.first, now.second);
+  });
+}
+
+}  // namespace attune

@@ -1,0 +1,115 @@
+// The jobs of a server: one schedule without an end, on machines that come and go.
+//
+// Problem: the scheduler is one loop that must not wait, clients ask at any time, and the disk may be full.
+// Idea: a thread of its own runs the loop, and carries out what clients ask for between two of its steps. If
+// the store fails, it begins again from what the store has, as after a restart of the server; until it can,
+// clients are told why. Price: what ran meanwhile is run again.
+#ifndef ATTUNE_SERVICE_SERVER_JOB_SCHEDULE_H_
+#define ATTUNE_SERVICE_SERVER_JOB_SCHEDULE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "fleet/blobs/blob_store.h"
+#include "fleet/server/fleet_server.h"
+#include "jobs/job_store.h"
+#include "jobs/schedule_driver.h"
+#include "sched/strategy.h"
+#include "service/server/runner_hub.h"
+#include "service/wire/jobs.pb.h"
+
+namespace attune {
+
+struct JobScheduleOptions {
+  std::string folder = {};                       // of its database and of the jobs' files
+  const SchedulingStrategy* strategy = nullptr;  // must outlive it
+  int64_t jobs_at_once = 16;                     // that are in memory on each machine
+};
+
+// Thread safe. `parts` must outlive it. Functions that ask fail with Unavailable while the store does.
+class JobSchedule {
+ public:
+  // Fails if the folder cannot be made.
+  static absl::StatusOr<std::unique_ptr<JobSchedule>> Open(const JobScheduleOptions& options,
+                                                           const FleetServerParts& parts);
+  ~JobSchedule();
+  // Fails if the system has no thread to give.
+  absl::Status Begin();
+  // Cuts short what runs. From now on, those who ask get Unavailable.
+  void Stop();
+
+  // The jobs must have been checked, and their files be there. As JobStore::AddJobs().
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(const std::string& submission,
+                                                              std::vector<JobRecord> jobs);
+  // The latest first.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query);
+  // NotFound if there is no such job.
+  absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query);
+  absl::StatusOr<JobRecord> Find(const JobQuery& query);
+  absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query);
+
+  RunnerHub& hub() { return hub_; }
+  // The files of jobs, by the name that is their `base` (JobSpec).
+  BlobStore& files() { return *files_; }
+
+ private:
+  // It exists as long as the store works.
+  struct Serving;
+  using Task = std::function<void(const absl::StatusOr<Serving*>& serving)>;
+
+  JobSchedule(const JobScheduleOptions& options, const FleetServerParts& parts,
+              std::unique_ptr<BlobStore> files);
+
+  // The loop of the thread.
+  void Run();
+  absl::Status Serve();
+  void RunTasks(const absl::StatusOr<Serving*>& serving);
+  // Brings the schedule's hosts and devices up to date.
+  absl::Status UpdateMachines(Serving& serving);
+  void UpdateDevices(Serving& serving);
+  // Forgets files that a stage has replaced.
+  void ForgetFiles(const JobRecord& job, const std::vector<JobFile>& before);
+  absl::StatusOr<JobSupplies> Supply(const std::string& job);
+  // The credentials of jobs that are over are worth nothing any more; those of an earlier server neither.
+  absl::Status RevokeOld(const Serving& serving);
+  absl::Status RevokeAll();
+  absl::Status Revoke(const std::string& identity);
+
+  // Has the thread answer a question.
+  template <typename Answer>
+  absl::StatusOr<Answer> Ask(const std::function<absl::StatusOr<Answer>(Serving&)>& question);
+
+  const JobScheduleOptions options_;
+  const FleetServerParts parts_;
+  const std::unique_ptr<BlobStore> files_;
+  RunnerHub hub_;
+
+  Serving* serving_ = nullptr;  // for the thread
+  // The ids of the identities that jobs measure by, by job; for the thread.
+  std::map<std::string, std::string> identities_;
+
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool is_ending_ = false;
+  absl::Status broken_ = absl::UnavailableError("the server begins");  // why the store does not work
+  std::deque<Task> tasks_;
+
+  std::thread thread_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_SERVER_JOB_SCHEDULE_H_

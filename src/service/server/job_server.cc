@@ -1,0 +1,235 @@
+#include "service/server/job_server.h"
+
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "fleet/server/blob_pieces.h"
+#include "fleet/server/caller.h"
+#include "fleet/server/server_stream.h"
+#include "fleet/wire/rpc_status.h"
+#include "service/job_files.h"
+#include "service/server/submitted_job.h"
+#include "service/wire/jobs.grpc.pb.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, FleetRole::kOperator};
+constexpr int kMostListed = 1000, kMostJobs = 10'000;
+constexpr size_t kMostKeyBytes = 256;
+
+// An operator sees the jobs of all owners.
+JobQuery QueryOf(const FleetIdentity& who, const std::string& id = "") {
+  return {.id = id, .owner = who.role == FleetRole::kOperator ? "" : who.owner};
+}
+
+class JobServer final : public FleetExtension,
+                        public proto::Jobs::WithCallbackMethod_Run<proto::Jobs::Service> {
+ public:
+  JobServer(std::unique_ptr<JobSchedule> schedule, const FleetServerParts& parts)
+      : parts_(parts), schedule_(std::move(schedule)) {}
+
+  grpc::Service& service() override { return *this; }
+  absl::Status Begin() override { return schedule_->Begin(); }
+  void Stop() override { schedule_->Stop(); }
+  void Close(const std::set<std::string>& serials) override { schedule_->hub().Close(serials); }
+
+  grpc::Status Submit(grpc::ServerContext* context, const proto::Submission* request,
+                      proto::JobList* answer) override {
+    const auto who = CallerOf(*context, kClients, parts_.store);
+    return who.ok() ? Give(Submitted(who->who, *request), answer) : ToRpc(who.status());
+  }
+
+  grpc::Status List(grpc::ServerContext* context, const proto::ListRequest* request,
+                    proto::JobList* answer) override {
+    const auto who = CallerOf(*context, kClients, parts_.store);
+    if (!who.ok()) return ToRpc(who.status());
+    JobQuery query = QueryOf(who->who);
+    query.unfinished = request->unfinished();
+    query.most = request->most() > 0 ? std::min(request->most(), kMostListed) : kMostListed;
+    return Give(schedule_->List(query), answer);
+  }
+
+  grpc::Status Show(grpc::ServerContext* context, const proto::JobName* request,
+                    proto::JobDetail* answer) override {
+    const auto who = CallerOf(*context, kClients, parts_.store);
+    if (!who.ok()) return ToRpc(who.status());
+    absl::StatusOr<proto::JobDetail> shown = schedule_->Show(QueryOf(who->who, request->id()));
+    if (shown.ok()) *answer = *std::move(shown);
+    return ToRpc(shown.status());
+  }
+
+  grpc::Status Cancel(grpc::ServerContext* context, const proto::JobName* request,
+                      proto::Job* answer) override {
+    const auto who = CallerOf(*context, kClients, parts_.store);
+    if (!who.ok()) return ToRpc(who.status());
+    absl::StatusOr<proto::Job> cancelled = schedule_->Cancel(QueryOf(who->who, request->id()));
+    Log(LogLevel::kInfo, "job is cancelled", "job", request->id(), "by", who->who.id, "result",
+        cancelled.status().ToString());
+    if (cancelled.ok()) *answer = *std::move(cancelled);
+    return ToRpc(cancelled.status());
+  }
+
+  grpc::Status ReadFile(grpc::ServerContext* context, const proto::FileRequest* request,
+                        grpc::ServerWriter<proto::FilePiece>* pieces) override {
+    const auto who =
+        CallerOf(*context, {FleetRole::kClient, FleetRole::kOperator, FleetRole::kRunner}, parts_.store);
+    return ToRpc(who.ok() ? GiveFile(who->who, *request, *pieces) : who.status());
+  }
+
+  grpc::Status WriteFile(grpc::ServerContext* context, grpc::ServerReader<proto::FilePiece>* pieces,
+                         proto::FileWritten* /*answer*/) override {
+    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.store);
+    return ToRpc(who.ok() ? TakeFile(who->who, *pieces) : who.status());
+  }
+
+  grpc::ServerBidiReactor<proto::FromRunner, proto::ToRunner>* Run(
+      grpc::CallbackServerContext* context) override {
+    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.store);
+    const auto stream = ServerStream<proto::FromRunner, proto::ToRunner>::Create();
+    if (!who.ok()) {
+      stream->Begin({});
+      stream->Close(who.status());
+      return stream.get();
+    }
+    RunnerHub& hub = schedule_->hub();
+    const int64_t number = hub.Add(*who, stream);
+    stream->Begin({.received = [&hub, number](const proto::FromRunner& in) { hub.Receive(number, in); },
+                   .gone = [&hub, number] { hub.Remove(number); }});
+    return stream.get();
+  }
+
+ private:
+  static grpc::Status Give(absl::StatusOr<std::vector<proto::Job>> jobs, proto::JobList* answer) {
+    if (!jobs.ok()) return ToRpc(jobs.status());
+    for (proto::Job& job : *jobs) *answer->add_jobs() = std::move(job);
+    return grpc::Status::OK;
+  }
+
+  absl::StatusOr<std::vector<proto::Job>> Submitted(const FleetIdentity& who,
+                                                    const proto::Submission& submission) {
+    if (submission.key().empty() || submission.key().size() > kMostKeyBytes)
+      return InvalidInput("a submission without a key, or with one that is too long");
+    if (submission.jobs_size() == 0 || submission.jobs_size() > kMostJobs)
+      return InvalidInput("a submission has 1 to ", kMostJobs, " jobs, and this one ",
+                          submission.jobs_size());
+    // Two owners may choose the same key.
+    const std::string key = Sha256Hex(absl::StrCat(who.owner, "\n", submission.key()));
+    std::vector<JobRecord> jobs;
+    for (const proto::SubmittedJob& submitted : submission.jobs()) {
+      ASSIGN_OR_RETURN(JobRecord job, CheckSubmittedJob(submitted, who.owner));
+      if (!job.spec.on.empty())
+        RETURN_IF_ERROR(Annotate(parts_.dispatcher.CheckKey(job.spec.on, who.owner), job.spec.id));
+      job.spec.base = absl::StrCat(key, "/", jobs.size());
+      jobs.push_back(std::move(job));
+    }
+    // One at a time, since the same may come again while the first is still being taken.
+    const std::lock_guard<std::mutex> lock(submit_mutex_);
+    const absl::Status kept = KeepAll(who.owner, jobs);
+    using Jobs = absl::StatusOr<std::vector<proto::Job>>;
+    const Jobs added = kept.ok() ? schedule_->Submit(key, jobs) : Jobs(kept);
+    if (!added.ok() && !absl::IsUnavailable(added.status())) ForgetAll(jobs);
+    Log(LogLevel::kInfo, "jobs are submitted", "owner", who.owner, "by", who.id, "jobs",
+        submission.jobs_size(), "result", added.status().ToString());
+    return added;
+  }
+
+  absl::Status KeepAll(const std::string& owner, const std::vector<JobRecord>& jobs) {
+    std::map<std::string, std::string> having;  // by digest: a job of this submission that has the file
+    for (const JobRecord& job : jobs) {
+      for (const JobFile& file : job.files) {
+        const auto [other, is_first] = having.try_emplace(file.digest, job.spec.base);
+        if (is_first) {
+          RETURN_IF_ERROR(Keep(owner, job, file));
+        } else {
+          RETURN_IF_ERROR(schedule_->files().Share(other->second, job.spec.base, file.digest));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // A submission that has failed leaves nothing.
+  void ForgetAll(const std::vector<JobRecord>& jobs) {
+    for (const JobRecord& job : jobs) {
+      for (const JobFile& file : job.files) {
+        const absl::Status forgotten = schedule_->files().Forget(job.spec.base, file.digest);
+        if (!forgotten.ok()) Log(LogLevel::kWarning, "an input stays", "reason", forgotten.message());
+      }
+    }
+  }
+
+  // Copies a file from what the owner has sent: that may be evicted, and a job's files may not.
+  absl::Status Keep(const std::string& owner, const JobRecord& job, const JobFile& file) {
+    BlobStore& files = schedule_->files();
+    if (files.Has(job.spec.base, file.digest)) return absl::OkStatus();
+    const auto sent = parts_.blobs.Read(owner, file.digest);
+    if (!sent.ok()) return Annotate(sent.status(), absl::StrCat(job.spec.id, ": ", file.name));
+    const auto& [content, bytes] = *sent;
+    if (bytes != file.bytes)
+      return InvalidInput(job.spec.id, ": ", file.name, ": has ", bytes, " bytes, and not ", file.bytes);
+    ASSIGN_OR_RETURN(int64_t offset, files.Sent(job.spec.base, file.digest));
+    std::string piece;
+    do {
+      piece.resize(kBlobPieceBytes);
+      const ssize_t count = pread(content.get(), piece.data(), piece.size(), offset);
+      if (count < 0 || (count == 0 && offset < bytes))
+        return absl::InternalError(absl::StrCat(file.name, ": cannot be read"));
+      piece.resize(static_cast<size_t>(count));
+      RETURN_IF_ERROR(files.Append(job.spec.base, file.digest, offset, piece));
+      offset += count;
+    } while (offset < bytes);
+    return files.Finish(job.spec.base, file.digest);
+  }
+
+  absl::Status GiveFile(const FleetIdentity& who, const proto::FileRequest& request,
+                        grpc::ServerWriter<proto::FilePiece>& pieces) {
+    const bool is_runner = who.role == FleetRole::kRunner;
+    if (is_runner && !schedule_->hub().FilesOwner(who.id, request.job()))
+      return absl::PermissionDeniedError("this runner does not have the job");
+    const JobQuery query = is_runner ? JobQuery{.id = request.job()} : QueryOf(who, request.job());
+    ASSIGN_OR_RETURN(const JobRecord job, schedule_->Find(query));
+    const auto file = std::ranges::find(job.files, request.name(), &JobFile::name);
+    if (file == job.files.end())
+      return absl::NotFoundError(absl::StrCat(job.spec.id, ": has no file \"", request.name(), "\""));
+    ASSIGN_OR_RETURN(const auto blob, schedule_->files().Read(job.spec.base, file->digest));
+    return GivePieces(blob, request.offset(), pieces);
+  }
+
+  absl::Status TakeFile(const FleetIdentity& who, grpc::ServerReader<proto::FilePiece>& pieces) {
+    proto::FilePiece first;
+    if (!pieces.Read(&first)) return absl::OkStatus();
+    const auto owner = schedule_->hub().FilesOwner(who.id, first.job());
+    if (!owner) return absl::PermissionDeniedError("this runner does not have the job");
+    BlobStore& files = schedule_->files();
+    // A runner sends a file from its begin, whatever one before it has sent.
+    if (!files.Has(*owner, first.digest())) RETURN_IF_ERROR(files.Forget(*owner, first.digest()));
+    return TakePieces(files, *owner, std::move(first), pieces);
+  }
+
+  const FleetServerParts parts_;
+  const std::unique_ptr<JobSchedule> schedule_;
+  std::mutex submit_mutex_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FleetExtension>> MakeJobServer(const JobScheduleOptions& options,
+                                                              const FleetServerParts& parts) {
+  ASSIGN_OR_RETURN(std::unique_ptr<JobSchedule> schedule, JobSchedule::Open(options, parts));
+  return std::make_unique<JobServer>(std::move(schedule), parts);
+}
+
+}  // namespace attune

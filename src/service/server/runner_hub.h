@@ -1,0 +1,130 @@
+// The runners of a server: processes on machines that have connected to it.
+//
+// Problem: machines come and go while jobs run on them, and what is said to one that is gone is lost. Idea: a
+// machine is a host of the schedule as long as its connection lasts. With the connection end all processes
+// that it had, on both sides, so that a job is never in two places; the schedule opens it elsewhere, from
+// what its latest stage has left. Price: a connection that breaks costs the stages that ran over it.
+#ifndef ATTUNE_SERVICE_SERVER_RUNNER_HUB_H_
+#define ATTUNE_SERVICE_SERVER_RUNNER_HUB_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fleet/blobs/blob_store.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/server/link.h"
+#include "jobs/local_host.h"
+#include "jobs/runners.h"
+#include "service/wire/jobs.pb.h"
+
+namespace attune {
+
+using RunnerLink = Link<jobs_service_proto::ToRunner>;
+
+// The slots that a machine's host has for its owner, whose jobs it takes, and for the programs that its
+// operator has listed.
+std::string OwnerSlot(const std::string& owner);
+std::string ProgramSlot(const std::string& program);
+
+// A machine that has connected.
+struct RunnerMachine {
+  int64_t connection = 0;
+  std::string id;  // as in its certificate
+  LocalHost host;  // with the slots above
+};
+
+// A process on a machine needs these before its job can be opened.
+struct JobSupplies {
+  std::vector<JobFile> files = {};
+  std::string files_owner = {};  // by which the store of job files has them
+  std::string credentials = {};  // fleet/identity/credentials.h
+};
+
+// The functions of Runners are for the thread that schedules; all others are thread safe.
+class RunnerHub final : public Runners {
+ public:
+  // Called by the thread that schedules, for a job that a runner gets.
+  using Supply = std::function<absl::StatusOr<JobSupplies>(const std::string& job)>;
+
+  // `files` must outlive it.
+  RunnerHub(BlobStore& files, Supply supply) : files_(files), supply_(std::move(supply)) {}
+
+  // A machine's connection, from now until Remove(). Returns its number for the other calls.
+  int64_t Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> link);
+  void Receive(int64_t connection, const jobs_service_proto::FromRunner& message);
+  void Remove(int64_t connection);
+  // Closes the connections of these certificates.
+  void Close(const std::set<std::string>& serials);
+
+  // By which the store has the files of a job that a machine, by its certificate's id, has now; nothing if it
+  // has no such job.
+  std::optional<std::string> FilesOwner(const std::string& machine, const std::string& job) const;
+  // Makes Await() return soon.
+  void Wake();
+
+  // For the thread that schedules. The machines that are there and have said what they are, if these are
+  // others than at the last call.
+  std::optional<std::map<int64_t, RunnerMachine>> TakeChangedMachines();
+  // The machine's number among the schedule's hosts.
+  void SetHost(int64_t connection, int host);
+  // Ends all runners: another schedule begins, which knows no machine yet.
+  void EndAll();
+
+  absl::StatusOr<int64_t> Start(int host) override;
+  void Send(int64_t runner, const RunnerCommand& command) override;
+  std::vector<RunnerEvent> Await(double seconds) override;
+  void End(int64_t runner) override;
+
+ private:
+  struct Connection {
+    CertificateFacts who;
+    std::shared_ptr<RunnerLink> link;
+    bool is_there = false;  // it has said what it is
+    RunnerMachine machine = {};
+    int host = -1;
+    std::map<std::string, int64_t> runners = {};  // by job
+  };
+  struct Runner {
+    int64_t connection = 0;
+    std::string job = {};  // empty: it has none yet
+    std::string files_owner = {};
+    std::vector<JobFile> inputs = {};
+  };
+
+  void Report(int64_t connection, const jobs_service_proto::RunnerReported& reported);
+  // The report with all files of the job. Fails if it is damaged, or if the store lacks one of them.
+  absl::StatusOr<RunnerReport> Checked(const Runner& runner,
+                                       const jobs_service_proto::RunnerReported& reported) const;
+
+  // For those who hold the mutex.
+  absl::Status Join(int64_t number, Connection& connection, const jobs_service_proto::RunnerHello& hello);
+  void Lose(int64_t runner, RunnerLost lost);
+  void SendTo(const Runner& runner, const jobs_service_proto::ToRunner& message);
+  void EndRunner(int64_t runner);
+
+  BlobStore& files_;
+  const Supply supply_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_woken_ = false, have_machines_changed_ = true;
+  std::map<int64_t, Connection> connections_;
+  std::map<int64_t, Runner> runners_;
+  std::vector<RunnerEvent> events_;
+  int64_t last_connection_ = 0, last_runner_ = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_SERVER_RUNNER_HUB_H_

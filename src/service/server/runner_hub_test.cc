@@ -1,0 +1,237 @@
+#include "service/server/runner_hub.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/testing/temporary_folder.h"
+#include "device/codec.h"
+#include "fleet/server/mailbox.h"
+#include "jobs/runner_messages.h"
+#include "service/job_files.h"
+#include "service/wire/version.h"
+#include "target/target.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+using ::testing::HasSubstr;
+
+constexpr char kOwner[] = "files of a job";
+
+// A runner's machine, as the hub sees it.
+class MachineOfTest {
+ public:
+  MachineOfTest(RunnerHub& hub, const std::string& owner, const std::string& id) : hub_(hub) {
+    number_ =
+        hub.Add({.who = {.role = FleetRole::kRunner, .owner = owner, .id = id}, .serial = id}, mailbox_);
+  }
+
+  static proto::RunnerHello Hello() {
+    proto::RunnerHello hello;
+    hello.set_version(kJobsVersion);
+    hello.set_device(EncodeDevice({.fingerprint = "board",
+                                   .target = *TargetByName("x86-64-v3"),
+                                   .usable = {0, 1},
+                                   .processors = {{.number = 0}, {.number = 1, .core = 1, .cache = 1}}}));
+    hello.set_memory_bytes(1 << 30);
+    hello.add_programs("zip");
+    return hello;
+  }
+  void Join(const proto::RunnerHello& hello = Hello()) {
+    proto::FromRunner message;
+    *message.mutable_hello() = hello;
+    hub_.Receive(number_, message);
+  }
+  void Report(const std::string& job, const std::string& report, const std::vector<JobFile>& files = {}) {
+    proto::FromRunner message;
+    message.mutable_reported()->set_job(job);
+    message.mutable_reported()->set_report(report);
+    *message.mutable_reported()->mutable_files() = ToWire(files);
+    hub_.Receive(number_, message);
+  }
+  void Leave() { hub_.Remove(number_); }
+
+  int64_t number() const { return number_; }
+  std::vector<proto::ToRunner> Take() { return mailbox_->Take(); }
+  std::string closed() const { return mailbox_->closed() ? mailbox_->closed()->ToString() : ""; }
+
+ private:
+  RunnerHub& hub_;
+  const std::shared_ptr<Mailbox<proto::ToRunner>> mailbox_ = std::make_shared<Mailbox<proto::ToRunner>>();
+  int64_t number_ = 0;
+};
+
+class RunnerHubTest : public ::testing::Test {
+ protected:
+  // A runner with a job, on this machine.
+  int64_t Assign(MachineOfTest& machine, const std::string& job) {
+    constexpr int kHost = 3;
+    hub_.SetHost(machine.number(), kHost);
+    const auto runner = hub_.Start(kHost);
+    EXPECT_TRUE(runner.ok()) << runner.status();
+    AssignJob assign;
+    assign.spec.id = job;
+    assign.place.processors = 2;
+    hub_.Send(*runner, assign);
+    return *runner;
+  }
+  // The reason for which the runner was lost, or the report's result.
+  std::string Event(int64_t runner) {
+    for (const RunnerEvent& event : hub_.Await(0)) {
+      if (event.runner != runner) continue;
+      if (const auto* lost = std::get_if<RunnerLost>(&event.what)) return "lost: " + lost->reason;
+      return std::get<RunnerStageEnded>(std::get<RunnerReport>(event.what)).result;
+    }
+    return "";
+  }
+  void KeepFile(const std::string& content) {
+    ASSERT_TRUE(files_->Append(kOwner, Sha256Hex(content), 0, content).ok());
+    ASSERT_TRUE(files_->Finish(kOwner, Sha256Hex(content)).ok());
+  }
+
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<BlobStore> files_ = *BlobStore::Open(folder_.path(), {});
+  absl::StatusOr<JobSupplies> supplies_ = JobSupplies{
+      .files = {{"in/model", Sha256Hex("m"), 1}, {"state", Sha256Hex("s"), 1}}, .files_owner = kOwner};
+  RunnerHub hub_{*files_, [this](const std::string&) { return supplies_; }};
+};
+
+TEST_F(RunnerHubTest, AMachineIsAHostForItsOwnerAndItsPrograms) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  EXPECT_TRUE(hub_.TakeChangedMachines()->empty());
+  EXPECT_FALSE(hub_.TakeChangedMachines().has_value());
+  machine.Join();
+  const auto machines = hub_.TakeChangedMachines();
+  ASSERT_EQ(machines->size(), 1);
+  const LocalHost& host = machines->begin()->second.host;
+  EXPECT_EQ(host.resources.processors, 2);
+  EXPECT_TRUE(host.resources.slots.contains(OwnerSlot("ann")));
+  EXPECT_TRUE(host.resources.slots.contains(ProgramSlot("zip")));
+  EXPECT_EQ(host.resources.slots.size(), 2);
+  EXPECT_TRUE(machine.Take().at(0).has_welcome());
+  machine.Leave();
+  EXPECT_TRUE(hub_.TakeChangedMachines()->empty());
+}
+
+TEST_F(RunnerHubTest, RefusesMachinesThatMakeNoSense) {
+  proto::RunnerHello hello = MachineOfTest::Hello();
+  hello.set_version(kJobsVersion + 1);
+  MachineOfTest newer(hub_, "ann", "runner-1");
+  newer.Join(hello);
+  EXPECT_THAT(newer.closed(), HasSubstr("update the older of the two"));
+  hello = MachineOfTest::Hello();
+  hello.set_device("nonsense");
+  MachineOfTest damaged(hub_, "ann", "runner-2");
+  damaged.Join(hello);
+  EXPECT_NE(damaged.closed(), "");
+  MachineOfTest twice(hub_, "ann", "runner-3");
+  twice.Join();
+  twice.Join();
+  EXPECT_THAT(twice.closed(), HasSubstr("says twice"));
+}
+
+TEST_F(RunnerHubTest, AReportCountsOnceItsFilesAreThere) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  const int64_t runner = Assign(machine, "job");
+  EXPECT_EQ(hub_.FilesOwner("runner-1", "job"), kOwner);
+  EXPECT_EQ(hub_.FilesOwner("runner-2", "job"), std::nullopt);
+  KeepFile("new");
+  RunnerStageEnded ended;
+  ended.result = "{}";
+  machine.Report("job", Encode(RunnerReport(ended)), {{"state", Sha256Hex("new"), 3}});
+  const std::vector<RunnerEvent> events = hub_.Await(0);
+  ASSERT_EQ(events.size(), 1);
+  EXPECT_EQ(events[0].runner, runner);
+  const auto& report = std::get<RunnerStageEnded>(std::get<RunnerReport>(events[0].what));
+  // What was submitted stays, whatever the machine says.
+  const std::vector<JobFile> expected = {{"in/model", Sha256Hex("m"), 1}, {"state", Sha256Hex("new"), 3}};
+  EXPECT_EQ(report.files, expected);
+}
+
+TEST_F(RunnerHubTest, ReportsOfLiarsAreLosses) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  const std::string ended = Encode(RunnerReport(RunnerStageEnded()));
+  KeepFile("x");
+  const std::string digest = Sha256Hex("x");
+  const std::vector<std::pair<std::string, std::vector<JobFile>>> lies = {
+      {"nonsense", {}},
+      {ended, {{"state", Sha256Hex("never sent"), 1}}},
+      {ended, {{"state", digest, 77}}},
+      {ended, {{"../state", digest, 1}}},
+      {ended, {{"in/model", digest, 1}}},
+      {ended, {{"state", digest, 1}, {"state", digest, 1}}},
+  };
+  for (const auto& [report, files] : lies) {
+    const int64_t runner = Assign(machine, "job");
+    machine.Take();
+    machine.Report("job", report, files);
+    EXPECT_THAT(Event(runner), HasSubstr("lost: "));
+    EXPECT_TRUE(machine.Take().at(0).has_end());
+  }
+}
+
+TEST_F(RunnerHubTest, NobodyReportsForAJobThatAnotherHas) {
+  MachineOfTest machine(hub_, "ann", "runner-1"), other(hub_, "bob", "runner-2");
+  machine.Join();
+  other.Join();
+  Assign(machine, "job");
+  other.Report("job", Encode(RunnerReport(RunnerStageEnded())));
+  proto::FromRunner lost;
+  lost.mutable_lost()->set_job("job");
+  hub_.Receive(other.number(), lost);
+  EXPECT_TRUE(hub_.Await(0).empty());
+}
+
+TEST_F(RunnerHubTest, AReasonIsText) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  const int64_t runner = Assign(machine, "job");
+  proto::FromRunner lost;
+  lost.mutable_lost()->set_job("job");
+  lost.mutable_lost()->set_reason("\x1b[2J\xFF");
+  hub_.Receive(machine.number(), lost);
+  EXPECT_EQ(Event(runner), "lost: ?[2J?");
+}
+
+TEST_F(RunnerHubTest, AJobWithoutSuppliesIsNotToBlame) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  supplies_ = absl::UnavailableError("the disk is full");
+  const int64_t runner = Assign(machine, "job");
+  const std::vector<RunnerEvent> events = hub_.Await(0);
+  ASSERT_EQ(events.size(), 1);
+  EXPECT_EQ(events[0].runner, runner);
+  EXPECT_FALSE(std::get<RunnerLost>(events[0].what).may_be_jobs_fault);
+}
+
+TEST_F(RunnerHubTest, AnotherScheduleBeginsWithoutRunners) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  hub_.TakeChangedMachines();
+  Assign(machine, "job");
+  machine.Take();
+  hub_.EndAll();
+  EXPECT_TRUE(machine.Take().at(0).has_end());
+  EXPECT_EQ(hub_.TakeChangedMachines()->size(), 1);
+  EXPECT_TRUE(absl::IsUnavailable(hub_.Start(3).status()));
+}
+
+TEST_F(RunnerHubTest, RevokedMachinesAreOut) {
+  MachineOfTest machine(hub_, "ann", "runner-1"), other(hub_, "ann", "runner-2");
+  hub_.Close({"runner-1"});
+  EXPECT_THAT(machine.closed(), HasSubstr("revoked"));
+  EXPECT_EQ(other.closed(), "");
+}
+
+}  // namespace
+}  // namespace attune

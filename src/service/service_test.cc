@@ -1,0 +1,330 @@
+// The server, runners and clients together, over the loopback.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "fleet/fleet_for_test.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/rpc_status.h"
+#include "service/client/jobs_client.h"
+#include "service/runner/job_runner.h"
+#include "service/server/job_server.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+using ::testing::HasSubstr;
+
+// A runner that runs until it is destroyed.
+class RunnerOfTest {
+ public:
+  explicit RunnerOfTest(JobRunnerOptions options) {
+    auto created = JobRunner::Create(std::move(options));
+    EXPECT_TRUE(created.ok()) << created.status();
+    runner_ = *std::move(created);
+    thread_ = std::thread([this] { ended_ = runner_->Run(); });
+  }
+  ~RunnerOfTest() {
+    runner_->Stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // Waits until it ends by itself.
+  absl::Status AwaitEnd() {
+    thread_.join();
+    return ended_;
+  }
+
+ private:
+  std::unique_ptr<JobRunner> runner_;
+  absl::Status ended_;
+  std::thread thread_;
+};
+
+// A program that keeps a count in its folder, and tells it: each stage adds a line to out/count.
+constexpr char kProgram[] = R"(
+import json, os, sys
+opening = json.loads(sys.stdin.readline())
+os.makedirs("out", exist_ok=True)
+def count():
+    return len(open("out/count").readlines()) if os.path.exists("out/count") else 0
+def answer():
+    if count() >= opening["settings"]["stages"]:
+        print(json.dumps({"done": {"count": count()}}), flush=True)
+    else:
+        stage = {"name": "count", "needs": [{"key": "processors", "amount": 1}]}
+        print(json.dumps({"stage": stage}), flush=True)
+answer()
+for line in sys.stdin:
+    with open("out/count", "a") as file:
+        file.write("line\n")
+    answer()
+)";
+
+class ServiceTest : public ::testing::Test {
+ protected:
+  ServiceTest()
+      : fleet_([](const std::string& folder, const FleetServerParts& parts) {
+          JobScheduleOptions options = {.folder = folder + "/jobs",
+                                        .strategy = FindSchedulingStrategy("fair_share")};
+          return MakeJobServer(options, parts);
+        }) {}
+
+  void SetUp() override { SetLogLevel(LogLevel::kError); }
+  void TearDown() override { SetLogLevel(LogLevel::kWarning); }
+
+  std::unique_ptr<RunnerOfTest> Runner(const std::string& owner) {
+    JobRunnerOptions options;
+    options.folder = fleet_.folder().path() + "/runner" + std::to_string(++num_runners_);
+    const std::string program = fleet_.folder().path() + "/count.py";
+    EXPECT_TRUE(WriteFileAtomically(program, kProgram).ok());
+    options.programs["count"] = {"python3", program};
+    EXPECT_TRUE(SaveCredentials(options.folder, fleet_.Enrol("runner", owner)).ok());
+    return std::make_unique<RunnerOfTest>(options);
+  }
+
+  // A client of this owner.
+  proto::Jobs::Stub& Stub(const std::string& owner) {
+    auto& stub = stubs_[owner];
+    if (stub == nullptr) stub = proto::Jobs::NewStub(ConnectFleet(fleet_.Enrol("client", owner)));
+    return *stub;
+  }
+
+  static proto::SubmittedJob MockJob(const std::string& stages, int repeat = 1) {
+    proto::SubmittedJob job;
+    job.set_name("mock");
+    job.set_kind("mock");
+    job.set_settings(absl::StrCat("{\"stages\": [", stages, "], \"repeat\": ", repeat, "}"));
+    return job;
+  }
+  static proto::SubmittedJob CountJob(int stages) {
+    proto::SubmittedJob job;
+    job.set_name("count");
+    job.set_kind("program");
+    job.set_settings(absl::StrCat(R"({"program": "count", "settings": {"stages": )", stages, "}}"));
+    return job;
+  }
+
+  absl::StatusOr<std::string> Submit(const std::string& owner, const proto::SubmittedJob& job,
+                                     const std::string& key = "") {
+    proto::Submission submission;
+    submission.set_key(key.empty() ? "submission " + std::to_string(++num_submissions_) : key);
+    *submission.add_jobs() = job;
+    grpc::ClientContext context;
+    proto::JobList list;
+    const absl::Status status = FromRpc(Stub(owner).Submit(&context, submission, &list));
+    if (!status.ok()) return status;
+    return list.jobs(0).id();
+  }
+  absl::StatusOr<proto::JobDetail> Show(const std::string& owner, const std::string& id) {
+    proto::JobName name;
+    name.set_id(id);
+    grpc::ClientContext context;
+    proto::JobDetail detail;
+    const absl::Status status = FromRpc(Stub(owner).Show(&context, name, &detail));
+    if (!status.ok()) return status;
+    return detail;
+  }
+  // Waits until it holds for the job.
+  proto::JobDetail Await(const std::string& owner, const std::string& id,
+                         const std::function<bool(const proto::JobDetail&)>& holds) {
+    for (;;) {
+      auto shown = Show(owner, id);
+      // A server that starts again is away meanwhile.
+      if (shown.ok() && holds(*shown)) return *std::move(shown);
+      if (!shown.ok() && !absl::IsUnavailable(shown.status())) ADD_FAILURE() << shown.status();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+  proto::JobDetail AwaitEnd(const std::string& owner, const std::string& id) {
+    return Await(owner, id, [](const proto::JobDetail& detail) {
+      return detail.job().state() != "waiting" && detail.job().state() != "running";
+    });
+  }
+  static int DoneStages(const proto::JobDetail& detail) {
+    return static_cast<int>(std::ranges::count_if(detail.stages(), [](const auto& stage) {
+      return stage.outcome() == "done" && stage.name() != "open";
+    }));
+  }
+  std::string ReadFile(const std::string& owner, const std::string& id, const std::string& name) {
+    proto::FileRequest request;
+    request.set_job(id);
+    request.set_name(name);
+    grpc::ClientContext context;
+    const auto pieces = Stub(owner).ReadFile(&context, request);
+    proto::FilePiece piece;
+    std::string content;
+    while (pieces->Read(&piece)) content += piece.bytes();
+    const absl::Status status = FromRpc(pieces->Finish());
+    return status.ok() ? content : status.ToString();
+  }
+
+  FleetOfTest fleet_;
+  std::map<std::string, std::unique_ptr<proto::Jobs::Stub>> stubs_;
+  int num_runners_ = 0, num_submissions_ = 0;
+};
+
+TEST_F(ServiceTest, RunsAJobAndKeepsItsFiles) {
+  const auto runner = Runner("ann");
+  const auto id = Submit("ann", CountJob(3));
+  ASSERT_TRUE(id.ok()) << id.status();
+  EXPECT_EQ(*id, "count-1");
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().state(), "done") << detail.job().error();
+  EXPECT_EQ(detail.job().result(), R"({"count":3})");
+  EXPECT_EQ(DoneStages(detail), 3);
+  ASSERT_EQ(detail.files_size(), 1);
+  EXPECT_EQ(detail.files(0).name(), "out/count");
+  EXPECT_EQ(ReadFile("ann", *id, "out/count"), "line\nline\nline\n");
+}
+
+TEST_F(ServiceTest, AJobWaitsForARunnerOfItsOwner) {
+  const auto runner = Runner("bob");
+  const auto id = Submit("ann", MockJob(R"({"name": "s"})"));
+  ASSERT_TRUE(id.ok()) << id.status();
+  const proto::JobDetail detail =
+      Await("ann", *id, [](const auto& shown) { return !shown.job().waits_for().empty(); });
+  EXPECT_THAT(detail.job().waits_for(), HasSubstr("owner/ann"));
+  const auto own = Runner("ann");
+  EXPECT_EQ(AwaitEnd("ann", *id).job().state(), "done");
+}
+
+TEST_F(ServiceTest, ARunnerThatIsLostLosesOneStage) {
+  auto first = Runner("ann");
+  const auto id = Submit("ann", CountJob(40));
+  ASSERT_TRUE(id.ok()) << id.status();
+  Await("ann", *id, [](const auto& shown) { return DoneStages(shown) >= 3; });
+  first.reset();
+  const auto second = Runner("ann");
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().state(), "done") << detail.job().error();
+  // No stage was lost or counted twice, whatever the first runner had in its folder.
+  EXPECT_EQ(detail.job().result(), R"({"count":40})");
+  EXPECT_EQ(DoneStages(detail), 40);
+}
+
+TEST_F(ServiceTest, AServerThatStartsAgainGoesOn) {
+  const auto runner = Runner("ann");
+  const auto id = Submit("ann", CountJob(30));
+  ASSERT_TRUE(id.ok()) << id.status();
+  Await("ann", *id, [](const auto& shown) { return DoneStages(shown) >= 3; });
+  fleet_.StopServer();
+  fleet_.StartServer();
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().result(), R"({"count":30})") << detail.job().error();
+  EXPECT_EQ(DoneStages(detail), 30);
+}
+
+TEST_F(ServiceTest, CancelsWhatRuns) {
+  const auto runner = Runner("ann");
+  const auto id = Submit("ann", MockJob(R"({"name": "s", "seconds": 3600})"));
+  ASSERT_TRUE(id.ok()) << id.status();
+  Await("ann", *id, [](const auto& shown) { return shown.job().stage() == "s"; });
+  proto::JobName name;
+  name.set_id(*id);
+  grpc::ClientContext context;
+  proto::Job job;
+  ASSERT_TRUE(Stub("ann").Cancel(&context, name, &job).ok());
+  EXPECT_EQ(AwaitEnd("ann", *id).job().state(), "cancelled");
+}
+
+TEST_F(ServiceTest, AnOwnerSeesHisOwnJobsAlone) {
+  const auto runner = Runner("ann");
+  const auto id = Submit("ann", CountJob(1));
+  ASSERT_TRUE(id.ok()) << id.status();
+  AwaitEnd("ann", *id);
+  EXPECT_TRUE(absl::IsNotFound(Show("bob", *id).status()));
+  EXPECT_THAT(ReadFile("bob", *id, "out/count"), HasSubstr("NOT_FOUND"));
+  // Neither does a runner that does not have the job.
+  const auto stub = proto::Jobs::NewStub(ConnectFleet(fleet_.Enrol("runner", "ann")));
+  proto::FileRequest request;
+  request.set_job(*id);
+  request.set_name("out/count");
+  grpc::ClientContext context;
+  const auto pieces = stub->ReadFile(&context, request);
+  proto::FilePiece piece;
+  EXPECT_FALSE(pieces->Read(&piece));
+  EXPECT_TRUE(absl::IsPermissionDenied(FromRpc(pieces->Finish())));
+  // An operator sees all.
+  const auto credentials = LoadCredentials(OperatorFolder(fleet_.folder().path() + "/server"));
+  const auto of_operator = proto::Jobs::NewStub(ConnectFleet(*credentials));
+  proto::JobName name;
+  name.set_id(*id);
+  grpc::ClientContext another;
+  proto::JobDetail detail;
+  EXPECT_TRUE(of_operator->Show(&another, name, &detail).ok());
+}
+
+TEST_F(ServiceTest, ASubmissionThatComesTwiceCountsOnce) {
+  const auto first = Submit("ann", CountJob(1), "key"), again = Submit("ann", CountJob(1), "key");
+  ASSERT_TRUE(first.ok() && again.ok());
+  EXPECT_EQ(*first, *again);
+  // For another owner, the same key is another one.
+  EXPECT_NE(*Submit("bob", CountJob(1), "key"), *first);
+}
+
+TEST_F(ServiceTest, NothingThatIsSubmittedNamesAPathOrACommand) {
+  const auto refusal = [&](const std::string& kind, const std::string& settings, const std::string& on = "") {
+    proto::SubmittedJob job;
+    job.set_name("job");
+    job.set_kind(kind);
+    job.set_settings(settings);
+    job.set_on(on);
+    return std::string(Submit("ann", job).status().message());
+  };
+  EXPECT_THAT(refusal("program", R"({"command": ["rm"]})"),
+              HasSubstr("command: is for jobs on this machine"));
+  EXPECT_THAT(refusal("tuning", R"({"model": "/etc/passwd"})"), HasSubstr("is no file that was submitted"));
+  EXPECT_THAT(refusal("tuning", R"({"model": "in/../../x"})"), HasSubstr("is no file that was submitted"));
+  EXPECT_THAT(refusal("tuning", R"({"model": 7})"), HasSubstr("model: is no text"));
+  EXPECT_THAT(refusal("tuning", "[]"), HasSubstr("its settings are no object"));
+  EXPECT_THAT(refusal("poem", "{}"), HasSubstr("there is no kind"));
+  EXPECT_THAT(refusal("mock", R"({"stages": [{"name": "s", "device": true}]})"), HasSubstr("name its key"));
+  EXPECT_THAT(refusal("mock", R"({"stages": [{"name": "s", "device": true}]})", "attic"),
+              HasSubstr("no device has the key \"attic\""));
+  proto::SubmittedJob job = MockJob(R"({"name": "s"})");
+  job.add_inputs()->set_name("../x");
+  EXPECT_THAT(Submit("ann", job).status().message(), HasSubstr("is no name of a file of a job"));
+  job.mutable_inputs(0)->set_name("in/x");
+  job.mutable_inputs(0)->set_digest(std::string(64, 'a'));
+  EXPECT_THAT(Submit("ann", job).status().message(), HasSubstr("was not sent"));
+}
+
+TEST_F(ServiceTest, MeasuresOnADeviceOfTheFleet) {
+  const auto agent = fleet_.Agent([](const MeasureItem&) { return MockAnswer(); });
+  fleet_.AwaitDevices(1);
+  const auto runner = Runner("ann");
+  proto::SubmittedJob job = MockJob(R"({"name": "build"}, {"name": "time", "device": true})", 3);
+  job.set_on("desk");
+  const auto id = Submit("ann", job);
+  ASSERT_TRUE(id.ok()) << id.status();
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().state(), "done") << detail.job().error();
+  EXPECT_EQ(DoneStages(detail), 6);
+}
+
+TEST_F(ServiceTest, ARevokedRunnerIsOut) {
+  auto runner = Runner("ann");
+  const auto id = Submit("ann", MockJob(R"({"name": "s"})"));
+  EXPECT_EQ(AwaitEnd("ann", *id).job().state(), "done");
+  const auto credentials = LoadCredentials(fleet_.folder().path() + "/runner1");
+  const auto facts = ReadCertificate(credentials->certificate_pem);
+  ASSERT_TRUE(fleet_.Operator()->Revoke(facts->who.id, "test").ok());
+  EXPECT_THAT(runner->AwaitEnd().message(), HasSubstr("revoked"));
+}
+
+}  // namespace
+}  // namespace attune
