@@ -73,7 +73,7 @@ class FakeBlobs final : public fleet_proto::Fleet::Service {
   std::atomic<int64_t> received_ = 0;
 };
 
-// Jobs that do nothing, and one file, which each job has.
+// Jobs that wait until the test says otherwise, and one file, which each of them has.
 class FakeJobs final : public jobs_service_proto::Jobs::Service {
  public:
   std::atomic<int> lost_answers = 0;  // so many answers to Submit are lost
@@ -84,10 +84,18 @@ class FakeJobs final : public jobs_service_proto::Jobs::Service {
     const std::lock_guard<std::mutex> lock(mutex_);
     content_ = std::move(content);
   }
+  // Adds it, or replaces what is known of it.
+  void SetJob(const jobs_service_proto::JobDetail& detail) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    jobs_[detail.job().id()] = detail;
+  }
   std::vector<jobs_service_proto::Submission> taken() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return taken_;
   }
+  // How often List or Show was called.
+  int questions() const { return questions_; }
+  // That files were asked for from.
   std::vector<int64_t> offsets() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return offsets_;
@@ -99,25 +107,36 @@ class FakeJobs final : public jobs_service_proto::Jobs::Service {
     if (std::ranges::none_of(taken_, [&](const auto& known) { return known.key() == submission->key(); }))
       taken_.push_back(*submission);
     if (lost_answers > 0 && lost_answers-- > 0) return BrokenOfTest();
-    for (const jobs_service_proto::SubmittedJob& job : submission->jobs())
-      list->add_jobs()->set_id(job.name());
+    for (const jobs_service_proto::SubmittedJob& submitted : submission->jobs()) {
+      jobs_service_proto::Job& job = *jobs_[submitted.name()].mutable_job();
+      job.set_id(submitted.name());
+      job.set_state("waiting");
+      *list->add_jobs() = job;
+    }
     return grpc::Status::OK;
   }
   grpc::Status List(grpc::ServerContext*, const jobs_service_proto::ListRequest* request,
                     jobs_service_proto::JobList* list) override {
-    list->add_jobs()->set_id(request->unfinished() ? "unfinished" : "all");
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++questions_;
+    for (const auto& [id, detail] : jobs_)
+      if (!request->unfinished() || detail.job().ended_ms() == 0) *list->add_jobs() = detail.job();
     return grpc::Status::OK;
   }
   grpc::Status Show(grpc::ServerContext*, const jobs_service_proto::JobName* name,
                     jobs_service_proto::JobDetail* detail) override {
-    if (name->id() != "net") return {grpc::StatusCode::NOT_FOUND, "there is no such job"};
-    detail->mutable_job()->set_id(name->id());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++questions_;
+    if (!jobs_.contains(name->id())) return {grpc::StatusCode::NOT_FOUND, "there is no such job"};
+    *detail = jobs_.at(name->id());
     return grpc::Status::OK;
   }
   grpc::Status Cancel(grpc::ServerContext*, const jobs_service_proto::JobName* name,
                       jobs_service_proto::Job* job) override {
-    job->set_id(name->id());
-    job->set_state("cancelled");
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!jobs_.contains(name->id())) return {grpc::StatusCode::NOT_FOUND, "there is no such job"};
+    jobs_.at(name->id()).mutable_job()->set_state("cancelled");
+    *job = jobs_.at(name->id()).job();
     return grpc::Status::OK;
   }
   grpc::Status ReadFile(grpc::ServerContext*, const jobs_service_proto::FileRequest* request,
@@ -140,8 +159,10 @@ class FakeJobs final : public jobs_service_proto::Jobs::Service {
  private:
   std::mutex mutex_;
   std::string content_;
+  std::map<std::string, jobs_service_proto::JobDetail> jobs_;
   std::vector<jobs_service_proto::Submission> taken_;
-  std::vector<int64_t> offsets_;  // that files were asked for from
+  std::vector<int64_t> offsets_;
+  std::atomic<int> questions_ = 0;
 };
 
 class FakeServer {

@@ -99,9 +99,18 @@ TEST_F(JobsClientTest, AFileThatHasChangedIsNotSubmitted) {
 }
 
 TEST_F(JobsClientTest, AsksForJobs) {
-  EXPECT_EQ(client_.List(true)->front().id(), "unfinished");
-  EXPECT_EQ(client_.List(false)->front().id(), "all");
-  EXPECT_EQ(client_.Show("net")->job().id(), "net");
+  proto::JobDetail detail;
+  for (const int64_t end : {0, 5}) {
+    detail.mutable_job()->set_id(end == 0 ? "net" : "over");
+    detail.mutable_job()->set_ended_ms(end);
+    server_.jobs.SetJob(detail);
+  }
+  const auto unfinished = client_.List(true);
+  ASSERT_TRUE(unfinished.ok()) << unfinished.status();
+  ASSERT_EQ(unfinished->size(), 1u);
+  EXPECT_EQ(unfinished->front().id(), "net");
+  EXPECT_EQ(client_.List(false)->size(), 2u);
+  EXPECT_EQ(client_.Show("over")->job().ended_ms(), 5);
   EXPECT_EQ(client_.Show("none").status(), absl::NotFoundError("there is no such job"));
   EXPECT_EQ(client_.Cancel("net")->state(), "cancelled");
 }
