@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/time.h"
+#include "cli/live_text.h"
 #include "fleet/calibration/drift.h"
 #include "measure/codec.h"
 
@@ -29,10 +29,6 @@ std::vector<Peaks> PeaksOf(const proto::CalibrationState& state) {
   return peaks;
 }
 
-std::string TimeText(int64_t time_ms) {
-  return absl::FormatTime("%Y-%m-%d %H:%M", absl::FromUnixMillis(time_ms), absl::LocalTimeZone());
-}
-
 }  // namespace
 
 std::string CalibrationsTable(const proto::CalibrationState& state) {
@@ -45,7 +41,7 @@ std::string CalibrationsTable(const proto::CalibrationState& state) {
   }
   for (int i = std::max(0, state.calibrations_size() - kMostShown); i < state.calibrations_size(); ++i) {
     std::vector<std::string>& row = rows.emplace_back();
-    row.push_back(TimeText(state.calibrations(i).time_ms()));
+    row.push_back(FormatTime(state.calibrations(i).time_ms()));
     const Peaks peaks = PeaksOf(state.calibrations(i));
     for (const PeakRate& rate : PeakRates()) row.push_back(absl::StrFormat("%.1f", peaks.*rate.rate));
   }

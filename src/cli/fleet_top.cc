@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/status.h"
@@ -76,17 +75,6 @@ std::string Describe(const FleetState& state) {
   return absl::StrCat(text, "\n", FormatTable(rows, {false, true}));
 }
 
-// The first lines of the text that fit on the terminal.
-std::string Fitted(const std::string& text, const LiveText& terminal) {
-  const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
-  const size_t rows = std::max<size_t>(terminal.rows(), 3) - 2;
-  std::string fitted;
-  for (size_t i = 0; i < std::min(rows, lines.size()); ++i)
-    absl::StrAppend(&fitted, Cut(lines[i], terminal.columns()), "\n");
-  if (lines.size() > rows) absl::StrAppend(&fitted, "and ", lines.size() - rows, " more lines\n");
-  return fitted;
-}
-
 absl::Status WriteLine(const FleetState& state) {
   Json line = {{"time_ms", SystemClock().WallMillis()}, {"devices", DevicesJson(state.devices)}};
   line["waiting"] = state.waiting;
@@ -103,7 +91,7 @@ class View {
   absl::Status Show(const FleetState& state) {
     if (json_) return WriteLine(state);
     if (is_live_) {
-      text_.Draw(Fitted(Describe(state), text_));
+      text_.Draw(text_.Fitted(Describe(state)));
       return absl::OkStatus();
     }
     PrintResult(absl::StrCat(is_first_ ? "" : "\n", Describe(state)));

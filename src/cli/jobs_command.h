@@ -10,6 +10,14 @@ namespace attune {
 void AddJobsRunCommand(CLI::App& jobs, Action& action);
 void AddJobsSimulateCommand(CLI::App& jobs, Action& action);
 
+// Those of a server that runs jobs.
+void AddJobsSubmitCommand(CLI::App& jobs, Action& action);
+void AddJobsListCommand(CLI::App& jobs, Action& action);
+void AddJobsShowCommand(CLI::App& jobs, Action& action);
+void AddJobsLogsCommand(CLI::App& jobs, Action& action);
+void AddJobsCancelCommand(CLI::App& jobs, Action& action);
+void AddJobsResultCommand(CLI::App& jobs, Action& action);
+
 }  // namespace attune
 
 #endif  // ATTUNE_CLI_JOBS_COMMAND_H_

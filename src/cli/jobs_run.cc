@@ -1,6 +1,5 @@
 // attune jobs run JOBS.yaml
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -13,11 +12,13 @@
 #include "cli/command.h"
 #include "cli/destinations.h"
 #include "cli/jobs_command.h"
+#include "cli/jobs_flags.h"
 #include "cli/jobs_view.h"
 #include "cli/output.h"
 #include "cli/stops_on_signal.h"
 #include "cli/strategy_flag.h"
 #include "jobs/jobs_file.h"
+#include "jobs/kind.h"
 #include "jobs/local_host.h"
 #include "jobs/runner_processes.h"
 #include "jobs/schedule_driver.h"
@@ -30,8 +31,7 @@ namespace attune {
 namespace {
 
 struct Flags {
-  std::vector<std::string> inputs;  // a file of jobs, or models
-  std::vector<std::string> settings;
+  JobsFlags jobs;
   std::string strategy, isolation, state, json, report;
   int building = 0, measuring = 0;
   int64_t jobs_at_once = 0;
@@ -45,29 +45,6 @@ constexpr NamedIsolation kIsolations[] = {{"none", Isolation::kNone},
                                           {"core", Isolation::kCore},
                                           {"cache", Isolation::kCache},
                                           {"device", Isolation::kDevice}};
-
-bool IsJobsFile(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
-
-absl::StatusOr<JobsFile> ReadJobs(const Flags& flags) {
-  const auto files = std::ranges::count_if(flags.inputs, IsJobsFile);
-  if (files > 0 && flags.inputs.size() > 1)
-    return InvalidInput("give one file of jobs, or models, and not both");
-  JobsFile file;
-  if (files == 1) {
-    ASSIGN_OR_RETURN(file, ReadJobsFile(flags.inputs.front()));
-  } else {
-    file.jobs = TuningSpecs(flags.inputs);
-  }
-  for (const std::string& setting : flags.settings) {
-    const size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return InvalidInput("--set ", setting, ": is not like trials=200");
-    const absl::StatusOr<nlohmann::json> value = ParseYamlValue(setting.substr(equals + 1));
-    if (!value.ok()) return Annotate(value.status(), "--set " + setting);
-    for (JobSpec& job : file.jobs) job.settings[setting.substr(0, equals)] = *value;
-  }
-  return file;
-}
 
 template <typename Value>
 Value First(Value flag, Value of_file, Value otherwise) {
@@ -100,7 +77,7 @@ template <typename Find>
 auto Named(const std::string& flag, const std::string& of_file, const char* otherwise, const Flags& flags,
            const Find& find) {
   auto found = find(First<std::string>(flag, of_file, otherwise));
-  if (!found.ok() && flag.empty()) found = Annotate(found.status(), flags.inputs.front());
+  if (!found.ok() && flag.empty()) found = Annotate(found.status(), flags.jobs.inputs.front());
   return found;
 }
 
@@ -144,7 +121,7 @@ absl::Status Drive(const Flags& flags, ScheduleDriver& driver) {
 }
 
 absl::Status Run(const Flags& flags) {
-  ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags));
+  ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags.jobs));
   ASSIGN_OR_RETURN(const SchedulingStrategy* strategy,
                    Named(flags.strategy, file.strategy, "predictive", flags, StrategyNamed));
   ScheduleDriverOptions options = {.strategy = strategy};
@@ -157,7 +134,9 @@ absl::Status Run(const Flags& flags) {
   for (const std::string& path : {flags.report, flags.json})
     if (!path.empty() && path != "-") RETURN_IF_ERROR(OutputFile::Check(path));
   ASSIGN_OR_RETURN(const LocalHost host, DescribeLocalHost(wanted));
-  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, host), flags.inputs.front()));
+  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, host), flags.jobs.inputs.front()));
+  for (const JobSpec& job : file.jobs)
+    RETURN_IF_ERROR(Annotate(CheckForThisMachine(job), flags.jobs.inputs.front()));
 
   std::string state = flags.state;
   if (state.empty()) {
@@ -183,9 +162,7 @@ void AddJobsRunCommand(CLI::App& jobs, Action& action) {
   auto flags = std::make_shared<Flags>();
   constexpr int kMost = 8192;
   constexpr int64_t kMostJobs = 4096;
-  command->add_option("JOBS", flags->inputs, "a file of jobs (.yaml), or models to tune")->required();
-  command->add_option("--set", flags->settings, "a setting of every job, such as trials=200; can be repeated")
-      ->allow_extra_args(false);
+  AddJobsFlags(*command, flags->jobs);
   command->add_option("--strategy", flags->strategy,
                       absl::StrCat("which stage goes first: ", StrategyNames(), " (default: predictive)"));
   command

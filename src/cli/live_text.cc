@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/printable.h"
 #include "cli/output.h"
@@ -42,6 +44,15 @@ size_t LiveText::columns() const {
   constexpr size_t kDefault = 80;
   const size_t columns = TerminalSize().ws_col;
   return columns > 0 ? columns : kDefault;
+}
+
+std::string LiveText::Fitted(const std::string& text) const {
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
+  const size_t shown = std::min(std::max<size_t>(rows(), 3) - 2, lines.size());
+  std::string fitted;
+  for (size_t i = 0; i < shown; ++i) absl::StrAppend(&fitted, Cut(lines[i], columns()), "\n");
+  if (lines.size() > shown) absl::StrAppend(&fitted, "and ", lines.size() - shown, " more lines\n");
+  return fitted;
 }
 
 void LiveText::Erase() {
@@ -78,6 +89,10 @@ std::string FormatDuration(double seconds) {
   if (whole < 2 * kMinute) return absl::StrCat(whole, " s");
   if (whole < 2 * kHour) return absl::StrFormat("%d:%02d min", whole / kMinute, whole % kMinute);
   return absl::StrFormat("%d:%02d h", whole / kHour, whole % kHour / kMinute);
+}
+
+std::string FormatTime(int64_t time_ms) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::FromUnixMillis(time_ms), absl::LocalTimeZone());
 }
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 #define ATTUNE_CLI_LIVE_TEXT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace attune {
@@ -23,6 +24,8 @@ class LiveText {
   size_t rows() const;
   size_t columns() const;
 
+  // The first lines of the text that fit on the terminal, each cut.
+  std::string Fitted(const std::string& text) const;
   // Replaces the text, whose lines end with newlines.
   void Draw(const std::string& text);
   void Erase();
@@ -40,6 +43,9 @@ std::string Cut(std::string line, size_t width);
 
 // "75 s", "12:05 min", "3:20 h".
 std::string FormatDuration(double seconds);
+
+// "2026-03-01 12:05:09", in the local time zone. `time_ms` is since 1970, UTC.
+std::string FormatTime(int64_t time_ms);
 
 }  // namespace attune
 

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "cli/fleet_folders.h"
 #include "fleet/client/remote_service.h"
-#include "fleet/identity/credentials.h"
 #include "fleet/server/fleet_server.h"
 
 namespace attune {
@@ -18,7 +17,7 @@ void AddOnFlag(CLI::App& command, std::string& key) {
       ->type_name("KEY");
 }
 
-absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet() {
+absl::StatusOr<FleetCredentials> JoinedCredentials() {
   ASSIGN_OR_RETURN(const std::string folder, DefaultCredentialsFolder(getenv));
   absl::StatusOr<FleetCredentials> credentials = LoadCredentials(folder);
   if (absl::IsNotFound(credentials.status())) {
@@ -27,8 +26,12 @@ absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet() {
         server.ok() ? LoadCredentials(OperatorFolder(*server)) : server.status();
     if (own.ok()) credentials = std::move(own);
   }
-  RETURN_IF_ERROR(credentials.status());
-  return std::make_shared<FleetClient>(*credentials);
+  return credentials;
+}
+
+absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet() {
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, JoinedCredentials());
+  return std::make_shared<FleetClient>(credentials);
 }
 
 absl::StatusOr<std::shared_ptr<MeasuringService>> MeasuringOn(const std::string& key) {

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/stops_on_signal.h"
 #include "fleet/client/fleet_client.h"
+#include "fleet/identity/credentials.h"
 #include "measure/service.h"
 
 namespace attune {
@@ -35,6 +36,7 @@ class WorkOnDevice {
 };
 
 // The fleet that this user has joined, or whose server he runs on this machine. Fails if there is none.
+absl::StatusOr<FleetCredentials> JoinedCredentials();
 absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet();
 // Measures on the devices with this key.
 absl::StatusOr<std::shared_ptr<MeasuringService>> MeasuringOn(const std::string& key);

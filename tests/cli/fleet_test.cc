@@ -192,11 +192,26 @@ TEST_F(FleetCliTest, MistakesAreOneSentence) {
   EXPECT_THAT(busy.err, HasSubstr("another server has this folder"));
 }
 
+TEST_F(FleetCliTest, JobsThatAServerDoesNotTakeAreNotSent) {
+  const std::string model = folder_.Write("scores.onnx", ScoresModel());
+  ExpectRefused(Attune({"jobs", "submit", model, "--set", "output=nets/a.atn"}),
+                "job \"scores\": output: \"nets/a.atn\" has a folder");
+  ExpectRefused(Attune({"jobs", "submit", folder_ / "none.onnx"}), "none.onnx");
+  const std::string yaml =
+      "strategy: sequential\nbuilding: 1\njobs: [{kind: program, command: [ls], owner: eve}]";
+  const Outcome noted = Attune({"jobs", "submit", folder_.Write("jobs.yaml", yaml)});
+  EXPECT_EQ(noted.exit_code, 1);
+  EXPECT_THAT(noted.err, AllOf(HasSubstr("the server decides about strategy, building, owner;"),
+                               HasSubstr("job \"program\": command: is for jobs on this machine")));
+}
+
 TEST_F(FleetCliTest, WithoutAServerItSaysSo) {
   server_->End(SIGKILL);
   const Outcome listed = Attune({"fleet", "list"});
   EXPECT_EQ(listed.exit_code, 1);
   EXPECT_THAT(listed.err, HasSubstr("is attune server running there?"));
+  ExpectRefused(Attune({"jobs", "list"}), "is attune server running there?");
+  ExpectRefused(Attune({"jobs", "logs", "a", "--follow"}), "is attune server running there?");
 }
 
 TEST_F(FleetCliTest, ARevokedAgentEnds) {

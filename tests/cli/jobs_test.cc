@@ -1,4 +1,4 @@
-// attune jobs run and simulate: what they print and write, and how they end.
+// attune jobs: what its commands print and write, and how they end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -88,6 +88,41 @@ TEST_F(JobsTest, RefusesWhatCannotBeRunInOneSentence) {
   ExpectRefused(
       RunAttune({"jobs", "run", folder_.Write("m.yaml", kMocks), "--state", text, "--isolation", "none"}),
       text);
+}
+
+TEST_F(JobsTest, WhatIsForServersIsNotRunHere) {
+  ExpectRefused(Jobs("jobs: [{kind: program, program: p}]"),
+                "job \"program\": program: is the name of a program on a server's runners");
+}
+
+TEST_F(JobsTest, WrongSubmissionsAreRefusedBeforeAServerIsAsked) {
+  const std::string file = folder_.Write("jobs.yaml", kMocks);
+  ExpectRefused(RunAttune({"jobs", "submit", folder_ / "none.yaml"}), folder_ / "none.yaml");
+  ExpectRefused(RunAttune({"jobs", "submit", file, "model.onnx"}), "give one file of jobs, or models");
+  ExpectRefused(RunAttune({"jobs", "submit", file, "--set", "trials"}),
+                "--set trials: is not like trials=200");
+  const std::vector<std::vector<std::string>> wrong = {{"submit"},
+                                                       {"submit", file, "--deadline", "soon"},
+                                                       {"submit", file, "--priority", "high"},
+                                                       {"show"},
+                                                       {"logs", "a", "b"},
+                                                       {"cancel"},
+                                                       {"result"}};
+  for (std::vector<std::string> arguments : wrong) {
+    arguments.insert(arguments.begin(), "jobs");
+    EXPECT_EQ(RunAttune(arguments).exit_code, 2) << arguments[1];
+  }
+}
+
+TEST_F(JobsTest, WithoutAFleetThereIsNoServer) {
+  RunOptions options;
+  options.environment = {{"ATTUNE_FLEET", folder_ / "none"}, {"ATTUNE_SERVER", folder_ / "none"}};
+  const std::vector<std::vector<std::string>> all = {{"submit", "a.onnx"}, {"list"},        {"show", "a"},
+                                                     {"logs", "a"},        {"cancel", "a"}, {"result", "a"}};
+  for (std::vector<std::string> arguments : all) {
+    arguments.insert(arguments.begin(), "jobs");
+    ExpectRefused(RunAttune(arguments, options), "attune fleet join");
+  }
 }
 
 TEST_F(JobsTest, TellsWhichJobHasFailedAndRunsTheOthers) {

@@ -1,0 +1,85 @@
+// attune jobs list|show|cancel
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/jobs_command.h"
+#include "cli/jobs_server.h"
+#include "cli/output.h"
+#include "cli/submitted_jobs_view.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+absl::Status List(bool all, const std::string& json) {
+  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
+  ASSIGN_OR_RETURN(const std::vector<proto::Job> jobs, server->List(/*unfinished_alone=*/!all));
+  if (!json.empty()) RETURN_IF_ERROR(WriteJson(JobsJson(jobs), json));
+  if (json == "-") return absl::OkStatus();
+  if (!jobs.empty()) {
+    PrintResult(JobsTable(jobs));
+  } else {
+    PrintResult(all ? "no jobs; attune jobs submit gives the server some\n"
+                    : "no unfinished jobs; --all shows those that are over\n");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Show(const std::string& id, const std::string& json) {
+  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
+  ASSIGN_OR_RETURN(const proto::JobDetail detail, server->Show(id));
+  if (!json.empty()) RETURN_IF_ERROR(WriteJson(JobDetailJson(detail), json));
+  if (json != "-") PrintResult(JobDetailText(detail));
+  return absl::OkStatus();
+}
+
+// Goes on after an error, and returns the first one.
+absl::Status Cancel(const std::vector<std::string>& ids) {
+  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
+  absl::Status status;
+  for (const std::string& id : ids) {
+    const absl::StatusOr<proto::Job> job = server->Cancel(id);
+    if (job.ok()) PrintResult(absl::StrCat(id, ": ", IsOver(*job) ? job->state() : "ends soon", "\n"));
+    status.Update(Annotate(job.status(), id));
+  }
+  return status;
+}
+
+}  // namespace
+
+void AddJobsListCommand(CLI::App& jobs, Action& action) {
+  struct Flags {
+    bool all = false;
+    std::string json;
+  };
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* command = jobs.add_subcommand("list", "Show your jobs on the server, the latest first");
+  command->add_flag("--all", flags->all, "also those that are over");
+  command->add_option("--json", flags->json, "write them to this file, or - for stdout")->type_name("FILE");
+  command->callback([flags, &action] { action = [flags] { return List(flags->all, flags->json); }; });
+}
+
+void AddJobsShowCommand(CLI::App& jobs, Action& action) {
+  struct Flags {
+    std::string id, json;
+  };
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* command = jobs.add_subcommand("show", "Show all about a job on the server");
+  command->add_option("JOB", flags->id, "its id")->required();
+  command->add_option("--json", flags->json, "write it to this file, or - for stdout")->type_name("FILE");
+  command->callback([flags, &action] { action = [flags] { return Show(flags->id, flags->json); }; });
+}
+
+void AddJobsCancelCommand(CLI::App& jobs, Action& action) {
+  const auto ids = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = jobs.add_subcommand("cancel", "End jobs on the server");
+  command->add_option("JOB", *ids, "their ids")->required();
+  command->callback([ids, &action] { action = [ids] { return Cancel(*ids); }; });
+}
+
+}  // namespace attune
