@@ -114,6 +114,13 @@ absl::StatusOr<X509Pointer> Begin(EVP_PKEY* key, double seconds, const Clock& cl
   return certificate;
 }
 
+// The octets in hexadecimal; empty if there are none.
+std::string HexOf(const ASN1_STRING* octets) {
+  if (octets == nullptr) return "";
+  return absl::BytesToHexString({reinterpret_cast<const char*>(ASN1_STRING_get0_data(octets)),
+                                 static_cast<size_t>(ASN1_STRING_length(octets))});
+}
+
 absl::StatusOr<int64_t> MillisOf(const ASN1_TIME* time) {
   std::tm parts = {};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return OpenSslError("has a damaged time");
@@ -149,9 +156,9 @@ absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem) {
   facts.who.owner = NamePart(subject, NID_organizationName);
   facts.who.id = NamePart(subject, NID_commonName);
   RETURN_IF_ERROR(CheckFleetIdentity(facts.who));
-  const ASN1_INTEGER* serial = X509_get0_serialNumber(certificate.get());
-  facts.serial = absl::BytesToHexString({reinterpret_cast<const char*>(ASN1_STRING_get0_data(serial)),
-                                         static_cast<size_t>(ASN1_STRING_length(serial))});
+  facts.serial = HexOf(X509_get0_serialNumber(certificate.get()));
+  facts.authority = HexOf(X509_get0_authority_key_id(certificate.get()));
+  if (facts.authority.empty()) return InvalidInput("does not say whose signature it has");
   ASSIGN_OR_RETURN(facts.begin_ms, MillisOf(X509_get0_notBefore(certificate.get())));
   ASSIGN_OR_RETURN(facts.end_ms, MillisOf(X509_get0_notAfter(certificate.get())));
   return facts;
@@ -213,15 +220,26 @@ absl::StatusOr<CertificateAuthority> CertificateAuthority::Create(const Clock& c
     RETURN_IF_ERROR(AddExtension(certificate.get(), certificate.get(), nid, value));
   if (X509_sign(certificate.get(), key.key_.get(), EVP_sha256()) == 0) return OpenSslError("cannot sign");
   ASSIGN_OR_RETURN(std::string pem, CertificateToPem(certificate.get()));
-  return CertificateAuthority(std::move(key), certificate.release(), std::move(pem));
+  return Of(std::move(key), std::move(pem));
 }
 
 absl::StatusOr<CertificateAuthority> CertificateAuthority::Read(std::string_view certificate_pem,
                                                                 std::string_view key_pem) {
   ASSIGN_OR_RETURN(PrivateKey key, PrivateKey::Read(key_pem));
-  ASSIGN_OR_RETURN(X509Pointer certificate, ParseCertificate(certificate_pem));
   RETURN_IF_ERROR(key.CheckIsKeyOf(certificate_pem));
-  return CertificateAuthority(std::move(key), certificate.release(), std::string(certificate_pem));
+  return Of(std::move(key), std::string(certificate_pem));
+}
+
+absl::StatusOr<CertificateAuthority> CertificateAuthority::Of(PrivateKey key, std::string certificate_pem) {
+  ASSIGN_OR_RETURN(X509Pointer certificate, ParseCertificate(certificate_pem));
+  CertificateAuthority authority(std::move(key));
+  authority.id_ = HexOf(X509_get0_subject_key_id(certificate.get()));
+  if (authority.id_.empty()) return InvalidInput("is no authority's certificate");
+  ASSIGN_OR_RETURN(const int64_t begin_ms, MillisOf(X509_get0_notBefore(certificate.get())));
+  authority.created_ms_ = begin_ms + static_cast<int64_t>(1e3 * kClocksDiffer);
+  authority.certificate_.reset(certificate.release());
+  authority.pem_ = std::move(certificate_pem);
+  return authority;
 }
 
 absl::StatusOr<std::string> CertificateAuthority::Sign(std::string_view request_pem, const FleetIdentity& who,

@@ -8,6 +8,7 @@
 #define ATTUNE_FLEET_IDENTITY_CERTIFICATE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ struct CertificateFacts {
   FleetIdentity who;
   std::string serial = {};           // hexadecimal; no two certificates of an authority have the same
   int64_t begin_ms = 0, end_ms = 0;  // since 1970, UTC
+  std::string authority = {};        // the id() of the authority that has signed it
 };
 
 // Reads a certificate (PEM) without verifying it, which TLS does. Fails if it is not like those of Sign().
@@ -85,6 +87,10 @@ class CertificateAuthority {
 
   const std::string& certificate_pem() const { return pem_; }
   const PrivateKey& key() const { return key_; }
+  // Identifies its key: hexadecimal.
+  const std::string& id() const { return id_; }
+  // When it was made; ms since 1970, UTC.
+  int64_t created_ms() const { return created_ms_; }
 
   // A certificate (PEM) for the key of the request, which is valid from five minutes ago, since clocks
   // differ, to `seconds` from now. `hosts` are the names and addresses that a server is reached by. Fails if
@@ -97,12 +103,14 @@ class CertificateAuthority {
   struct Free {
     void operator()(X509* certificate) const;
   };
-  CertificateAuthority(PrivateKey key, X509* certificate, std::string pem)
-      : key_(std::move(key)), certificate_(certificate), pem_(std::move(pem)) {}
+  explicit CertificateAuthority(PrivateKey key) : key_(std::move(key)) {}
+  // The authority with this key and certificate, which belong together.
+  static absl::StatusOr<CertificateAuthority> Of(PrivateKey key, std::string certificate_pem);
 
   PrivateKey key_;
   std::unique_ptr<X509, Free> certificate_;
-  std::string pem_;
+  std::string pem_, id_;
+  int64_t created_ms_ = 0;
 };
 
 // Verifies that one of the authorities (PEM, one after the other) has signed the certificate, and that both

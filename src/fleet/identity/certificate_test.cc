@@ -49,6 +49,16 @@ TEST(CertificateTest, AnyOfSeveralAuthoritiesMayVouchForIt) {
   EXPECT_FALSE(VerifyCertificate(*old->Sign(RequestOfNewKey(), kBoard, kDay), "").ok());
 }
 
+TEST(CertificateTest, SaysWhichAuthorityHasSignedIt) {
+  ManualClock clock;
+  const auto authority = CertificateAuthority::Create(clock), other = CertificateAuthority::Create();
+  EXPECT_EQ(ReadCertificate(*authority->Sign(RequestOfNewKey(), kBoard, kDay))->authority, authority->id());
+  EXPECT_NE(authority->id(), other->id());
+  EXPECT_EQ(authority->created_ms(), clock.WallMillis());
+  EXPECT_EQ(CertificateAuthority::Read(authority->certificate_pem(), *authority->key().Pem())->id(),
+            authority->id());
+}
+
 TEST(CertificateTest, EndsWhenItShould) {
   const auto authority = CertificateAuthority::Create();
   ManualClock long_ago;

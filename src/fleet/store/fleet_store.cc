@@ -24,7 +24,8 @@ absl::Status CheckText(std::string_view what, std::string_view text, size_t most
 
 absl::Status CheckStorable(const CertificateFacts& facts) {
   RETURN_IF_ERROR(CheckFleetIdentity(facts.who));
-  return CheckText("serial", facts.serial);
+  RETURN_IF_ERROR(CheckText("serial", facts.serial));
+  return facts.authority.empty() ? absl::OkStatus() : CheckText("authority", facts.authority);
 }
 
 absl::Status CheckReason(const std::string& reason) { return CheckText("reason", reason, kMostReasonBytes); }

@@ -83,7 +83,8 @@ class FleetStore {
  public:
   virtual ~FleetStore() = default;
 
-  // Keeps a certificate that the authority has issued. AlreadyExists if the serial is known.
+  // Keeps a certificate that the authority has issued. AlreadyExists if the serial is known. The authority is
+  // empty where nobody has kept it, which is so for certificates of earlier versions of Attune.
   virtual absl::Status AddCertificate(const CertificateFacts& facts) = 0;
   // Revoke the certificate with this serial, or all of the identity. A certificate that is revoked already
   // keeps its first revocation. NotFound if there is none.

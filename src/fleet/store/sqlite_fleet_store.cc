@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kTables[] = {
     "CREATE TABLE certificates (serial TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL, owner TEXT NOT NULL, "
     "id TEXT NOT NULL, begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, revoked_ms INTEGER NOT NULL, "
-    "reason TEXT NOT NULL) STRICT",
+    "reason TEXT NOT NULL, authority TEXT NOT NULL DEFAULT '') STRICT",
     "CREATE INDEX certificates_by_id ON certificates (id)",
     "CREATE TABLE invitations (digest TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL, owner TEXT NOT NULL, "
     "end_ms INTEGER NOT NULL) STRICT",
@@ -33,9 +33,13 @@ constexpr const char* kTables[] = {
     "NULL, l3_gb_per_s REAL NOT NULL, memory_gb_per_s REAL NOT NULL) STRICT",
     "CREATE INDEX calibrations_by_device ON calibrations (device, number)",
 };
+constexpr SqliteUpgrade kUpgrades[] = {
+    {.from = 1, .statement = "ALTER TABLE certificates ADD COLUMN authority TEXT NOT NULL DEFAULT ''"},
+};
 constexpr SqliteSchema kSchema = {.application_id = 0x4174466C,  // "AtFl"
-                                  .version = 1,
+                                  .version = 2,
                                   .statements = kTables,
+                                  .upgrades = kUpgrades,
                                   .words = {.what = "fleet database", .flag = "--state"}};
 constexpr char kKeySeparator = '\n';
 
@@ -76,7 +80,7 @@ absl::StatusOr<Row> IfStorable(Row row) {
 }
 
 constexpr std::string_view kSelectIssued =
-    "SELECT serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason FROM certificates ";
+    "SELECT serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason, authority FROM certificates ";
 
 absl::StatusOr<IssuedCertificate> ReadIssued(const SqliteStatement& row) {
   IssuedCertificate certificate;
@@ -87,6 +91,7 @@ absl::StatusOr<IssuedCertificate> ReadIssued(const SqliteStatement& row) {
   facts.who.id = row.Text(3);
   facts.begin_ms = row.Integer(4);
   facts.end_ms = row.Integer(5);
+  facts.authority = row.Text(8);
   RETURN_IF_ERROR(CheckStorable(facts));
   if (const std::string reason = row.Text(7); !reason.empty()) {
     ASSIGN_OR_RETURN(certificate.revocation,
@@ -149,9 +154,10 @@ absl::Status SqliteFleetStore::AddCertificate(const CertificateFacts& facts) {
   const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(
       const int64_t added,
-      Change(*connection_, "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT DO NOTHING",
-             facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms,
-             facts.end_ms));
+      Change(*connection_,
+             "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, 0, '', ?) ON CONFLICT DO NOTHING",
+             facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms, facts.end_ms,
+             facts.authority));
   if (added > 0) return absl::OkStatus();
   return Named(absl::AlreadyExistsError(absl::StrCat("has a certificate ", facts.serial, " already")));
 }

@@ -29,7 +29,8 @@ CertificateFacts Facts(const std::string& serial, const std::string& id, int64_t
   return {.who = {.role = FleetRole::kAgent, .owner = "ann", .id = id},
           .serial = serial,
           .begin_ms = 1000,
-          .end_ms = end_ms};
+          .end_ms = end_ms,
+          .authority = "ca"};
 }
 
 PendingInvitation SampleInvitation(const std::string& secret, int64_t end_ms) {
@@ -89,6 +90,7 @@ TEST_F(SqliteFleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
   EXPECT_EQ(all[0].facts.who, Facts("0a", "desk").who);
   EXPECT_EQ(all[0].facts.begin_ms, 1000);
   EXPECT_EQ(all[0].facts.end_ms, 2000);
+  EXPECT_EQ(all[0].facts.authority, "ca");
   EXPECT_EQ(all[1].revocation, (Revocation{.reason = "the key was lost", .time_ms = 7}));
   EXPECT_EQ(all[2].revocation, (Revocation{.reason = "it was sold", .time_ms = 8}));
 }
@@ -311,9 +313,24 @@ TEST_F(SqliteFleetStoreTest, DamagedValuesAreErrors) {
   }
 }
 
+TEST_F(SqliteFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
+  EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
+  store_.reset();
+  Damage("ALTER TABLE certificates DROP COLUMN authority");
+  Damage("PRAGMA user_version = 1");
+  Reopen();
+  EXPECT_TRUE(store_->AddCertificate(Facts("0b", "rack")).ok());
+  Reopen();
+  const std::vector<IssuedCertificate> all = *store_->Certificates();
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].facts.serial, "0a");
+  EXPECT_EQ(all[0].facts.authority, "");
+  EXPECT_EQ(all[1].facts.authority, "ca");
+}
+
 TEST_F(SqliteFleetStoreTest, OtherFilesAreRefused) {
   store_.reset();
-  Damage("PRAGMA user_version = 2");
+  Damage("PRAGMA user_version = 3");
   const absl::Status newer = SqliteFleetStore::Open(path_).status();
   EXPECT_THAT(std::string(newer.message()), AllOf(HasSubstr("newer"), HasSubstr("--state")));
   Damage("PRAGMA application_id = 1");
