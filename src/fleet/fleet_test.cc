@@ -323,7 +323,7 @@ TEST_F(FleetTest, NobodyWithoutACertificateGetsPastTls) {
 
 TEST_F(FleetTest, ARenewedCertificateIsAsGoodAsTheOld) {
   const FleetCredentials credentials = fleet_.Enrol("client", "alice");
-  const auto renewed = FleetClient(credentials).Renew();
+  const auto renewed = RenewCredentials(credentials);
   ASSERT_TRUE(renewed.ok()) << renewed.status();
   EXPECT_NE(renewed->certificate_pem, credentials.certificate_pem);
   EXPECT_TRUE(FleetClient(*renewed).Devices("").ok());

@@ -16,8 +16,8 @@
 #include "base/threads.h"
 #include "device/codec.h"
 #include "fleet/client/backoff.h"
-#include "fleet/client/fleet_client.h"
 #include "fleet/identity/certificate.h"
+#include "fleet/identity/pinned_server.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 #include "fleet/wire/token.h"
@@ -29,6 +29,7 @@ namespace {
 namespace proto = fleet_proto;
 
 constexpr double kPollSeconds = 0.25;  // for Stop()
+constexpr double kLookSeconds = 0.5;   // at who answers instead of the server
 constexpr double kLeastHeartbeatSeconds = 0.05, kMostHeartbeatSeconds = 60;
 
 double LoadOfMachine() {
@@ -107,8 +108,10 @@ absl::Status FleetAgent::Run() {
     RETURN_IF_ERROR(Lost());
     if (IsRefusedForGood(ended)) return ended;
     if (TakeWelcome()) backoff.Reset();
-    Log(LogLevel::kWarning, "not connected to the server", "agent", id_, "server", credentials_.server,
-        "reason", ended.message());
+    const FleetCredentials used = renewal_.credentials();
+    const absl::Status known = CheckServerIsKnown(used.server, used.authorities_pem, kLookSeconds);
+    Log(LogLevel::kWarning, "not connected to the server", "agent", id_, "server", used.server, "reason",
+        known.ok() ? ended.message() : known.message());
     const Stopwatch waiting;
     const double seconds = backoff.Next();
     for (; !is_stopped_ && waiting.Seconds() < seconds; StopIfIdle())
@@ -118,7 +121,8 @@ absl::Status FleetAgent::Run() {
 }
 
 absl::Status FleetAgent::Serve() {
-  const std::shared_ptr<proto::Fleet::Stub> stub = proto::Fleet::NewStub(ConnectFleet(credentials_));
+  const std::shared_ptr<proto::Fleet::Stub> stub =
+      proto::Fleet::NewStub(ConnectFleet(renewal_.credentials()));
   grpc::ClientContext context;
   const std::unique_ptr<Stream> stream = stub->Serve(&context);
   blobs_->SetServer(stub);
@@ -151,7 +155,7 @@ absl::Status FleetAgent::Serve() {
 
 void FleetAgent::Receive(const proto::ToAgent& message) {
   if (message.has_welcome()) {
-    Log(LogLevel::kInfo, "connected to the server", "agent", id_, "server", credentials_.server);
+    Log(LogLevel::kInfo, "connected to the server", "agent", id_);
     const std::lock_guard<std::mutex> lock(mutex_);
     was_welcomed_ = true;
     heartbeat_seconds_ =
@@ -199,20 +203,7 @@ void FleetAgent::KeepAlive(grpc::ClientContext& context) {
     proto::FromAgent message;
     message.mutable_heartbeat()->set_load(LoadOfMachine());
     Send(message);
-    RenewIfDue();
-  }
-}
-
-void FleetAgent::RenewIfDue() {
-  const auto facts = ReadCertificate(credentials_.certificate_pem);
-  if (!facts.ok() || SystemClock().WallMillis() < RenewalMillis(*facts)) return;
-  absl::StatusOr<FleetCredentials> renewed = FleetClient(credentials_).Renew();
-  const absl::Status saved = renewed.ok() ? SaveCredentials(options_.folder, *renewed) : renewed.status();
-  if (saved.ok()) {
-    Log(LogLevel::kInfo, "the certificate is renewed");
-    credentials_ = *std::move(renewed);  // for the next connection; this one goes on
-  } else {
-    Log(LogLevel::kWarning, "the certificate is not renewed", "reason", saved.message());
+    renewal_.RenewIfDue();
   }
 }
 

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "fleet/agent/lease_work.h"
 #include "fleet/agent/stored_blobs.h"
+#include "fleet/client/renewing_connection.h"
 #include "fleet/host/device_host.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/wire/fleet.grpc.pb.h"
@@ -64,7 +65,7 @@ class FleetAgent {
       : options_(std::move(options)),
         id_(std::move(id)),
         blobs_(std::move(blobs)),
-        credentials_(std::move(credentials)) {}
+        renewal_(std::move(credentials)) {}
 
   // One connection, until it ends.
   absl::Status Serve();
@@ -72,7 +73,6 @@ class FleetAgent {
   fleet_proto::FromAgent Hello() const;
   // The loop of the thread that gives signs of life, renews the certificate and notices Stop().
   void KeepAlive(grpc::ClientContext& context);
-  void RenewIfDue();
   void NoteWork();
   void StopIfIdle();
   void Send(const fleet_proto::FromAgent& message);
@@ -83,10 +83,9 @@ class FleetAgent {
   const FleetAgentOptions options_;
   const std::string id_;  // as in its certificate
   const std::unique_ptr<StoredBlobs> blobs_;
+  RenewingConnection renewal_;  // of the certificate, for the next connection
   std::map<std::string, Device> devices_;
   std::atomic<bool> is_stopped_ = false;
-
-  FleetCredentials credentials_;  // for the thread that runs KeepAlive(), and Serve() before it starts
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

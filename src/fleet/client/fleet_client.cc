@@ -22,16 +22,20 @@ constexpr int kSmallBlobBytes = 1 << 20;
 
 }  // namespace
 
-FleetClient::FleetClient(const FleetCredentials& credentials)
-    : credentials_(credentials), stub_(proto::Fleet::NewStub(ConnectFleet(credentials))) {}
+FleetClient::FleetClient(const FleetCredentials& credentials, const Clock& clock)
+    : server_(credentials.server), connection_(credentials, clock) {}
+
+std::unique_ptr<proto::Fleet::Stub> FleetClient::stub() const {
+  return proto::Fleet::NewStub(connection_.channel());
+}
 
 template <typename Request, typename Answer>
 absl::StatusOr<Answer> FleetClient::Call(Method<Request, Answer> method, const Request& request) {
-  return CallServer(server(), *stub_, method, request);
+  return CallServer(connection_, *stub(), method, request);
 }
 
 absl::StatusOr<FleetIdentity> FleetClient::Identity() const {
-  ASSIGN_OR_RETURN(CertificateFacts facts, ReadCertificate(credentials_.certificate_pem));
+  ASSIGN_OR_RETURN(CertificateFacts facts, ReadCertificate(connection_.credentials().certificate_pem));
   return std::move(facts.who);
 }
 
@@ -78,7 +82,7 @@ absl::Status FleetClient::SendFrom(const std::string& digest, const InputFile& f
                                    const Follow& follow) {
   grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server
   proto::BlobState state;
-  const auto pieces = stub_->SendBlob(&context, &state);
+  const auto pieces = stub()->SendBlob(&context, &state);
   proto::BlobPiece piece;
   piece.set_digest(digest);
   absl::Status status;
@@ -93,19 +97,8 @@ absl::Status FleetClient::SendFrom(const std::string& digest, const InputFile& f
   } while (status.ok() && pieces->Write(piece) && offset < file.bytes);
   if (!status.ok()) context.TryCancel();
   pieces->WritesDone();
-  const absl::Status ended = ExplainServerCall(pieces->Finish(), server());
+  const absl::Status ended = ExplainServerCall(pieces->Finish(), connection_.credentials());
   return status.ok() ? ended : status;
-}
-
-absl::StatusOr<FleetCredentials> FleetClient::Renew() {
-  ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Read(credentials_.key_pem));
-  proto::RenewRequest request;
-  ASSIGN_OR_RETURN(*request.mutable_certificate_request(), key.Request());
-  ASSIGN_OR_RETURN(const proto::Certificate certificate, Call(&proto::Fleet::Stub::Renew, request));
-  return FleetCredentials{.server = credentials_.server,
-                          .authorities_pem = certificate.authorities(),
-                          .certificate_pem = certificate.certificate(),
-                          .key_pem = credentials_.key_pem};
 }
 
 absl::StatusOr<std::string> FleetClient::Invite(const std::string& role, const std::string& owner) {

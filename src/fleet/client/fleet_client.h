@@ -1,4 +1,4 @@
-// A client's connection to the fleet's server, for the calls that are answered at once.
+// A client of the fleet's server, for the calls that are answered at once.
 #ifndef ATTUNE_FLEET_CLIENT_FLEET_CLIENT_H_
 #define ATTUNE_FLEET_CLIENT_FLEET_CLIENT_H_
 
@@ -12,7 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/input_file.h"
+#include "fleet/client/renewing_connection.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
@@ -22,12 +24,14 @@
 namespace attune {
 
 // Thread safe. Calls fail with Unavailable, and the server's address, if the server does not answer in time.
+// Its certificate is renewed in time, however long it lasts.
 class FleetClient {
  public:
   // Is told how many bytes of a file are about to have been sent; an error ends the sending.
   using Follow = std::function<absl::Status(int64_t bytes)>;
 
-  explicit FleetClient(const FleetCredentials& credentials);
+  // The clock must outlive this object.
+  explicit FleetClient(const FleetCredentials& credentials, const Clock& clock = SystemClock());
 
   absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const std::string& key);
   // How many requests wait for each key. For the next minute, requests for the promised keys may wait even if
@@ -39,8 +43,6 @@ class FleetClient {
   absl::Status Send(const Blob& blob);
   // The same for a file whose bytes have the digest. DataLoss if they have another one.
   absl::Status Send(const std::string& digest, const InputFile& file, const Follow& follow = nullptr);
-  // Another certificate for the same key.
-  absl::StatusOr<FleetCredentials> Renew();
 
   // The following are for operators.
   absl::StatusOr<std::string> Invite(const std::string& role, const std::string& owner);
@@ -49,8 +51,10 @@ class FleetClient {
   // Begins a calibration, and returns those before it.
   absl::StatusOr<fleet_proto::CalibrationState> Calibrate(const std::string& device);
 
-  fleet_proto::Fleet::Stub& stub() { return *stub_; }
-  const std::string& server() const { return credentials_.server; }
+  RenewingConnection& connection() { return connection_; }
+  // For the next call.
+  std::unique_ptr<fleet_proto::Fleet::Stub> stub() const;
+  const std::string& server() const { return server_; }
   // Whose certificate it has.
   absl::StatusOr<FleetIdentity> Identity() const;
 
@@ -64,8 +68,8 @@ class FleetClient {
   template <typename Request, typename Answer>
   absl::StatusOr<Answer> Call(Method<Request, Answer> method, const Request& request);
 
-  const FleetCredentials credentials_;
-  const std::unique_ptr<fleet_proto::Fleet::Stub> stub_;
+  const std::string server_;
+  RenewingConnection connection_;
 };
 
 // Enrols with a new key. Makes sure first that the server is the invitation's.

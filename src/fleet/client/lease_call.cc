@@ -30,7 +30,7 @@ LeaseResult Decode(const proto::Result& result) {
 }  // namespace
 
 LeaseCall::LeaseCall(FleetClient& client, const std::string& key, int priority, const proto::Token& resumed)
-    : stream_(client.stub().Measure(&context_)) {
+    : connection_(client.connection()), stream_(client.stub()->Measure(&context_)) {
   proto::FromClient message;
   proto::Ask* ask = message.mutable_ask();
   ask->set_version(kFleetVersion);
@@ -60,6 +60,7 @@ absl::StatusOr<LeaseEvent> LeaseCall::Next() {
   proto::ToClient message;
   while (stream_->Read(&message)) {
     if (message.has_granted()) {
+      connection_.OnAnswer(context_);
       const std::lock_guard<std::mutex> lock(mutex_);
       heartbeat_seconds_ =
           std::clamp(message.granted().heartbeat_seconds(), kLeastHeartbeatSeconds, kMostHeartbeatSeconds);

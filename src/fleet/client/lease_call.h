@@ -39,7 +39,8 @@ using LeaseEvent = std::variant<LeaseGranted, LeaseResult, DeviceAlive>;
 // as the object lives.
 class LeaseCall {
  public:
-  // `resumed`: a lease that was held before the connection broke; zero: none.
+  // `resumed`: a lease that was held before the connection broke; zero: none. The client must outlive this
+  // object.
   LeaseCall(FleetClient& client, const std::string& key, int priority, const fleet_proto::Token& resumed);
   ~LeaseCall();
 
@@ -55,6 +56,7 @@ class LeaseCall {
   void Write(const fleet_proto::FromClient& message);
   void GiveSignsOfLife();
 
+  RenewingConnection& connection_;
   grpc::ClientContext context_;
   bool is_over_ = false;  // for the thread that calls Next()
   std::unique_ptr<grpc::ClientReaderWriter<fleet_proto::FromClient, fleet_proto::ToClient>> stream_;

@@ -4,28 +4,30 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <string>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "fleet/client/renewing_connection.h"
+#include "fleet/identity/credentials.h"
 
 namespace attune {
 
 // In kCallSeconds.
 void SetServerCallDeadline(grpc::ClientContext& context);
 
-// The error of a call to `server`. Unavailable, with what to do, if it does not answer or not in time.
-absl::Status ExplainServerCall(const grpc::Status& status, const std::string& server);
+// The error of a call to the server of these credentials. Unavailable, with what to do, if it does not answer
+// or not in time; Unauthenticated if somebody answers for whom the fleet's authority does not vouch.
+absl::Status ExplainServerCall(const grpc::Status& status, const FleetCredentials& credentials);
 
 template <typename Stub, typename Request, typename Answer>
-absl::StatusOr<Answer> CallServer(const std::string& server, Stub& stub,
+absl::StatusOr<Answer> CallServer(RenewingConnection& connection, Stub& stub,
                                   grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Answer*),
                                   const Request& request) {
   grpc::ClientContext context;
   SetServerCallDeadline(context);
   Answer answer;
-  const absl::Status called = ExplainServerCall((stub.*method)(&context, request, &answer), server);
-  if (!called.ok()) return called;
+  const grpc::Status called = (stub.*method)(&context, request, &answer);
+  if (!called.ok()) return ExplainServerCall(called, connection.credentials());
+  connection.OnAnswer(context);
   return answer;
 }
 

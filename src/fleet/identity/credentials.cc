@@ -1,7 +1,6 @@
 #include "fleet/identity/credentials.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,6 +20,8 @@ namespace {
 
 constexpr std::string_view kTitle = "Attune fleet credentials 1\nserver: ";
 constexpr int64_t kMostBytes = 1 << 16;
+constexpr double kTwoAuthoritiesSeconds =
+    86400;  // until they are one again, unless the replacement takes longer
 
 std::string FileOf(const std::string& folder) { return folder + "/credentials.pem"; }
 
@@ -67,6 +68,14 @@ absl::StatusOr<FleetCredentials> ParseCredentials(std::string_view text) {
   return credentials;
 }
 
+absl::StatusOr<int64_t> RenewalMillis(const FleetCredentials& credentials) {
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
+  ASSIGN_OR_RETURN(const PemParts authorities, SplitPem(credentials.authorities_pem));
+  const int64_t usual_ms = RenewalMillis(facts);
+  if (authorities.certificates.size() < 2) return usual_ms;
+  return std::min(usual_ms, facts.begin_ms + static_cast<int64_t>(1e3 * kTwoAuthoritiesSeconds));
+}
+
 absl::StatusOr<std::string> DefaultCredentialsFolder(
     const std::function<const char*(const char*)>& environment) {
   std::optional<std::string> folder = FindUserPath({.variable = "ATTUNE_FLEET",
@@ -88,6 +97,7 @@ absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder, cons
   absl::StatusOr<FleetCredentials> credentials = ParseCredentials(*text);
   if (!credentials.ok()) return EnrolAgain(Annotate(credentials.status(), path));
   ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials->certificate_pem));
+  credentials->folder = folder;
   if (clock.WallMillis() < facts.end_ms) return credentials;
   return EnrolAgain(absl::FailedPreconditionError(absl::StrCat(path, ": the certificate has ended")));
 }

@@ -6,6 +6,7 @@
 #ifndef ATTUNE_FLEET_IDENTITY_CREDENTIALS_H_
 #define ATTUNE_FLEET_IDENTITY_CREDENTIALS_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,13 @@ struct FleetCredentials {
   std::string authorities_pem = {};  // one certificate, or two while the authority is being replaced
   std::string certificate_pem = {};
   std::string key_pem = {};  // PKCS #8
+  std::string folder =
+      {};  // that LoadCredentials() has found them in, for renewed ones; empty: they are no file
 };
+
+// The time (ms since 1970) from which they should be renewed: that of the certificate, or a day after it was
+// signed if there are two authorities, so that the one that was replaced is not trusted for long.
+absl::StatusOr<int64_t> RenewalMillis(const FleetCredentials& credentials);
 
 // $ATTUNE_FLEET, else attune/fleet in $XDG_CONFIG_HOME, else in ~/.config. `environment` is getenv or a
 // replacement for it. Fails if HOME is missing too.

@@ -57,6 +57,7 @@ TEST_F(CredentialsTest, AreReadAgain) {
   EXPECT_EQ(loaded->authorities_pem, saved.authorities_pem);
   EXPECT_EQ(loaded->certificate_pem, saved.certificate_pem);
   EXPECT_EQ(loaded->key_pem, saved.key_pem);
+  EXPECT_EQ(loaded->folder, folder_);
 }
 
 TEST_F(CredentialsTest, OnlyTheirOwnerReadsThem) {
@@ -103,6 +104,19 @@ TEST_F(CredentialsTest, BadOnesDoNotReplaceGoodOnes) {
   EXPECT_EQ(Load()->key_pem, good.key_pem);
   ASSERT_TRUE(SaveCredentials(folder_, other).ok());
   EXPECT_EQ(Load()->key_pem, other.key_pem);
+}
+
+TEST_F(CredentialsTest, AreRenewedSoonerWhileThereAreTwoAuthorities) {
+  const auto key = PrivateKey::Generate();
+  const FleetIdentity who = {.role = FleetRole::kClient, .owner = "ann", .id = "ann-1"};
+  FleetCredentials credentials = {
+      .server = "fleet.local:9444",
+      .authorities_pem = authority_->certificate_pem(),
+      .certificate_pem = *authority_->Sign(*key->Request(), who, 30 * kDay, {}, clock_)};
+  EXPECT_EQ(*RenewalMillis(credentials), RenewalMillis(*ReadCertificate(credentials.certificate_pem)));
+  credentials.authorities_pem += CertificateAuthority::Create()->certificate_pem();
+  EXPECT_GT(*RenewalMillis(credentials), clock_.WallMillis());
+  EXPECT_LE(*RenewalMillis(credentials), clock_.WallMillis() + static_cast<int64_t>(1e3 * kDay));
 }
 
 TEST(DefaultCredentialsFolder, FollowsTheEnvironment) {

@@ -41,4 +41,15 @@ absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double sec
   return *pinned;
 }
 
+absl::Status CheckServerIsKnown(const std::string& server, const std::string& authorities_pem,
+                                double seconds) {
+  const absl::StatusOr<std::vector<std::string>> chain = PeerCertificates(server, After(seconds));
+  if (!chain.ok() || chain->empty()) return absl::OkStatus();
+  const absl::Status is_server = CheckIsServer(chain->front(), authorities_pem);
+  if (is_server.ok()) return absl::OkStatus();
+  return absl::UnauthenticatedError(
+      absl::StrCat("the fleet's authority was replaced, or somebody else answers at ", Printable(server),
+                   " (", is_server.message(), "); ask an operator for an invitation and enrol again"));
+}
+
 }  // namespace attune

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "fleet/identity/invitation.h"
 
@@ -20,6 +21,12 @@ namespace attune {
 // Fails as PeerCertificates() does, and with Unauthenticated if the server does not show that authority, or
 // the authority does not vouch for it as a server now.
 absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double seconds);
+
+// For somebody who has enrolled, and whose connection has failed: Unauthenticated, with the way out, if
+// whoever answers at `server`, "host:port", is not vouched for by one of the authorities (PEM). Ok also if
+// nobody answers in so many seconds. Thread safe.
+absl::Status CheckServerIsKnown(const std::string& server, const std::string& authorities_pem,
+                                double seconds);
 
 }  // namespace attune
 

@@ -156,6 +156,20 @@ TEST_F(PinnedServerTest, FindsTheAuthorityOfTheInvitation) {
   EXPECT_TRUE(AskWhoShows(shown).ok());
 }
 
+TEST_F(PinnedServerTest, MembersAreToldThatTheAuthorityWasReplaced) {
+  const auto look = [&](const CertificateAuthority& signer) {
+    const Shown shown = SignedBy(signer);
+    const Server server([&](int connection) { ShowCertificates(shown, connection); });
+    return CheckServerIsKnown(server.address(), authority_->certificate_pem(), kMostSeconds);
+  };
+  EXPECT_TRUE(look(*authority_).ok());
+  const absl::Status replaced = look(*other_);
+  EXPECT_EQ(replaced.code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(std::string(replaced.message()), HasSubstr("enrol again"));
+  // Who does not answer is not somebody else.
+  EXPECT_TRUE(CheckServerIsKnown("127.0.0.1:1", authority_->certificate_pem(), kMostSeconds).ok());
+}
+
 TEST_F(PinnedServerTest, TakesAddressesOfIpv6) {
   Shown shown = SignedBy(*authority_);
   shown.chain_pem += authority_->certificate_pem();

@@ -70,11 +70,15 @@ class JobsClient::Download {
 };
 
 JobsClient::JobsClient(const FleetCredentials& credentials, const JobsClientOptions& options)
-    : options_(options), fleet_(credentials), stub_(proto::Jobs::NewStub(ConnectFleet(credentials))) {}
+    : options_(options), fleet_(credentials) {}
+
+std::unique_ptr<proto::Jobs::Stub> JobsClient::stub() {
+  return proto::Jobs::NewStub(fleet_.connection().channel());
+}
 
 template <typename Request, typename Answer>
 absl::StatusOr<Answer> JobsClient::Call(Method<Request, Answer> method, const Request& request) {
-  return CallServer(fleet_.server(), *stub_, method, request);
+  return CallServer(fleet_.connection(), *stub(), method, request);
 }
 
 absl::Status JobsClient::Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const {
@@ -153,7 +157,7 @@ absl::StatusOr<proto::Job> JobsClient::Cancel(const std::string& id) {
 
 absl::Status JobsClient::Continue(Download& download, const WorkControl& control) {
   grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server
-  const auto pieces = stub_->ReadFile(&context, download.request());
+  const auto pieces = stub()->ReadFile(&context, download.request());
   proto::FilePiece piece;
   absl::Status status;
   while (status.ok() && pieces->Read(&piece)) {
@@ -162,7 +166,7 @@ absl::Status JobsClient::Continue(Download& download, const WorkControl& control
       status = control.Continue("receiving MiB", download.position() / kMiB, download.bytes() / kMiB + 1);
   }
   if (!status.ok()) context.TryCancel();
-  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.server());
+  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.connection().credentials());
   RETURN_IF_ERROR(status);
   RETURN_IF_ERROR(ended);
   if (download.position() == download.bytes()) return absl::OkStatus();
@@ -183,7 +187,7 @@ absl::Status JobsClient::WriteFile(const std::string& job, const proto::JobFile&
   ASSIGN_OR_RETURN(const InputFile input, OpenInputFile(path));
   grpc::ClientContext context;
   proto::FileWritten written;
-  const auto pieces = stub_->WriteFile(&context, &written);
+  const auto pieces = stub()->WriteFile(&context, &written);
   proto::FilePiece piece;
   piece.set_job(job);
   piece.set_name(file.name());
@@ -201,7 +205,7 @@ absl::Status JobsClient::WriteFile(const std::string& job, const proto::JobFile&
   } while (status.ok() && pieces->Write(piece) && offset < input.bytes);
   if (!status.ok()) context.TryCancel();
   pieces->WritesDone();
-  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.server());
+  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.connection().credentials());
   return status.ok() ? ended : status;
 }
 

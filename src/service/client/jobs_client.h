@@ -52,6 +52,8 @@ class JobsClient {
   template <typename Request, typename Answer>
   absl::StatusOr<Answer> Call(Method<Request, Answer> method, const Request& request);
 
+  // For the next call.
+  std::unique_ptr<jobs_service_proto::Jobs::Stub> stub();
   // Repeats the attempt while the server does not answer. Gives up when `position`, which an attempt moves
   // forward, has not moved during options.tries attempts.
   absl::Status Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const;
@@ -62,7 +64,6 @@ class JobsClient {
 
   const JobsClientOptions options_;
   FleetClient fleet_;
-  const std::unique_ptr<jobs_service_proto::Jobs::Stub> stub_;
 };
 
 }  // namespace attune

@@ -14,7 +14,6 @@
 #include "device/host.h"
 #include "device/pin_tree.h"
 #include "fleet/client/backoff.h"
-#include "fleet/client/fleet_client.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/wire/rpc_status.h"
 #include "service/runner/runner_connection.h"
@@ -46,19 +45,16 @@ absl::StatusOr<std::unique_ptr<JobRunner>> JobRunner::Create(JobRunnerOptions op
     return InvalidInput("this machine has ", usable, " processors, fewer than ", options.processors);
   if (options.processors > 0) machine.usable.resize(static_cast<size_t>(options.processors));
   PinProcessTree(machine.usable);
-  return std::unique_ptr<JobRunner>(new JobRunner(std::move(options), std::move(lock), facts.who.id,
-                                                  std::move(machine), std::move(credentials)));
+  return std::unique_ptr<JobRunner>(
+      new JobRunner(std::move(options), std::move(lock), facts.who.id, std::move(machine), credentials));
 }
 
 bool JobRunner::RenewIfDue() {
-  const auto facts = ReadCertificate(credentials_.certificate_pem);
-  if (!facts.ok() || SystemClock().WallMillis() < RenewalMillis(*facts)) return false;
-  absl::StatusOr<FleetCredentials> renewed = FleetClient(credentials_).Renew();
-  const absl::Status saved = renewed.ok() ? SaveCredentials(options_.folder, *renewed) : renewed.status();
-  if (saved.ok()) credentials_ = *std::move(renewed);
-  Log(saved.ok() ? LogLevel::kInfo : LogLevel::kWarning, "the certificate is to be renewed", "result",
-      saved.ToString());
-  return saved.ok();
+  const std::string before = fleet_.connection().credentials().certificate_pem;
+  // Whatever is answered: with any answer, the server may ask for a renewal.
+  const absl::Status asked = fleet_.Devices(id_).status();
+  if (!asked.ok()) Log(LogLevel::kInfo, "the server does not answer", "reason", asked.message());
+  return fleet_.connection().credentials().certificate_pem != before;
 }
 
 absl::Status JobRunner::Run() {
@@ -71,7 +67,8 @@ absl::Status JobRunner::Run() {
   Backoff backoff;
   Stopwatch since_renewal;
   while (!is_stopped_) {
-    RunnerConnection connection(credentials_,
+    const FleetCredentials credentials = fleet_.connection().credentials();
+    RunnerConnection connection(credentials,
                                 {.folder = options_.folder + "/jobs", .programs = options_.programs});
     // A new certificate is that of the next connection.
     const absl::Status ended = connection.Serve(hello, is_stopped_, [&] {
@@ -82,7 +79,7 @@ absl::Status JobRunner::Run() {
     if (is_stopped_) break;
     if (IsRefusedForGood(ended)) return ended;
     if (connection.was_welcomed() && !connection.has_failed()) backoff.Reset();
-    Log(LogLevel::kWarning, "not connected to the server", "runner", id_, "server", credentials_.server,
+    Log(LogLevel::kWarning, "not connected to the server", "runner", id_, "server", credentials.server,
         "reason", ended.message());
     const Stopwatch waiting;
     const double seconds = backoff.Next();

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "base/file_descriptor.h"
 #include "device/device.h"
+#include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
 
 namespace attune {
@@ -48,12 +49,12 @@ class JobRunner {
 
  private:
   JobRunner(JobRunnerOptions options, FileDescriptor lock, std::string id, DeviceInfo machine,
-            FleetCredentials credentials)
+            const FleetCredentials& credentials)
       : options_(std::move(options)),
         lock_(std::move(lock)),
         id_(std::move(id)),
         machine_(std::move(machine)),
-        credentials_(std::move(credentials)) {}
+        fleet_(credentials) {}
 
   // Whether there is a new certificate.
   bool RenewIfDue();
@@ -63,7 +64,7 @@ class JobRunner {
   const std::string id_;       // as in its certificate
   const DeviceInfo machine_;   // with the processors that it offers
   std::atomic<bool> is_stopped_ = false;
-  FleetCredentials credentials_;
+  FleetClient fleet_;
 };
 
 }  // namespace attune
