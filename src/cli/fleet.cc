@@ -1,4 +1,4 @@
-// attune fleet invite|join|list|show|drain|resume|remove|revoke|calibrate|top|slurm
+// attune fleet invite|join|list|show|drain|resume|remove|revoke|authority|calibrate|top|slurm
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "cli/calibrations_view.h"
 #include "cli/command.h"
+#include "cli/fleet_authority.h"
 #include "cli/fleet_calibrate.h"
 #include "cli/fleet_top.h"
 #include "cli/fleet_view.h"
@@ -156,6 +157,7 @@ void AddFleetCommand(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<Flags>();
   AddMembers(*fleet, flags, action);
   AddDevices(*fleet, flags, action);
+  AddFleetAuthorityCommand(*fleet, action);
   AddFleetCalibrateCommand(*fleet, action);
   AddFleetTopCommand(*fleet, action);
   AddFleetSlurmCommand(*fleet, action);

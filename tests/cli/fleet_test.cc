@@ -224,6 +224,33 @@ TEST_F(FleetCliTest, ARevokedAgentEnds) {
   EXPECT_THAT(Attune({"fleet", "list"}).out, HasSubstr("no devices"));
 }
 
+TEST_F(FleetCliTest, TheAuthorityIsReplacedWhileADeviceIsThere) {
+  StartAgent();
+  EXPECT_THAT(Attune({"fleet", "authority", "show"}).out, HasSubstr("is not being replaced"));
+  EXPECT_EQ(Attune({"fleet", "join", Invitation("client", "alice")}).exit_code, 0);
+  const auto by_server = [&](std::vector<std::string> arguments) {
+    Variables variables = variables_;
+    std::erase_if(variables, [](const auto& variable) { return variable.first == "ATTUNE_FLEET"; });
+    variables.emplace_back("ATTUNE_FLEET", folder_ / "nowhere");
+    return RunAttune(arguments, {.environment = variables});
+  };
+  const Outcome replaced = by_server({"fleet", "authority", "replace"});
+  ASSERT_EQ(replaced.exit_code, 0) << replaced.err;
+  EXPECT_THAT(replaced.out, HasSubstr("is being replaced since"));
+  const Outcome early = by_server({"fleet", "authority", "finish"});
+  EXPECT_EQ(early.exit_code, 1);
+  EXPECT_THAT(early.err, HasSubstr("would be thrown out"));
+  EXPECT_EQ(Attune({"fleet", "list"}).exit_code, 0);  // renews
+  const auto behind = [&] {
+    return json::parse(by_server({"fleet", "authority", "show", "--json", "-"}).out)["behind"];
+  };
+  while (!behind().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Outcome finished = by_server({"fleet", "authority", "finish"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("is not being replaced"));
+  while (Device().is_null()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
 TEST_F(FleetCliTest, ADrainedDeviceIsShownWithItsReason) {
   StartAgent();
   const std::string id = Device()["id"];

@@ -166,6 +166,8 @@ void FleetAgent::Receive(const proto::ToAgent& message) {
     if (device != devices_.end()) device->second.work->Take(message.work());
   } else if (message.has_stop()) {
     for (auto& [name, device] : devices_) device.work->Stop(FromWire(message.stop().token()));
+  } else if (message.has_renew()) {
+    renewal_.AskToRenew();
   }
 }
 

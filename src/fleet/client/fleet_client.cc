@@ -133,6 +133,14 @@ absl::StatusOr<proto::CalibrationState> FleetClient::Calibrate(const std::string
   return Call(&proto::Fleet::Stub::Calibrate, name);
 }
 
+absl::StatusOr<proto::AuthorityState> FleetClient::Authority(proto::AuthorityRequest::Change change,
+                                                             bool is_forced) {
+  proto::AuthorityRequest request;
+  request.set_change(change);
+  request.set_is_forced(is_forced);
+  return Call(&proto::Fleet::Stub::Authority, request);
+}
+
 absl::StatusOr<FleetCredentials> EnrolInFleet(const Invitation& invitation) {
   ASSIGN_OR_RETURN(const std::string authority, AuthorityOf(invitation, kCallSeconds));
   ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());

@@ -50,6 +50,11 @@ class FleetClient {
   absl::Status Revoke(const std::string& id, const std::string& reason);
   // Begins a calibration, and returns those before it.
   absl::StatusOr<fleet_proto::CalibrationState> Calibrate(const std::string& device);
+  // Replaces the fleet's authority, or shows how it stands with that. To finish is refused if members would
+  // be thrown out, unless it is forced.
+  absl::StatusOr<fleet_proto::AuthorityState> Authority(
+      fleet_proto::AuthorityRequest::Change change = fleet_proto::AuthorityRequest::NONE,
+      bool is_forced = false);
 
   RenewingConnection& connection() { return connection_; }
   // For the next call.

@@ -46,6 +46,12 @@ struct CertificateFacts {
   std::string authority = {};        // the id() of the authority that has signed it
 };
 
+// Why a member may not stay connected; ok: he may.
+using MemberRefusal = std::function<absl::Status(const CertificateFacts&)>;
+inline absl::Status CertificateIsRevoked() {
+  return absl::PermissionDeniedError("the certificate was revoked");
+}
+
 // Reads a certificate (PEM) without verifying it, which TLS does. Fails if it is not like those of Sign().
 absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem);
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -13,8 +14,12 @@
 namespace attune {
 namespace {
 
-// The owner of the server's own operator.
-constexpr char kServersOwner[] = "server";
+// The ends of invitations are kept for so long after them: a wall clock that is set back by more prolongs
+// them.
+constexpr double kKeptSeconds = 86400;
+
+// The server's own operator, who is the same whenever the server starts.
+constexpr char kServersOwner[] = "server", kServersOperator[] = "operator-of-server";
 
 // An identity that nobody has had before.
 absl::StatusOr<std::string> NewId(std::string_view begin) {
@@ -30,22 +35,30 @@ absl::StatusOr<Invitation> Admission::Invite(FleetRole role, const std::string& 
   if (role == FleetRole::kServer)
     return InvalidInput("a fleet has one server; invite agents, clients, runners and operators");
   RETURN_IF_ERROR(CheckFleetIdentity({.role = role, .owner = owner, .id = "new"}));
+  ASSIGN_OR_RETURN(const std::string fingerprint, authority_.ServersFingerprint());
   const std::lock_guard<std::mutex> lock(mutex_);
-  ASSIGN_OR_RETURN(const std::string fingerprint,
-                   KeyFingerprint(authorities_.servers_signer().certificate_pem()));
   ASSIGN_OR_RETURN(Invitation invitation, Invitation::New(enrolment_, fingerprint));
   RETURN_IF_ERROR(
       store_.AddInvitation({.digest = Sha256Hex(invitation.secret),
                             .role = role,
                             .owner = owner,
                             .end_ms = clock_.WallMillis() + static_cast<int64_t>(1e3 * kInvitationSeconds)}));
+  std::erase_if(ends_, [now = clock_.Now()](const auto& entry) { return entry.second + kKeptSeconds < now; });
+  ends_[Sha256Hex(invitation.secret)] = clock_.Now() + kInvitationSeconds;
   return invitation;
+}
+
+bool Admission::HasEnded(const std::string& digest) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto end = ends_.extract(digest);
+  return !end.empty() && end.mapped() <= clock_.Now();
 }
 
 absl::StatusOr<fleet_proto::Certificate> Admission::Enrol(const fleet_proto::EnrolRequest& request) {
   ASSIGN_OR_RETURN(const std::optional<PendingInvitation> invitation,
                    store_.TakeInvitation(request.secret(), clock_.WallMillis()));
-  if (!invitation) {
+  // A wall clock that is set back must not prolong it.
+  if (HasEnded(Sha256Hex(request.secret())) || !invitation) {
     return absl::PermissionDeniedError(
         "the invitation is unknown, was used, or is older than ten minutes; ask for a new one");
   }
@@ -60,13 +73,17 @@ absl::StatusOr<fleet_proto::Certificate> Admission::Renew(const FleetIdentity& w
 }
 
 absl::StatusOr<FleetCredentials> Admission::OperatorCredentials() {
-  return NewCredentials({.role = FleetRole::kOperator, .owner = kServersOwner});
+  return CredentialsOf({.role = FleetRole::kOperator, .owner = kServersOwner, .id = kServersOperator});
 }
 
 absl::StatusOr<FleetCredentials> Admission::NewCredentials(FleetIdentity who) {
+  ASSIGN_OR_RETURN(who.id, NewId(who.id.empty() ? Name(who.role) : who.id));
+  return CredentialsOf(who);
+}
+
+absl::StatusOr<FleetCredentials> Admission::CredentialsOf(const FleetIdentity& who) {
   ASSIGN_OR_RETURN(const PrivateKey key, PrivateKey::Generate());
   ASSIGN_OR_RETURN(const std::string request, key.Request());
-  ASSIGN_OR_RETURN(who.id, NewId(who.id.empty() ? Name(who.role) : who.id));
   ASSIGN_OR_RETURN(const fleet_proto::Certificate certificate, Certify(who, request));
   FleetCredentials credentials = {.server = certificate.server(),
                                   .authorities_pem = certificate.authorities(),
@@ -75,26 +92,21 @@ absl::StatusOr<FleetCredentials> Admission::NewCredentials(FleetIdentity who) {
   return credentials;
 }
 
-absl::StatusOr<ServerTls> Admission::ServerTlsFor(const std::vector<std::string>& hosts) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return authorities_.ServerTlsFor(hosts);
-}
-
-std::string Admission::TrustedPem() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return authorities_.TrustedPem();
+absl::Status Admission::Check(const CertificateFacts& facts) {
+  RETURN_IF_ERROR(authority_.Check(facts));
+  ASSIGN_OR_RETURN(const std::set<std::string> revoked, store_.RevokedSerials(clock_.WallMillis()));
+  return revoked.contains(facts.serial) ? CertificateIsRevoked() : absl::OkStatus();
 }
 
 absl::StatusOr<fleet_proto::Certificate> Admission::Certify(const FleetIdentity& who,
                                                             const std::string& request_pem) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ASSIGN_OR_RETURN(const std::string pem,
-                   authorities_.signer().Sign(request_pem, who, kCertificateSeconds, {}, clock_));
+  ASSIGN_OR_RETURN(const std::string pem, authority_.Sign(request_pem, who, kCertificateSeconds));
   ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(pem));
   RETURN_IF_ERROR(store_.AddCertificate(facts));
   fleet_proto::Certificate certificate;
   certificate.set_certificate(pem);
-  certificate.set_authorities(authorities_.TrustedPem());
+  certificate.set_authorities(authority_.TrustedPem());
+  const std::lock_guard<std::mutex> lock(mutex_);
   certificate.set_server(server_);
   return certificate;
 }

@@ -2,17 +2,18 @@
 #ifndef ATTUNE_FLEET_SERVER_ADMISSION_H_
 #define ATTUNE_FLEET_SERVER_ADMISSION_H_
 
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "fleet/identity/authority_files.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
+#include "fleet/server/fleet_authority.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.pb.h"
 
@@ -21,11 +22,13 @@ namespace attune {
 // Certificates are valid for so long, and are renewed in time by those who use them.
 inline constexpr double kCertificateSeconds = 30.0 * 86400;
 
-// Thread safe. The store and the clock must outlive it.
+// Thread safe. The authority, the store and the clock must outlive it.
 class Admission {
  public:
-  Admission(AuthorityFiles authorities, FleetStore& store, const Clock& clock = SystemClock())
-      : authorities_(std::move(authorities)), store_(store), clock_(clock) {}
+  Admission(FleetAuthority& authority, FleetStore& store, const Clock& clock = SystemClock())
+      : authority_(authority), store_(store), clock_(clock) {}
+
+  FleetAuthority& authority() { return authority_; }
 
   // "host:port" where those who are let in reach the two services. To be called before the other functions.
   void SetAddresses(std::string server, std::string enrolment) {
@@ -43,22 +46,28 @@ class Admission {
   // Another certificate for the same identity.
   absl::StatusOr<fleet_proto::Certificate> Renew(const FleetIdentity& who,
                                                  const fleet_proto::RenewRequest& request);
-  // Credentials of an operator with a new key, for whoever runs the server.
+  // Credentials of the server's own operator, with a new key.
   absl::StatusOr<FleetCredentials> OperatorCredentials();
   // Credentials with a new key for somebody whom the server lets in by itself. His id begins with that of
   // `who`; with his role if that is empty.
   absl::StatusOr<FleetCredentials> NewCredentials(FleetIdentity who);
-  // As AuthorityFiles has them.
-  absl::StatusOr<ServerTls> ServerTlsFor(const std::vector<std::string>& hosts);
-  std::string TrustedPem();
+  // Whether whoever shows this certificate is let in. PermissionDenied, with the reason, if not.
+  absl::Status Check(const CertificateFacts& facts);
 
  private:
   absl::StatusOr<fleet_proto::Certificate> Certify(const FleetIdentity& who, const std::string& request_pem);
+  absl::StatusOr<FleetCredentials> CredentialsOf(const FleetIdentity& who);
 
-  std::mutex mutex_;
-  AuthorityFiles authorities_;
+  // Whether the invitation with this digest has ended by the clock that does not jump; false if another
+  // process has made it. Forgets it.
+  bool HasEnded(const std::string& digest);
+
+  FleetAuthority& authority_;
   FleetStore& store_;
+  std::mutex mutex_;  // of what follows
   std::string server_, enrolment_;
+  std::map<std::string, double>
+      ends_;  // of invitations that this process has made, by digest; the clock's time
   const Clock& clock_;
 };
 

@@ -7,17 +7,16 @@
 #include <initializer_list>
 
 #include "absl/status/statusor.h"
-#include "base/clock.h"
 #include "fleet/identity/certificate.h"
-#include "fleet/store/fleet_store.h"
+#include "fleet/server/admission.h"
 
 namespace attune {
 
-// The facts of the caller's certificate. Unauthenticated if there is none, PermissionDenied if it was revoked
-// or its role is none of `roles`.
-absl::StatusOr<CertificateFacts> CallerOf(const grpc::ServerContextBase& context,
-                                          std::initializer_list<FleetRole> roles, FleetStore& store,
-                                          const Clock& clock = SystemClock());
+// The facts of the caller's certificate. Unauthenticated if there is none, PermissionDenied if it does not
+// count any more or its role is none of `roles`. The answer will ask the caller to renew it if its authority
+// is being replaced.
+absl::StatusOr<CertificateFacts> CallerOf(grpc::ServerContextBase& context,
+                                          std::initializer_list<FleetRole> roles, Admission& admission);
 
 }  // namespace attune
 

@@ -322,15 +322,6 @@ void Dispatcher::Tick() {
   Grant();
 }
 
-void Dispatcher::Close(const std::set<std::string>& serials) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const absl::Status why = absl::PermissionDeniedError("the certificate was revoked");
-  for (const auto& [number, agent] : agents_)
-    if (serials.contains(agent.who.serial)) agent.link->Close(why);
-  for (const auto& [number, client] : clients_)
-    if (serials.contains(client.who.serial)) client.link->Close(why);
-}
-
 void Dispatcher::SendToDevice(const std::string& device, const proto::ToAgent& message) {
   const auto agent = agent_of_device_.find(device);
   if (agent != agent_of_device_.end()) agents_.at(agent->second).link->Send(message);

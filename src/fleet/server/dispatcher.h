@@ -58,8 +58,12 @@ class Dispatcher {
 
   // To be called several times a second: ends leases that nobody gives signs of life for, and grants devices.
   void Tick();
-  // Closes the connections of these certificates.
-  void Close(const std::set<std::string>& serials);
+  // Closes the connections of members whom `refusal` refuses, with its reason.
+  void Close(const MemberRefusal& refusal);
+  // Asks agents to renew certificates that are not of this authority, once on each connection.
+  void AskToRenew(const std::string& authority);
+  // The ids of all members that are connected.
+  std::set<std::string> Connected() const;
 
   // The owner of a lease that one of this agent's devices has; PermissionDenied if there is no such lease.
   absl::StatusOr<std::string> OwnerOfLease(const FleetIdentity& agent, const LeaseToken& token) const;
@@ -87,6 +91,7 @@ class Dispatcher {
     std::string program = {};
     std::vector<std::string> lacks = {};
     double load = 0;
+    bool is_asked_to_renew = false;
   };
   struct Client {
     CertificateFacts who;

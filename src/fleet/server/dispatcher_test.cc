@@ -297,7 +297,9 @@ TEST_F(DispatcherTest, RemovingADeviceEndsItsLease) {
 
 TEST_F(DispatcherTest, ConnectionsOfARevokedCertificateEnd) {
   const AgentOfTest agent = Agent("a"), other = Agent("b");
-  dispatcher_->Close({"a"});
+  dispatcher_->Close([](const CertificateFacts& facts) {
+    return facts.serial == "a" ? CertificateIsRevoked() : absl::OkStatus();
+  });
   EXPECT_TRUE(agent.link->closed);
   EXPECT_FALSE(other.link->closed);
 }

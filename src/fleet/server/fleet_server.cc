@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "fleet/identity/authority_files.h"
 #include "fleet/server/admission.h"
 #include "fleet/server/enrolment_service.h"
+#include "fleet/server/fleet_authority.h"
 #include "fleet/server/fleet_service.h"
 #include "fleet/server/http_server.h"
 #include "fleet/server/metrics.h"
@@ -64,6 +64,7 @@ struct FleetServer::Parts {
   std::unique_ptr<BlobStore> blobs;
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<Calibrator> calibrator;
+  std::unique_ptr<FleetAuthority> authority;
   std::unique_ptr<Admission> admission;
   std::unique_ptr<EnrolmentService> enrolment_service;
   std::unique_ptr<FleetService> service;
@@ -88,16 +89,23 @@ struct FleetServer::Parts {
       calibrator->Tick();
       if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
       since_housekeeping.Lap();
-      // An operator may also revoke in the database, while the server runs.
-      const auto revoked = store->RevokedSerials(SystemClock().WallMillis());
-      if (revoked.ok()) Close(*revoked);
+      CloseRefused();
       certificates->RenewIfDue();
+      dispatcher->AskToRenew(authority->SignerId());
     }
   }
 
-  void Close(const std::set<std::string>& revoked) {
-    dispatcher->Close(revoked);
-    if (extension != nullptr) extension->Close(revoked);
+  // Closes connections by certificates that count no more: TLS does not look at them again.
+  void CloseRefused() {
+    // An operator may also revoke in the database, while the server runs.
+    const auto revoked = store->RevokedSerials(SystemClock().WallMillis());
+    const auto refusal = [&](const CertificateFacts& facts) -> absl::Status {
+      if (revoked.ok() && revoked->contains(facts.serial)) return CertificateIsRevoked();
+      if (authority->Check(facts).ok()) return absl::OkStatus();
+      return absl::UnavailableError("the fleet's authority was replaced; connect with the new certificate");
+    };
+    dispatcher->Close(refusal);
+    if (extension != nullptr) extension->Close(refusal);
   }
 
   absl::Status Readiness() const {
@@ -165,7 +173,8 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   ASSIGN_OR_RETURN(parts->blobs, BlobStore::Open(options.folder + "/blobs", options.blobs));
   ASSIGN_OR_RETURN(parts->dispatcher, Dispatcher::Create(*parts->store, options.dispatcher));
   parts->calibrator = std::make_unique<Calibrator>(*parts->dispatcher, *parts->store, options.calibrator);
-  parts->admission = std::make_unique<Admission>(std::move(authorities), *parts->store);
+  parts->authority = std::make_unique<FleetAuthority>(std::move(authorities));
+  parts->admission = std::make_unique<Admission>(*parts->authority, *parts->store);
   parts->certificates = std::make_unique<ServerCertificates>(options.folder, host, *parts->admission);
   RETURN_IF_ERROR(parts->certificates->WriteServers());
   parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);

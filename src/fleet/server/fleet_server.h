@@ -6,11 +6,11 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "fleet/blobs/blob_store.h"
+#include "fleet/identity/certificate.h"
 #include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
@@ -36,8 +36,8 @@ class FleetExtension {
   virtual absl::Status Begin() = 0;
   // The server ends soon. Cuts short what the service does by itself; calls are still answered.
   virtual void Stop() = 0;
-  // Closes the connections of these certificates.
-  virtual void Close(const std::set<std::string>& serials) = 0;
+  // Closes the connections of members whom `refusal` refuses, with its reason.
+  virtual void Close(const MemberRefusal& refusal) = 0;
 };
 
 struct FleetServerOptions {

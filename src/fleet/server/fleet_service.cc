@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "fleet/server/authority_replacement.h"
 #include "fleet/server/blob_pieces.h"
 #include "fleet/server/caller.h"
 #include "fleet/server/server_stream.h"
@@ -45,19 +46,19 @@ grpc::ServerBidiReactor<In, Out>* BeginStream(const absl::StatusOr<CertificateFa
 
 grpc::ServerBidiReactor<proto::FromAgent, proto::ToAgent>* FleetService::Serve(
     grpc::CallbackServerContext* context) {
-  return BeginStream<proto::FromAgent>(CallerOf(*context, {FleetRole::kAgent}, store_), dispatcher_,
+  return BeginStream<proto::FromAgent>(CallerOf(*context, {FleetRole::kAgent}, admission_), dispatcher_,
                                        &Dispatcher::AddAgent, &Dispatcher::RemoveAgent);
 }
 
 grpc::ServerBidiReactor<proto::FromClient, proto::ToClient>* FleetService::Measure(
     grpc::CallbackServerContext* context) {
-  return BeginStream<proto::FromClient>(CallerOf(*context, kClients, store_), dispatcher_,
+  return BeginStream<proto::FromClient>(CallerOf(*context, kClients, admission_), dispatcher_,
                                         &Dispatcher::AddClient, &Dispatcher::RemoveClient);
 }
 
 grpc::Status FleetService::Renew(grpc::ServerContext* context, const proto::RenewRequest* request,
                                  proto::Certificate* certificate) {
-  const auto who = CallerOf(*context, kAnyRole, store_);
+  const auto who = CallerOf(*context, kAnyRole, admission_);
   if (!who.ok()) return ToRpc(who.status());
   absl::StatusOr<proto::Certificate> renewed = admission_.Renew(who->who, *request);
   if (renewed.ok()) *certificate = *std::move(renewed);
@@ -66,7 +67,7 @@ grpc::Status FleetService::Renew(grpc::ServerContext* context, const proto::Rene
 
 grpc::Status FleetService::Devices(grpc::ServerContext* context, const proto::DevicesRequest* request,
                                    proto::DeviceList* devices) {
-  const auto who = CallerOf(*context, kAnyRole, store_);
+  const auto who = CallerOf(*context, kAnyRole, admission_);
   if (!who.ok()) return ToRpc(who.status());
   for (proto::Device& device : dispatcher_.Devices(request->key()))
     *devices->add_devices() = std::move(device);
@@ -75,7 +76,7 @@ grpc::Status FleetService::Devices(grpc::ServerContext* context, const proto::De
 
 grpc::Status FleetService::Queue(grpc::ServerContext* context, const proto::QueueRequest* request,
                                  proto::QueueState* state) {
-  const auto who = CallerOf(*context, kClients, store_);
+  const auto who = CallerOf(*context, kClients, admission_);
   if (!who.ok()) return ToRpc(who.status());
   if (request->promised_keys_size() > 0 && who->who.role != FleetRole::kOperator)
     return ToRpc(absl::PermissionDeniedError("operators alone promise devices"));
@@ -96,7 +97,7 @@ absl::Status FleetService::TakeBlob(const std::string& owner, grpc::ServerReader
 
 grpc::Status FleetService::SendBlob(grpc::ServerContext* context,
                                     grpc::ServerReader<proto::BlobPiece>* pieces, proto::BlobState* state) {
-  const auto who = CallerOf(*context, kClients, store_);
+  const auto who = CallerOf(*context, kClients, admission_);
   if (!who.ok()) return ToRpc(who.status());
   const absl::Status taken = TakeBlob(who->who.owner, *pieces);
   state->set_is_complete(taken.ok());
@@ -105,7 +106,7 @@ grpc::Status FleetService::SendBlob(grpc::ServerContext* context,
 
 grpc::Status FleetService::StateOfBlob(grpc::ServerContext* context, const proto::BlobName* name,
                                        proto::BlobState* state) {
-  const auto who = CallerOf(*context, kClients, store_);
+  const auto who = CallerOf(*context, kClients, admission_);
   if (!who.ok()) return ToRpc(who.status());
   state->set_is_complete(blobs_.Has(who->who.owner, name->digest()));
   if (state->is_complete()) return grpc::Status::OK;
@@ -123,13 +124,13 @@ absl::Status FleetService::GiveBlob(const FleetIdentity& agent, const proto::Rea
 
 grpc::Status FleetService::ReadBlob(grpc::ServerContext* context, const proto::ReadBlobRequest* request,
                                     grpc::ServerWriter<proto::BlobPiece>* pieces) {
-  const auto who = CallerOf(*context, {FleetRole::kAgent}, store_);
+  const auto who = CallerOf(*context, {FleetRole::kAgent}, admission_);
   return ToRpc(who.ok() ? GiveBlob(who->who, *request, *pieces) : who.status());
 }
 
 grpc::Status FleetService::Invite(grpc::ServerContext* context, const proto::InviteRequest* request,
                                   proto::InvitationText* invitation) {
-  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
   if (!who.ok()) return ToRpc(who.status());
   const absl::StatusOr<FleetRole> role = FleetRoleNamed(request->role());
   if (!role.ok()) return ToRpc(role.status());
@@ -157,7 +158,7 @@ absl::Status FleetService::Change(const proto::DeviceChange& change) {
 
 grpc::Status FleetService::ChangeDevice(grpc::ServerContext* context, const proto::DeviceChange* change,
                                         proto::DeviceList* devices) {
-  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
   if (!who.ok()) return ToRpc(who.status());
   const absl::Status changed = Change(*change);
   Log(LogLevel::kInfo, "device is changed", "change", proto::DeviceChange::Kind_Name(change->kind()),
@@ -169,22 +170,22 @@ grpc::Status FleetService::ChangeDevice(grpc::ServerContext* context, const prot
 
 grpc::Status FleetService::Revoke(grpc::ServerContext* context, const proto::RevokeRequest* request,
                                   proto::RevokeAnswer* /*answer*/) {
-  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
   if (!who.ok()) return ToRpc(who.status());
-  const int64_t now_ms = SystemClock().WallMillis();
-  const absl::Status revoked =
-      store_.RevokeIdentity(request->id(), {.reason = request->reason(), .time_ms = now_ms});
+  const absl::Status revoked = store_.RevokeIdentity(
+      request->id(), {.reason = request->reason(), .time_ms = SystemClock().WallMillis()});
   Log(LogLevel::kInfo, "member is revoked", "member", request->id(), "operator", who->who.id, "reason",
       request->reason(), "result", revoked.ToString());
   if (!revoked.ok()) return ToRpc(revoked);
-  const auto serials = store_.RevokedSerials(now_ms);
-  if (serials.ok()) dispatcher_.Close(*serials);
-  return ToRpc(serials.status());
+  dispatcher_.Close([&](const CertificateFacts& facts) {
+    return facts.who.id == request->id() ? CertificateIsRevoked() : absl::OkStatus();
+  });
+  return grpc::Status::OK;
 }
 
 grpc::Status FleetService::Calibrate(grpc::ServerContext* context, const proto::DeviceName* device,
                                      proto::CalibrationState* state) {
-  const auto who = CallerOf(*context, {FleetRole::kOperator}, store_);
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
   if (!who.ok()) return ToRpc(who.status());
   // The state before, so that the caller can tell a new calibration from those.
   absl::StatusOr<proto::CalibrationState> before = calibrator_.StateOf(device->id());
@@ -193,9 +194,23 @@ grpc::Status FleetService::Calibrate(grpc::ServerContext* context, const proto::
   return ToRpc(calibrator_.Begin(device->id()));
 }
 
+grpc::Status FleetService::Authority(grpc::ServerContext* context, const proto::AuthorityRequest* request,
+                                     proto::AuthorityState* state) {
+  const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
+  if (!who.ok()) return ToRpc(who.status());
+  absl::StatusOr<proto::AuthorityState> changed =
+      ChangeAuthority(*request, admission_.authority(), dispatcher_, store_);
+  if (request->change() != proto::AuthorityRequest::NONE)
+    Log(LogLevel::kWarning, "the fleet's authority is replaced", "step",
+        proto::AuthorityRequest::Change_Name(request->change()), "operator", who->who.id, "result",
+        changed.status().ToString());
+  if (changed.ok()) *state = *std::move(changed);
+  return ToRpc(changed.status());
+}
+
 grpc::Status FleetService::Calibrations(grpc::ServerContext* context, const proto::DeviceName* device,
                                         proto::CalibrationState* state) {
-  const auto who = CallerOf(*context, kClients, store_);
+  const auto who = CallerOf(*context, kClients, admission_);
   if (!who.ok()) return ToRpc(who.status());
   absl::StatusOr<proto::CalibrationState> found = calibrator_.StateOf(device->id());
   if (found.ok()) *state = *std::move(found);

@@ -52,6 +52,8 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
                       fleet_proto::RevokeAnswer* answer) override;
   grpc::Status Calibrate(grpc::ServerContext* context, const fleet_proto::DeviceName* device,
                          fleet_proto::CalibrationState* state) override;
+  grpc::Status Authority(grpc::ServerContext* context, const fleet_proto::AuthorityRequest* request,
+                         fleet_proto::AuthorityState* state) override;
   grpc::Status Calibrations(grpc::ServerContext* context, const fleet_proto::DeviceName* device,
                             fleet_proto::CalibrationState* state) override;
 

@@ -3,8 +3,6 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
-#include <algorithm>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/private_file.h"
@@ -19,16 +17,19 @@ namespace {
 
 constexpr char kChain[] = "tls-chain.pem", kKey[] = "tls-key.pem", kTrusted[] = "tls-trusted.pem";
 constexpr unsigned kReloadSeconds = 1;
-constexpr int64_t kRetryMillis = 60'000;
+constexpr double kRetrySeconds = 60;
 
 }  // namespace
 
 absl::Status ServerCertificates::WriteServers() {
-  ASSIGN_OR_RETURN(const ServerTls tls, admission_.ServerTlsFor({kFleetServerName, host_}));
+  const std::string trusted = admission_.authority().TrustedPem();
+  ASSIGN_OR_RETURN(const ServerTls tls, admission_.authority().ServerTlsFor({kFleetServerName, host_}));
   RETURN_IF_ERROR(WritePrivateFile(Path(kKey), tls.key_pem));
   RETURN_IF_ERROR(WritePrivateFile(Path(kChain), tls.chain_pem));
-  RETURN_IF_ERROR(WritePrivateFile(Path(kTrusted), admission_.TrustedPem()));
+  RETURN_IF_ERROR(WritePrivateFile(Path(kTrusted), trusted));
   servers_renewal_ms_ = tls.renewal_ms;
+  trusted_ = trusted;
+  read_from_ = SystemClock().Now() + 2 * kReloadSeconds;
   return absl::OkStatus();
 }
 
@@ -37,17 +38,27 @@ absl::Status ServerCertificates::WriteOperators() {
   ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(own.certificate_pem));
   RETURN_IF_ERROR(SaveCredentials(OperatorFolder(folder_), own));
   operators_renewal_ms_ = RenewalMillis(facts);
+  operators_authority_ = facts.authority;
+  operators_trusted_ = own.authorities_pem;
   return absl::OkStatus();
 }
 
-void ServerCertificates::RenewIfDue() {
+absl::Status ServerCertificates::WriteDue() {
+  FleetAuthority& authority = admission_.authority();
   const int64_t now_ms = SystemClock().WallMillis();
-  if (now_ms < std::min(servers_renewal_ms_, operators_renewal_ms_)) return;
-  absl::Status status = WriteServers();
-  if (status.ok()) status = WriteOperators();
+  if (now_ms >= servers_renewal_ms_ || trusted_ != authority.TrustedPem()) RETURN_IF_ERROR(WriteServers());
+  if (SystemClock().Now() >= read_from_) authority.ServerAccepts(trusted_);
+  const bool operators_are_good = now_ms < operators_renewal_ms_ && operators_trusted_ == trusted_ &&
+                                  operators_authority_ == authority.SignerId();
+  return operators_are_good ? absl::OkStatus() : WriteOperators();
+}
+
+void ServerCertificates::RenewIfDue() {
+  if (SystemClock().Now() < retry_from_) return;
+  const absl::Status status = WriteDue();
   if (status.ok()) return;
   Log(LogLevel::kError, "certificates are not renewed", "reason", status.message());
-  servers_renewal_ms_ = operators_renewal_ms_ = now_ms + kRetryMillis;
+  retry_from_ = SystemClock().Now() + kRetrySeconds;
 }
 
 std::shared_ptr<grpc::ServerCredentials> ServerCertificates::ForMembers() const { return Credentials(true); }

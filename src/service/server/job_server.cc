@@ -44,17 +44,17 @@ class JobServer final : public FleetExtension,
   grpc::Service& service() override { return *this; }
   absl::Status Begin() override { return schedule_->Begin(); }
   void Stop() override { schedule_->Stop(); }
-  void Close(const std::set<std::string>& serials) override { schedule_->hub().Close(serials); }
+  void Close(const MemberRefusal& refusal) override { schedule_->hub().Close(refusal); }
 
   grpc::Status Submit(grpc::ServerContext* context, const proto::Submission* request,
                       proto::JobList* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.store);
+    const auto who = CallerOf(*context, kClients, parts_.admission);
     return who.ok() ? Give(Submitted(who->who, *request), answer) : ToRpc(who.status());
   }
 
   grpc::Status List(grpc::ServerContext* context, const proto::ListRequest* request,
                     proto::JobList* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.store);
+    const auto who = CallerOf(*context, kClients, parts_.admission);
     if (!who.ok()) return ToRpc(who.status());
     JobQuery query = QueryOf(who->who);
     query.unfinished = request->unfinished();
@@ -64,7 +64,7 @@ class JobServer final : public FleetExtension,
 
   grpc::Status Show(grpc::ServerContext* context, const proto::JobName* request,
                     proto::JobDetail* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.store);
+    const auto who = CallerOf(*context, kClients, parts_.admission);
     if (!who.ok()) return ToRpc(who.status());
     absl::StatusOr<proto::JobDetail> shown = schedule_->Show(QueryOf(who->who, request->id()));
     if (shown.ok()) *answer = *std::move(shown);
@@ -73,7 +73,7 @@ class JobServer final : public FleetExtension,
 
   grpc::Status Cancel(grpc::ServerContext* context, const proto::JobName* request,
                       proto::Job* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.store);
+    const auto who = CallerOf(*context, kClients, parts_.admission);
     if (!who.ok()) return ToRpc(who.status());
     absl::StatusOr<proto::Job> cancelled = schedule_->Cancel(QueryOf(who->who, request->id()));
     Log(LogLevel::kInfo, "job is cancelled", "job", request->id(), "by", who->who.id, "result",
@@ -85,19 +85,19 @@ class JobServer final : public FleetExtension,
   grpc::Status ReadFile(grpc::ServerContext* context, const proto::FileRequest* request,
                         grpc::ServerWriter<proto::FilePiece>* pieces) override {
     const auto who =
-        CallerOf(*context, {FleetRole::kClient, FleetRole::kOperator, FleetRole::kRunner}, parts_.store);
+        CallerOf(*context, {FleetRole::kClient, FleetRole::kOperator, FleetRole::kRunner}, parts_.admission);
     return ToRpc(who.ok() ? GiveFile(who->who, *request, *pieces) : who.status());
   }
 
   grpc::Status WriteFile(grpc::ServerContext* context, grpc::ServerReader<proto::FilePiece>* pieces,
                          proto::FileWritten* /*answer*/) override {
-    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.store);
+    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.admission);
     return ToRpc(who.ok() ? TakeFile(who->who, *pieces) : who.status());
   }
 
   grpc::ServerBidiReactor<proto::FromRunner, proto::ToRunner>* Run(
       grpc::CallbackServerContext* context) override {
-    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.store);
+    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.admission);
     const auto stream = ServerStream<proto::FromRunner, proto::ToRunner>::Create();
     if (!who.ok()) {
       stream->Begin({});

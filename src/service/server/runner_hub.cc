@@ -157,11 +157,10 @@ void RunnerHub::Remove(int64_t number) {
   changed_.notify_all();
 }
 
-void RunnerHub::Close(const std::set<std::string>& serials) {
+void RunnerHub::Close(const MemberRefusal& refusal) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [number, connection] : connections_)
-    if (serials.contains(connection.who.serial))
-      connection.link->Close(absl::PermissionDeniedError("the certificate was revoked"));
+    if (const absl::Status refused = refusal(connection.who); !refused.ok()) connection.link->Close(refused);
 }
 
 std::optional<std::string> RunnerHub::FilesOwner(const std::string& machine, const std::string& job) const {

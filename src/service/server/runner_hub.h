@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,8 +63,8 @@ class RunnerHub final : public Runners {
   int64_t Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> link);
   void Receive(int64_t connection, const jobs_service_proto::FromRunner& message);
   void Remove(int64_t connection);
-  // Closes the connections of these certificates.
-  void Close(const std::set<std::string>& serials);
+  // Closes the connections of machines that `refusal` refuses, with its reason.
+  void Close(const MemberRefusal& refusal);
 
   // By which the store has the files of a job that a machine, by its certificate's id, has now; nothing if it
   // has no such job.

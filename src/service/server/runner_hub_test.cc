@@ -228,7 +228,9 @@ TEST_F(RunnerHubTest, AnotherScheduleBeginsWithoutRunners) {
 
 TEST_F(RunnerHubTest, RevokedMachinesAreOut) {
   MachineOfTest machine(hub_, "ann", "runner-1"), other(hub_, "ann", "runner-2");
-  hub_.Close({"runner-1"});
+  hub_.Close([](const CertificateFacts& facts) {
+    return facts.serial == "runner-1" ? CertificateIsRevoked() : absl::OkStatus();
+  });
   EXPECT_THAT(machine.closed(), HasSubstr("revoked"));
   EXPECT_EQ(other.closed(), "");
 }
