@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
+#include "device/sensors.h"
 #include "fleet/agent/fleet_agent.h"
 #include "fleet/host/device_host_process.h"
 #include "fleet/host/stays_off_lease.h"
@@ -60,6 +61,7 @@ absl::Status RunAgent(Flags flags) {
   if (flags.agent.folder.empty()) {
     ASSIGN_OR_RETURN(flags.agent.folder, DefaultAgentFolder());
   }
+  flags.agent.sensors = ReadableSensors("/sys");
   HostEvents events;
   ASSIGN_OR_RETURN(
       std::unique_ptr<DeviceHostProcess> host,

@@ -38,6 +38,7 @@ Json DevicesJson(const std::vector<proto::Device>& devices) {
                   {"held_by", device.held_by()}, {"drained", device.drained()},
                   {"load", device.load()},       {"program", device.program()}};
     entry["lacks"] = std::vector<std::string>(device.lacks().begin(), device.lacks().end());
+    entry["sensors"] = std::vector<std::string>(device.sensors().begin(), device.sensors().end());
     if (const auto info = DecodeDevice(device.info()); info.ok()) {
       entry["fingerprint"] = info->fingerprint;
       entry["target"] = info->target.name;
@@ -73,6 +74,9 @@ std::string DeviceText(const proto::Device& device) {
   if (device.is_there()) {
     rows.push_back({"load", absl::StrFormat("%.2f runnable threads per processor", device.load())});
     rows.push_back({"program", WithoutControls(device.program())});
+    rows.push_back({"sensors", device.sensors().empty()
+                                   ? "none that its agent may read"
+                                   : WithoutControls(absl::StrJoin(device.sensors(), ", "))});
   }
   for (const std::string& lack : device.lacks()) rows.push_back({"lacks", WithoutControls(lack)});
   return FormatTable(rows, {false, false});

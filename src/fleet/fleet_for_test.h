@@ -38,6 +38,7 @@ class AgentOfTest {
     FleetAgentOptions options;
     options.folder = folder;
     options.keys = {"desk"};
+    options.sensors = {"frequency"};
     options.idle_seconds = idle_seconds;
     auto created = FleetAgent::Create(options);
     EXPECT_TRUE(created.ok()) << created.status();

@@ -95,6 +95,7 @@ TEST_F(FleetTest, AClientMeasuresOnADevice) {
   fleet_.AwaitDevices(1);
   const auto service = Service("alice");
   EXPECT_EQ(service->device().fingerprint, "board");
+  EXPECT_EQ(fleet_.Operator()->Devices("desk")->at(0).sensors(0), "frequency");
   const auto batch = service->Submit(Items(*service, 20));
   ExpectAllOk(*batch, 20);
   EXPECT_EQ(bench.total(), 20);

@@ -256,7 +256,8 @@ TEST_F(FleetCliTest, ADrainedDeviceIsShownWithItsReason) {
   const std::string id = Device()["id"];
   EXPECT_EQ(Attune({"fleet", "drain", id, "--reason", "repairs"}).exit_code, 0);
   EXPECT_THAT(Attune({"fleet", "list"}).out, HasSubstr("drained: repairs"));
-  EXPECT_THAT(Attune({"fleet", "show", id}).out, AllOf(HasSubstr("repairs"), HasSubstr("target")));
+  EXPECT_THAT(Attune({"fleet", "show", id}).out,
+              AllOf(HasSubstr("repairs"), HasSubstr("target"), HasSubstr("sensors")));
   EXPECT_EQ(Attune({"fleet", "resume", id}).exit_code, 0);
   EXPECT_THAT(Attune({"fleet", "list"}).out, Not(HasSubstr("repairs")));
 }

@@ -181,6 +181,7 @@ proto::FromAgent FleetAgent::Hello() const {
     added->set_name(name);
     added->mutable_keys()->Assign(options_.keys.begin(), options_.keys.end());
     added->set_info(EncodeDevice(device.host->device()));
+    added->mutable_sensors()->Assign(options_.sensors.begin(), options_.sensors.end());
     if (device.host->lacks().empty()) continue;
     added->mutable_trusted_owners()->Assign(options_.owners.begin(), options_.owners.end());
     for (const std::string& lack : device.host->lacks()) hello->add_lacks(lack);

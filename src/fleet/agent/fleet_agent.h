@@ -26,11 +26,12 @@
 namespace attune {
 
 struct FleetAgentOptions {
-  std::string folder = {};               // of its credentials, and of the blobs that it keeps
-  std::string program = {};              // this program's version, for people
-  std::vector<std::string> keys = {};    // that its devices can be asked for by, besides their fingerprints
-  std::vector<std::string> owners = {};  // whose work it takes even if the machine cannot fence it in
-  double idle_seconds = 0;               // it ends once it had no work for so long; 0: never
+  std::string folder = {};                // of its credentials, and of the blobs that it keeps
+  std::string program = {};               // this program's version, for people
+  std::vector<std::string> keys = {};     // that its devices can be asked for by, besides their fingerprints
+  std::vector<std::string> sensors = {};  // that its devices have (device/sensors.h)
+  std::vector<std::string> owners = {};   // whose work it takes even if the machine cannot fence it in
+  double idle_seconds = 0;                // it ends once it had no work for so long; 0: never
 };
 
 // Keeps a connection to the server until it is stopped. Thread safe.

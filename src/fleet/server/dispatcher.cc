@@ -16,7 +16,7 @@ namespace {
 
 namespace proto = fleet_proto;
 
-constexpr int kMaxDevices = 64, kMaxKeys = 32, kMaxItems = 4096;
+constexpr int kMaxDevices = 64, kMaxKeys = 32, kMaxSensors = 256, kMaxItems = 4096;
 constexpr size_t kMaxItemBytes = size_t{8} << 10;  // so that all of a lease fit in a message
 
 }  // namespace
@@ -101,6 +101,7 @@ absl::Status Dispatcher::Join(int64_t number, Agent& agent, const proto::Hello& 
   for (const proto::AgentDevice& device : hello.devices()) {
     RETURN_IF_ERROR(JoinDevice(number, agent, device));
     agent.devices.insert(IdOf(agent, device.name()));
+    agent.sensors[IdOf(agent, device.name())] = {device.sensors().begin(), device.sensors().end()};
   }
   Log(LogLevel::kInfo, "agent is here", "agent", agent.who.who.id, "owner", agent.who.who.owner, "devices",
       hello.devices_size(), "program", hello.program());
@@ -119,6 +120,8 @@ absl::Status Dispatcher::Join(int64_t number, Agent& agent, const proto::Hello& 
 
 absl::Status Dispatcher::JoinDevice(int64_t number, const Agent& agent, const proto::AgentDevice& device) {
   if (device.keys_size() > kMaxKeys) return InvalidInput("a device has at most ", kMaxKeys, " keys");
+  if (device.sensors_size() > kMaxSensors)
+    return InvalidInput("a device has at most ", kMaxSensors, " sensors");
   ASSIGN_OR_RETURN(const DeviceInfo info, DecodeDevice(device.info()));
   FleetDevice record = {.id = IdOf(agent, device.name()),
                         .agent = agent.who.who.id,

@@ -87,7 +87,8 @@ class Dispatcher {
   struct Agent {
     CertificateFacts who;
     std::shared_ptr<AgentLink> link;
-    std::set<std::string> devices = {};  // ids
+    std::set<std::string> devices = {};                            // ids
+    std::map<std::string, std::vector<std::string>> sensors = {};  // of each
     std::string program = {};
     std::vector<std::string> lacks = {};
     double load = 0;

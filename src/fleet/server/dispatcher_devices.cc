@@ -34,6 +34,8 @@ proto::Device Dispatcher::Describe(const FleetDevice& device) const {
   described.set_load(agent.load);
   described.set_program(agent.program);
   described.mutable_lacks()->Assign(agent.lacks.begin(), agent.lacks.end());
+  if (const auto sensors = agent.sensors.find(device.id); sensors != agent.sensors.end())
+    described.mutable_sensors()->Assign(sensors->second.begin(), sensors->second.end());
   return described;
 }
 
