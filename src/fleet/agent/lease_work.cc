@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "fleet/wire/channel.h"
@@ -106,10 +107,17 @@ void LeaseWork::Observe(const HostEvent& event) {
   ToWire(latest_, *message.mutable_token());
   message.set_index(static_cast<int32_t>(result->index));
   message.set_measurement(EncodeMeasurement(result->measurement));
+  for (const std::string& digest : result->missing) {
+    if (const auto reason = unfetched_.find(digest); reason != unfetched_.end()) {
+      // To send it to the fleet once more would not help.
+      message.set_measurement(EncodeMeasurement(FailedMeasurement(TrialOutcome::kRetry, reason->second)));
+    } else {
+      message.add_missing(digest);
+    }
+  }
   if (message.measurement().size() > kMostMeasurementBytes)
     message.set_measurement(EncodeMeasurement(
         FailedMeasurement(TrialOutcome::kOutOfMemory, "the result is larger than a message may be")));
-  message.mutable_missing()->Assign(result->missing.begin(), result->missing.end());
   send_(message);
   results_[message.index()] = std::move(message);
 }
@@ -156,10 +164,13 @@ void LeaseWork::Prepare(const Portion& portion) {
       host_.Forget(digest);  // it may be there from another owner
       const std::lock_guard<std::mutex> lock(mutex_);
       given_.erase(digest);
+      if (!absl::IsNotFound(file.status()))
+        unfetched_[digest] = absl::StrCat("on the device's machine: ", file.status().message());
       continue;
     }
     {
       const std::lock_guard<std::mutex> lock(mutex_);
+      unfetched_.erase(digest);
       if (!given_.insert(digest).second) continue;
     }
     host_.Put(digest, file->get());

@@ -75,7 +75,8 @@ class LeaseWork {
   std::map<int32_t, fleet_proto::Result> results_;  // of these
   std::set<int64_t> batches_;                       // numbers of the latest lease's batches
   std::deque<Portion> waiting_;
-  std::set<std::string> given_;  // digests of blobs that the host has
+  std::set<std::string> given_;                   // digests of blobs that the host has
+  std::map<std::string, std::string> unfetched_;  // why blobs that the fleet has are not here, by digest
   int64_t last_batch_ = 0;
 
   std::thread thread_;  // last member: uses all of the above

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 
 #include "fleet/wire/token.h"
@@ -64,15 +65,17 @@ class HostOfTest final : public DeviceHost {
   std::vector<int64_t> cancelled_;
 };
 
-// Has every blob, but for those that are missing.
+// Has every blob, but for those that are missing, or that it has no room for.
 class FetcherOfTest final : public BlobFetcher {
  public:
   absl::StatusOr<FileDescriptor> Fetch(const LeaseToken& /*token*/, const std::string& /*owner*/,
                                        const std::string& digest) override {
     if (missing.contains(digest)) return absl::NotFoundError("no such blob");
+    if (is_full) return absl::ResourceExhaustedError("/blobs: the disk is full");
     return Blob::Of("any")->Open();
   }
   std::set<std::string> missing;
+  std::atomic<bool> is_full = false;
 };
 
 class LeaseWorkTest : public ::testing::Test {
@@ -184,6 +187,26 @@ TEST_F(LeaseWorkTest, ABlobOfAnotherOwnerIsTakenFromTheHost) {
   host_.AwaitBatches(1);
   EXPECT_EQ(host_.put(), (std::vector<std::string>{std::string(64, 'a')}));
   EXPECT_EQ(host_.forgotten(), (std::vector<std::string>{data_}));
+}
+
+TEST_F(LeaseWorkTest, AFullDiskIsTheReasonUntilThereIsRoomAgain) {
+  fetcher_.is_full = true;
+  work_.Take(Work(1, {1}));
+  HostResult result{.number = host_.AwaitBatches(1)[0].number, .index = 1};
+  result.measurement = FailedMeasurement(TrialOutcome::kRetry, "blobs are missing");
+  result.missing = {data_};
+  work_.Observe(result);
+  ASSERT_EQ(sent_.size(), 1);
+  const auto measurement = DecodeMeasurement(sent_[0].measurement());
+  EXPECT_EQ(measurement->outcome, TrialOutcome::kRetry);
+  EXPECT_EQ(measurement->reason, "on the device's machine: /blobs: the disk is full");
+  EXPECT_EQ(sent_[0].missing_size(), 0);
+  fetcher_.is_full = false;
+  work_.Take(Work(2, {1}));
+  Answer(host_.AwaitBatches(2)[1].number, 1);
+  EXPECT_EQ(host_.put(), (std::vector<std::string>{std::string(64, 'a'), data_}));
+  ASSERT_EQ(sent_.size(), 2);
+  EXPECT_EQ(DecodeMeasurement(sent_[1].measurement())->outcome, TrialOutcome::kOk);
 }
 
 TEST_F(LeaseWorkTest, ABlobIsGivenOnceUnlessTheHostHasLostIt) {

@@ -33,7 +33,9 @@ constexpr double kKeptShare = 0.9;
 
 absl::Status SystemError(const std::string& path, int error) {
   const std::string message = absl::StrCat(path, ": ", std::strerror(error));
-  if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(message);
+  if (error == ENOSPC || error == EDQUOT)
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, ": cannot grow: the disk is full; free some space and try again"));
   return error == ENOENT ? absl::NotFoundError(message) : absl::UnavailableError(message);
 }
 
@@ -194,10 +196,11 @@ absl::Status BlobStore::Finish(const std::string& owner, const std::string& dige
   // Reading takes seconds for the largest, and others go on meanwhile.
   const absl::StatusOr<std::string> found = DigestOf(checked);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (found.ok() && *found == digest) return Keep(owner, digest, checked);
-  if (found.ok()) fs::remove(checked, error);
-  if (!found.ok()) fs::rename(checked, partial, error);
-  RETURN_IF_ERROR(found.status());
+  const absl::Status kept = found.ok() && *found == digest ? Keep(owner, digest, checked) : found.status();
+  if (!kept.ok()) fs::rename(checked, partial, error);  // another call may go on
+  RETURN_IF_ERROR(kept);
+  if (*found == digest) return absl::OkStatus();
+  fs::remove(checked, error);
   return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", *found));
 }
 

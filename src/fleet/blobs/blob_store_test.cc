@@ -128,6 +128,20 @@ TEST_F(BlobStoreTest, NothingChangesWhatIsBeingChecked) {
   EXPECT_EQ(Content(*store, "ann", digest), "bytes");
 }
 
+TEST_F(BlobStoreTest, WhatCannotBeKeptNowIsFinishedLater) {
+  const std::string digest = Sha256Hex("bytes"), owners = folder_ / "blobs/owners";
+  const auto store = Open();
+  ASSERT_TRUE(store->Append("ann", digest, 0, "bytes").ok());
+  std::filesystem::remove(owners);
+  std::ofstream(owners) << "no folder";
+  EXPECT_FALSE(store->Finish("ann", digest).ok());
+  EXPECT_EQ(*store->Sent("ann", digest), 5);
+  std::filesystem::remove(owners);
+  std::filesystem::create_directory(owners);
+  EXPECT_TRUE(store->Finish("ann", digest).ok());
+  EXPECT_EQ(Content(*store, "ann", digest), "bytes");
+}
+
 TEST_F(BlobStoreTest, RefusesWhatIsNoDigest) {
   const auto store = Open();
   for (const std::string& bad : {std::string(), std::string("../../etc/passwd"), std::string(64, 'G'),

@@ -90,6 +90,22 @@ TEST_F(CalibratorTest, EachIntervalADeviceIsCalibratedAndGivenBack) {
   EXPECT_THAT(State().calibrations(), SizeIs(2));
 }
 
+// It cannot tell how old the latest one is, and calibrates once more rather than not for hours.
+TEST_F(CalibratorTest, AWallClockThatJumpsCostsOneCalibration) {
+  Pass(5);
+  ASSERT_THAT(State().calibrations(), SizeIs(1));
+  int count = 1;
+  for (const double jump : {-5 * 3600.0, 9 * 3600.0, -4 * 3600.0}) {
+    clock_.JumpWall(jump);
+    ++count;
+    Pass(5);
+    EXPECT_THAT(State().calibrations(), SizeIs(count)) << jump;
+    Pass(kOptions.interval_seconds / 2);
+    EXPECT_THAT(State().calibrations(), SizeIs(count)) << jump;
+  }
+  EXPECT_EQ(Device().drained(), "");
+}
+
 TEST_F(CalibratorTest, WithoutAnIntervalOnlyRequestsCount) {
   calibrator_ = std::make_unique<Calibrator>(*dispatcher_, *store_, CalibratorOptions(), clock_);
   Pass(100);

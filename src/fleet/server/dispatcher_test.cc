@@ -193,6 +193,24 @@ TEST_F(DispatcherTest, ASilentDeviceLosesItsLeaseAndItsResultsAreRefused) {
   EXPECT_EQ(client.num_results() + next.num_results(), 0);
 }
 
+TEST_F(DispatcherTest, LeasesDoNotHeedTheWallClock) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  for (const double jump : {5 * 3600.0, -9 * 3600.0}) {
+    clock_.JumpWall(jump);
+    clock_.Advance(kLeaseSeconds - 1);
+    dispatcher_->Tick();
+    EXPECT_FALSE(client.link->closed) << jump;
+    Beat(agent);
+    Beat(client);
+  }
+  clock_.Advance(kLeaseSeconds / 2);
+  clock_.JumpWall(-3600);
+  clock_.Advance(kLeaseSeconds / 2);
+  dispatcher_->Tick();
+  EXPECT_TRUE(client.link->closed);
+}
+
 TEST_F(DispatcherTest, ASilentHolderLosesTheDevice) {
   const AgentOfTest agent = Agent("a");
   const ClientOfTest client = Client("alice"), next = Client("carol");

@@ -99,7 +99,7 @@ grpc::Status FleetService::SendBlob(grpc::ServerContext* context,
                                     grpc::ServerReader<proto::BlobPiece>* pieces, proto::BlobState* state) {
   const auto who = CallerOf(*context, kClients, admission_);
   if (!who.ok()) return ToRpc(who.status());
-  const absl::Status taken = TakeBlob(who->who.owner, *pieces);
+  const absl::Status taken = Annotate(TakeBlob(who->who.owner, *pieces), "on the fleet's server");
   state->set_is_complete(taken.ok());
   return ToRpc(taken);
 }

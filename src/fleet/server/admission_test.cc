@@ -1,0 +1,63 @@
+#include "fleet/server/admission.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "base/testing/manual_clock.h"
+#include "base/testing/temporary_folder.h"
+#include "fleet/store/sqlite_fleet_store.h"
+
+namespace attune {
+namespace {
+
+constexpr double kHours = 3600;
+
+class AdmissionTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<fleet_proto::Certificate> Enrol(const Invitation& invitation) {
+    fleet_proto::EnrolRequest request;
+    request.set_secret(invitation.secret);
+    request.set_certificate_request(*PrivateKey::Generate()->Request());
+    return admission_.Enrol(request);
+  }
+  Invitation Invite() { return *admission_.Invite(FleetRole::kAgent, "ann"); }
+
+  const testing::TemporaryFolder folder_;
+  ManualClock clock_;
+  const std::unique_ptr<FleetStore> store_ = *SqliteFleetStore::Open(folder_ / "fleet.db");
+  FleetAuthority authority_{*AuthorityFiles::OpenOrCreate(folder_ / "state", clock_), clock_};
+  Admission admission_{authority_, *store_, clock_};
+};
+
+TEST_F(AdmissionTest, AnInvitationCountsForTenMinutes) {
+  const Invitation invitation = Invite(), other = Invite();
+  clock_.Advance(kInvitationSeconds - 1);
+  EXPECT_TRUE(Enrol(invitation).ok());
+  clock_.Advance(1);
+  EXPECT_TRUE(absl::IsPermissionDenied(Enrol(other).status()));
+}
+
+TEST_F(AdmissionTest, AWallClockThatIsSetBackDoesNotProlongAnInvitation) {
+  const Invitation invitation = Invite(), other = Invite();
+  clock_.JumpWall(-5 * kHours);
+  EXPECT_TRUE(Enrol(invitation).ok());
+  clock_.Advance(kInvitationSeconds);
+  EXPECT_TRUE(absl::IsPermissionDenied(Enrol(other).status()));
+}
+
+TEST_F(AdmissionTest, AWallClockThatIsSetForwardEndsInvitationsAndNothingElse) {
+  const Invitation invitation = Invite();
+  clock_.JumpWall(5 * kHours);
+  EXPECT_TRUE(absl::IsPermissionDenied(Enrol(invitation).status()));
+  EXPECT_TRUE(Enrol(Invite()).ok());
+}
+
+TEST_F(AdmissionTest, TheServersOperatorIsTheSameMember) {
+  const auto first = admission_.OperatorCredentials(), second = admission_.OperatorCredentials();
+  EXPECT_EQ(ReadCertificate(first->certificate_pem)->who, ReadCertificate(second->certificate_pem)->who);
+  EXPECT_NE(first->key_pem, second->key_pem);
+}
+
+}  // namespace
+}  // namespace attune
