@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
-#include <limits>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "jobs/kind.h"
 #include "jobs/stage_prior.h"
@@ -21,18 +17,6 @@ constexpr double kTickSeconds = 0.1;
 // The longest that cancelled stages may take to end.
 constexpr double kGraceSeconds = 5;
 constexpr char kStopped[] = "the schedule was stopped";
-
-// Of a slot that everyone may use.
-constexpr int64_t kAnyAmount = int64_t{1} << 40;
-
-// The slots of a host on which this runner's jobs stay, and of a device elsewhere.
-std::string RunnerSlot(int host) { return absl::StrCat("runner/", host); }
-std::string DeviceSlot(const std::string& key) { return absl::StrCat("elsewhere/", key); }
-
-// Whether the job's next stage needs nothing but a device elsewhere.
-bool MeasuresElsewhere(const JobManager& job) {
-  return !job.record().spec.on.empty() && std::ranges::any_of(job.stage().needs, &ResourceNeed::exclusive);
-}
 
 JobPlace PlaceOf(const std::string& id, const std::string& folder, const LocalHost& host) {
   JobPlace place;
@@ -74,74 +58,6 @@ ScheduleDriver::ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions op
   for (size_t number = 0; number < schedule_.jobs.size(); ++number) Add(number, schedule_.jobs[number]);
 }
 
-int ScheduleDriver::AddHost(LocalHost host, const std::string& name) {
-  if (hosts_.empty() && !options_.is_endless) {
-    schedule_.host = host.resources;
-    // Stages of a larger pool have used processors that this one lacks.
-    const auto is_missing = [&](int processor) { return processor >= schedule_.host.processors; };
-    for (StageRecord& stage : schedule_.stages) {
-      std::erase_if(stage.processors, is_missing);
-      std::erase_if(stage.held, is_missing);
-    }
-  }
-  const int number = static_cast<int>(scheduler_.ledger().num_hosts());
-  host.resources.slots[RunnerSlot(number)] = kAnyAmount;
-  scheduler_.AddHost(host.resources);
-  hosts_[number] = {std::move(host), name};
-  TryRefused();
-  return number;
-}
-
-int ScheduleDriver::AddDevice(const std::set<std::string>& keys) {
-  HostResources device;
-  for (const std::string& key : keys) device.slots[DeviceSlot(key)] = 1;
-  const int number = scheduler_.AddHost(std::move(device));
-  TryRefused();
-  return number;
-}
-
-absl::Status ScheduleDriver::RemoveHost(int host) {
-  std::vector<int64_t> runners;
-  for (const auto& [runner, its_host] : host_of_runner_)
-    if (its_host == host) runners.push_back(runner);
-  for (const int64_t runner : runners) {
-    const size_t number = by_runner_.at(runner);
-    JobManager& job = jobs_.at(number);
-    if (job.runs()) {
-      RETURN_IF_ERROR(Record(number, StopStage(number, "its host is gone")));
-    } else {
-      ForgetRunner(runner);
-      runners_.End(runner);
-      job.LeaveRunner();
-      RETURN_IF_ERROR(AskElsewhere(number));
-    }
-  }
-  scheduler_.RemoveHost(host, Now());
-  hosts_.erase(host);
-  RefuseUngrantable();
-  return absl::OkStatus();
-}
-
-void ScheduleDriver::RemoveDevice(int device) {
-  if (devices_in_use_.contains(device)) {
-    devices_gone_.insert(device);
-  } else {
-    scheduler_.RemoveHost(device, Now());
-    RefuseUngrantable();
-  }
-}
-
-void ScheduleDriver::ReleaseDevice(size_t number) {
-  const auto found =
-      std::ranges::find(devices_in_use_, number, [](const auto& entry) { return entry.second; });
-  if (found == devices_in_use_.end()) return;
-  const int device = found->first;
-  devices_in_use_.erase(found);
-  if (devices_gone_.erase(device) == 0) return;
-  scheduler_.RemoveHost(device, Now());
-  RefuseUngrantable();
-}
-
 void ScheduleDriver::Add(size_t number, JobRecord job) {
   const bool waits = job.state == JobState::kUnfinished;
   if (options_.on_stored) files_[number] = job.files;
@@ -149,65 +65,24 @@ void ScheduleDriver::Add(size_t number, JobRecord job) {
   if (waits) Wait(number);
 }
 
-std::string ScheduleDriver::GroupOf(const JobManager& job) const {
-  return options_.slots_of ? absl::StrJoin(options_.slots_of(job.record().spec), "\n") : "";
-}
-
-int64_t ScheduleDriver::RoomFor(const std::string& group) const {
-  int64_t hosts = 0;
-  const std::vector<std::string> slots = absl::StrSplit(group, '\n', absl::SkipEmpty());
-  for (const auto& [number, host] : hosts_)
-    hosts += std::ranges::all_of(
-        slots, [&](const std::string& slot) { return host.host.resources.slots.contains(slot); });
-  const auto begun = begun_.find(group);
-  // Without any, all are told what they wait for.
-  return options_.jobs_at_once * std::max<int64_t>(hosts, 1) -
-         (begun == begun_.end() ? 0 : std::ssize(begun->second));
-}
-
 void ScheduleDriver::Wait(size_t number) {
   const JobManager& job = jobs_.at(number);
   StageRequest request;
   request.job = static_cast<int64_t>(number);
   request.remaining = StagePrior(job.record().spec.kind, "").median;
-  const std::string group = GroupOf(job);
-  // Those that have begun do not wait for others to end.
-  const double key = begun_[group].contains(number) ? -std::numeric_limits<double>::infinity()
-                                                    : strategy_->key(request, job.facts());
-  waiting_[group].emplace(key, number);
-}
-
-void ScheduleDriver::TryRefused() {
-  for (const auto& [number, why] : refused_) Wait(number);
-  refused_.clear();
-}
-
-void ScheduleDriver::RefuseUngrantable() {
-  for (const int64_t scheduled : scheduler_.Ungrantable()) {
-    const size_t number = by_number_.at(scheduled);
-    const JobManager& job = jobs_.at(number);
-    if (job.runner() == 0) begun_[GroupOf(job)].erase(number);
-    refused_[number] =
-        std::string(scheduler_.CheckGrantable(job.facts(), scheduler_.stage(scheduled)).message());
-    scheduler_.Drop(scheduled);
-    Leave(number);
-  }
+  admission_.Wait(number, GroupOf(job), strategy_->key(request, job.facts()));
 }
 
 double ScheduleDriver::Now() const { return before_ + clock_.Now() - begin_; }
 
-std::string ScheduleDriver::WaitsFor(size_t number) const {
-  const auto refused = refused_.find(number);
-  return refused == refused_.end() ? "" : refused->second;
-}
+std::string ScheduleDriver::WaitsFor(size_t number) const { return admission_.RefusalOf(number); }
 
 void ScheduleDriver::Use(const SchedulingStrategy& strategy) {
   strategy_ = &strategy;
   schedule_.strategy = strategy.name;
   scheduler_.Use(strategy);
   // Those that wait are sorted by the strategy.
-  for (const auto& [group, jobs] : std::exchange(waiting_, {}))
-    for (const auto& [key, number] : jobs) Wait(number);
+  for (const size_t number : admission_.TakeWaiting()) Wait(number);
 }
 
 absl::Status ScheduleDriver::Learn() {
@@ -221,44 +96,17 @@ absl::Status ScheduleDriver::Learn() {
   return absl::OkStatus();
 }
 
-NextStage ScheduleDriver::Ask(JobManager& job) {
-  // Where the job is, or will be if there is but one host.
-  const auto host = job.runner() != 0 ? hosts_.find(host_of_runner_.at(job.runner())) : hosts_.begin();
-  const bool is_known = job.runner() != 0 || hosts_.size() == 1;
-  NextStage next = job.Ask(predictions_, is_known ? host->second.host.device.fingerprint : "", Now());
-  std::vector<ResourceNeed>& needs = next.stage.needs;
-  if (MeasuresElsewhere(job)) {
-    needs = {{.key = DeviceSlot(job.record().spec.on)}};
-    next.stage.memory_bytes = 0;
-  } else if (job.runner() != 0) {
-    needs.push_back({.key = RunnerSlot(host_of_runner_.at(job.runner()))});
-  } else if (options_.slots_of) {
-    for (const std::string& slot : options_.slots_of(job.record().spec)) needs.push_back({.key = slot});
-  }
-  return next;
-}
-
 absl::Status ScheduleDriver::Admit() {
-  for (auto group = waiting_.begin(); group != waiting_.end();) {
-    auto& [name, jobs] = *group;
-    std::set<size_t>& begun = begun_[name];
-    int64_t room = RoomFor(name);
-    while (!jobs.empty()) {
-      const size_t number = jobs.begin()->second;
-      if (room <= 0 && !begun.contains(number)) break;
-      jobs.erase(jobs.begin());
-      room -= begun.insert(number).second ? 1 : 0;
-      JobManager& job = jobs_.at(number);
-      const absl::StatusOr<int64_t> scheduled = scheduler_.Submit(job.facts(), Ask(job), Now());
-      if (scheduled.ok()) {
-        by_number_[*scheduled] = number;
-        numbers_[number] = *scheduled;
-        continue;
-      }
-      if (job.runner() == 0) room += static_cast<int64_t>(begun.erase(number));
-      RETURN_IF_ERROR(Refuse(number, scheduled.status()));
+  const auto most = [&](const std::string& group) { return MostOf(group); };
+  while (const std::optional<size_t> number = admission_.Take(most)) {
+    JobManager& job = jobs_.at(*number);
+    const absl::StatusOr<int64_t> scheduled = scheduler_.Submit(job.facts(), Ask(job), Now());
+    if (scheduled.ok()) {
+      by_number_[*scheduled] = *number;
+      numbers_[*number] = *scheduled;
+    } else {
+      RETURN_IF_ERROR(Refuse(*number, scheduled.status()));
     }
-    group = jobs.empty() ? waiting_.erase(group) : std::next(group);
   }
   return absl::OkStatus();
 }
@@ -275,7 +123,6 @@ absl::Status ScheduleDriver::AskAgain(size_t number, bool has_run) {
 
 absl::Status ScheduleDriver::AskElsewhere(size_t number) {
   if (numbers_.contains(number)) return AskAgain(number, /*has_run=*/false);
-  refused_.erase(number);
   Wait(number);
   return absl::OkStatus();
 }
@@ -284,32 +131,11 @@ absl::Status ScheduleDriver::Refuse(size_t number, const absl::Status& why) {
   JobManager& job = jobs_.at(number);
   // A host or a device may come; but the host that the job is on stays as it is.
   if (options_.is_endless && (job.runner() == 0 || MeasuresElsewhere(job))) {
-    refused_[number] = std::string(why.message());
+    admission_.Refuse(number, std::string(why.message()), /*is_in_memory=*/job.runner() != 0);
     return absl::OkStatus();
   }
   job.Fail(std::string(why.message()));
   return SetOver(number);
-}
-
-RunStage ScheduleDriver::Command(const JobManager& job, const Holding& holding) const {
-  const LocalHost& host = hosts_.at(host_of_runner_.at(job.runner())).host;
-  const std::vector<DeviceResource>& devices = host.resources.devices;
-  const bool measures = !devices.empty() && job.stage().NeedsExclusively(devices.front().key);
-  RunStage run;
-  if (!strategy_->is_coordinated) {
-    run.processors = measures ? host.measuring : host.building;
-    return run;
-  }
-  for (const int processor : holding.granted)
-    run.processors.push_back(host.numbers[static_cast<size_t>(processor)]);
-  // A stage that waits for a device elsewhere holds no processor here, which that device may be made of.
-  const bool waits = run.processors.empty() && !job.record().spec.on.empty();
-  // A stage that needs no processor must not run on the device's either.
-  if (run.processors.empty()) run.processors = host.building;
-  if (waits) return run;
-  run.lease = measures ? StageLease::kExclusive : StageLease::kShared;
-  run.isolation = host.isolation;
-  return run;
 }
 
 absl::Status ScheduleDriver::Start(const StageStart& start) {
@@ -353,7 +179,7 @@ void ScheduleDriver::ForgetRunner(int64_t runner) {
 
 void ScheduleDriver::Dismiss(size_t number) {
   const JobManager& job = jobs_.at(number);
-  begun_[GroupOf(job)].erase(number);
+  admission_.Forget(number);
   if (job.runner() != 0) {
     ForgetRunner(job.runner());
     runners_.End(job.runner());
@@ -410,9 +236,7 @@ void ScheduleDriver::Withdraw(size_t number) {
     scheduler_.Drop(numbers_.at(number));
     Leave(number);
   }
-  refused_.erase(number);
-  for (auto& [group, jobs] : waiting_)
-    std::erase_if(jobs, [&](const auto& entry) { return entry.second == number; });
+  admission_.Withdraw(number);
 }
 
 absl::Status ScheduleDriver::Cancel(size_t number) {
@@ -511,7 +335,7 @@ absl::Status ScheduleDriver::Step(double seconds) {
 }
 
 absl::Status ScheduleDriver::Run(const Cancellation& cancellation, const std::function<void()>& changed) {
-  while (!waiting_.empty() || !numbers_.empty()) {
+  while (!admission_.is_empty() || !numbers_.empty()) {
     if (cancellation.is_cancelled()) return StopAll();
     RETURN_IF_ERROR(StartStages());
     if (changed) changed();

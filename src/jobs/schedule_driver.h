@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "jobs/job_admission.h"
 #include "jobs/job_manager.h"
 #include "jobs/job_store.h"
 #include "jobs/local_host.h"
@@ -48,6 +49,9 @@ struct ScheduleDriverOptions {
 // Fails, naming the job, if one of them is wrong or asks for what the host can never grant, as far as that
 // can be foreseen.
 absl::Status CheckJobs(const std::vector<JobSpec>& jobs, const LocalHost& host);
+
+// Whether the job's next stage needs nothing but a device elsewhere.
+bool MeasuresElsewhere(const JobManager& job);
 
 // Not thread safe.
 class ScheduleDriver {
@@ -110,10 +114,8 @@ class ScheduleDriver {
   void Wait(size_t number);
   // What the job's group has in common: the slots that a host must have.
   std::string GroupOf(const JobManager& job) const;
-  // How many more jobs of the group may begin.
-  int64_t RoomFor(const std::string& group) const;
-  // Those that no host could serve may try again.
-  void TryRefused();
+  // How many jobs of the group may have begun.
+  int64_t MostOf(const std::string& group) const;
   // The scheduler has refused the job's next stage, and does not know the job.
   absl::Status Refuse(size_t number, const absl::Status& why);
   // Takes back what waits for hosts and devices that are gone.
@@ -160,12 +162,9 @@ class ScheduleDriver {
   std::map<int, size_t> devices_in_use_;  // jobs that hold devices elsewhere, by the device's number
   std::set<int> devices_gone_;            // that are removed once they are not in use
   std::map<size_t, JobManager> jobs_;
-  // Jobs that the scheduler does not know, by group, in its order.
-  std::map<std::string, std::set<std::pair<double, size_t>>> waiting_;
-  std::map<std::string, std::set<size_t>> begun_;  // jobs that the scheduler knows or that have a runner
-  std::map<size_t, std::string> refused_;          // jobs that no host can serve now, and why
-  std::map<int64_t, size_t> by_number_;            // jobs by the scheduler's number
-  std::map<size_t, int64_t> numbers_;              // the scheduler's, by job
+  JobAdmission admission_;               // of jobs that the scheduler does not know
+  std::map<int64_t, size_t> by_number_;  // jobs by the scheduler's number
+  std::map<size_t, int64_t> numbers_;    // the scheduler's, by job
   std::map<int64_t, size_t> by_runner_;
   std::map<int64_t, int> host_of_runner_;
   std::map<size_t, std::vector<JobFile>> files_;  // of jobs, as they were stored last

@@ -1,0 +1,60 @@
+// Which of a schedule's jobs begin, and which wait until they may.
+//
+// Problem: a job that has begun is in memory of a host, so that only some may; and one that no host can serve
+// now must not keep others from beginning. Idea: jobs that can be on the same hosts are a group, each group
+// has room of its own, and a job that was refused waits outside until hosts change. Cost: the order of jobs
+// holds within a group alone.
+#ifndef ATTUNE_JOBS_JOB_ADMISSION_H_
+#define ATTUNE_JOBS_JOB_ADMISSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attune {
+
+// Jobs are known by their numbers. Not thread safe.
+class JobAdmission {
+ public:
+  // The job waits for its turn in the order of keys. One that has begun goes before all that have not, and
+  // needs no room.
+  void Wait(size_t job, const std::string& group, double key);
+  // The next job that may begin or go on, which has begun from now on. `most` is how many of a group may have
+  // begun. Nothing if there is none.
+  std::optional<size_t> Take(const std::function<int64_t(const std::string& group)>& most);
+  // Nobody can serve the job now. It has not begun unless it `is_in_memory`.
+  void Refuse(size_t job, std::string why, bool is_in_memory);
+  // The jobs that were refused, which are so no more.
+  std::vector<size_t> TakeRefused();
+  // The job waits no more.
+  void Withdraw(size_t job);
+  // The job is over.
+  void Forget(size_t job);
+  // Those that wait, which do so no more: they are to be sorted again.
+  std::vector<size_t> TakeWaiting();
+
+  // Why nobody can serve the job; empty if it was not refused.
+  std::string RefusalOf(size_t job) const;
+  // Whether no job waits for its turn.
+  bool is_empty() const;
+
+ private:
+  struct Group {
+    std::set<std::pair<double, size_t>> waiting = {};  // by key
+    std::set<size_t> begun = {};
+  };
+
+  std::map<std::string, Group> groups_;
+  std::map<size_t, std::string> group_of_;
+  std::map<size_t, std::string> refused_;  // and why
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_JOB_ADMISSION_H_

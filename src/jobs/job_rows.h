@@ -1,0 +1,33 @@
+// Jobs and their stages as rows of a database's tables.
+#ifndef ATTUNE_JOBS_JOB_ROWS_H_
+#define ATTUNE_JOBS_JOB_ROWS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/sqlite/sqlite.h"
+#include "jobs/job_spec.h"
+#include "jobs/stage_log.h"
+
+namespace attune {
+
+inline constexpr char kJobColumns[] =
+    "number, id, kind, owner, priority, deadline_seconds, settings, base, measures_on, state, position, "
+    "progress, result, error, files, submitted_ms, ended_ms";
+// From a row of these columns. DataLoss if it holds what no store has written.
+absl::StatusOr<JobRecord> ReadJob(const SqliteStatement& row);
+
+inline constexpr char kStageColumns[] =
+    "jobs.id, name, outcome, asked, start, end, own_low, own_median, own_high, detail FROM stages JOIN jobs "
+    "ON jobs.schedule = stages.schedule AND jobs.number = stages.job";
+// Likewise, of both tables.
+absl::StatusOr<StageRecord> ReadStage(const SqliteStatement& row);
+
+// The columns `files` of a job, and `detail` of a stage.
+std::string FilesText(const std::vector<JobFile>& files);
+std::string DetailOf(const StageRecord& record);
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_JOB_ROWS_H_

@@ -1,0 +1,158 @@
+// Where the stages of a schedule's jobs may be: hosts, and devices elsewhere.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "jobs/schedule_driver.h"
+
+namespace attune {
+namespace {
+
+// So many that a slot is free for everyone.
+constexpr int64_t kAnyAmount = int64_t{1} << 40;
+
+// The slots of a host on which this runner's jobs stay, and of a device elsewhere.
+std::string RunnerSlot(int host) { return absl::StrCat("runner/", host); }
+std::string DeviceSlot(const std::string& key) { return absl::StrCat("elsewhere/", key); }
+
+}  // namespace
+
+bool MeasuresElsewhere(const JobManager& job) {
+  return !job.record().spec.on.empty() && std::ranges::any_of(job.stage().needs, &ResourceNeed::exclusive);
+}
+
+int ScheduleDriver::AddHost(LocalHost host, const std::string& name) {
+  if (hosts_.empty() && !options_.is_endless) {
+    schedule_.host = host.resources;
+    // Stages of a larger pool have used processors that this one lacks.
+    const auto is_missing = [&](int processor) { return processor >= schedule_.host.processors; };
+    for (StageRecord& stage : schedule_.stages) {
+      std::erase_if(stage.processors, is_missing);
+      std::erase_if(stage.held, is_missing);
+    }
+  }
+  const int number = static_cast<int>(scheduler_.ledger().num_hosts());
+  host.resources.slots[RunnerSlot(number)] = kAnyAmount;
+  scheduler_.AddHost(host.resources);
+  hosts_[number] = {std::move(host), name};
+  for (const size_t refused : admission_.TakeRefused()) Wait(refused);
+  return number;
+}
+
+int ScheduleDriver::AddDevice(const std::set<std::string>& keys) {
+  HostResources device;
+  for (const std::string& key : keys) device.slots[DeviceSlot(key)] = 1;
+  const int number = scheduler_.AddHost(std::move(device));
+  for (const size_t refused : admission_.TakeRefused()) Wait(refused);
+  return number;
+}
+
+absl::Status ScheduleDriver::RemoveHost(int host) {
+  std::vector<int64_t> runners;
+  for (const auto& [runner, its_host] : host_of_runner_)
+    if (its_host == host) runners.push_back(runner);
+  for (const int64_t runner : runners) {
+    const size_t number = by_runner_.at(runner);
+    JobManager& job = jobs_.at(number);
+    if (job.runs()) {
+      RETURN_IF_ERROR(Record(number, StopStage(number, "its host is gone")));
+    } else {
+      ForgetRunner(runner);
+      runners_.End(runner);
+      job.LeaveRunner();
+      RETURN_IF_ERROR(AskElsewhere(number));
+    }
+  }
+  scheduler_.RemoveHost(host, Now());
+  hosts_.erase(host);
+  RefuseUngrantable();
+  return absl::OkStatus();
+}
+
+void ScheduleDriver::RemoveDevice(int device) {
+  if (devices_in_use_.contains(device)) {
+    devices_gone_.insert(device);
+  } else {
+    scheduler_.RemoveHost(device, Now());
+    RefuseUngrantable();
+  }
+}
+
+void ScheduleDriver::ReleaseDevice(size_t number) {
+  const auto found =
+      std::ranges::find(devices_in_use_, number, [](const auto& entry) { return entry.second; });
+  if (found == devices_in_use_.end()) return;
+  const int device = found->first;
+  devices_in_use_.erase(found);
+  if (devices_gone_.erase(device) == 0) return;
+  scheduler_.RemoveHost(device, Now());
+  RefuseUngrantable();
+}
+
+void ScheduleDriver::RefuseUngrantable() {
+  for (const int64_t scheduled : scheduler_.Ungrantable()) {
+    const size_t number = by_number_.at(scheduled);
+    const JobManager& job = jobs_.at(number);
+    const absl::Status why = scheduler_.CheckGrantable(job.facts(), scheduler_.stage(scheduled));
+    scheduler_.Drop(scheduled);
+    Leave(number);
+    admission_.Refuse(number, std::string(why.message()), /*is_in_memory=*/job.runner() != 0);
+  }
+}
+
+std::string ScheduleDriver::GroupOf(const JobManager& job) const {
+  return options_.slots_of ? absl::StrJoin(options_.slots_of(job.record().spec), "\n") : "";
+}
+
+int64_t ScheduleDriver::MostOf(const std::string& group) const {
+  const std::vector<std::string> slots = absl::StrSplit(group, '\n', absl::SkipEmpty());
+  int64_t hosts = 0;
+  for (const auto& [number, host] : hosts_)
+    hosts += std::ranges::all_of(
+        slots, [&](const std::string& slot) { return host.host.resources.slots.contains(slot); });
+  // Without any, all are told what they wait for.
+  return options_.jobs_at_once * std::max<int64_t>(hosts, 1);
+}
+
+NextStage ScheduleDriver::Ask(JobManager& job) {
+  // Where the job is, or will be if there is but one host.
+  const auto host = job.runner() != 0 ? hosts_.find(host_of_runner_.at(job.runner())) : hosts_.begin();
+  const bool is_known = job.runner() != 0 || hosts_.size() == 1;
+  NextStage next = job.Ask(predictions_, is_known ? host->second.host.device.fingerprint : "", Now());
+  std::vector<ResourceNeed>& needs = next.stage.needs;
+  if (MeasuresElsewhere(job)) {
+    needs = {{.key = DeviceSlot(job.record().spec.on)}};
+    next.stage.memory_bytes = 0;
+  } else if (job.runner() != 0) {
+    needs.push_back({.key = RunnerSlot(host_of_runner_.at(job.runner()))});
+  } else if (options_.slots_of) {
+    for (const std::string& slot : options_.slots_of(job.record().spec)) needs.push_back({.key = slot});
+  }
+  return next;
+}
+
+RunStage ScheduleDriver::Command(const JobManager& job, const Holding& holding) const {
+  const LocalHost& host = hosts_.at(host_of_runner_.at(job.runner())).host;
+  const std::vector<DeviceResource>& devices = host.resources.devices;
+  const bool measures = !devices.empty() && job.stage().NeedsExclusively(devices.front().key);
+  RunStage run;
+  if (!strategy_->is_coordinated) {
+    run.processors = measures ? host.measuring : host.building;
+    return run;
+  }
+  for (const int processor : holding.granted)
+    run.processors.push_back(host.numbers[static_cast<size_t>(processor)]);
+  // A stage that waits for a device elsewhere holds no processor here, which that device may be made of.
+  const bool waits = run.processors.empty() && !job.record().spec.on.empty();
+  // A stage that needs no processor must not run on the device's either.
+  if (run.processors.empty()) run.processors = host.building;
+  if (waits) return run;
+  run.lease = measures ? StageLease::kExclusive : StageLease::kShared;
+  run.isolation = host.isolation;
+  return run;
+}
+
+}  // namespace attune

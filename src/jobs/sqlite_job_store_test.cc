@@ -1,0 +1,70 @@
+#include "jobs/sqlite_job_store.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/sqlite/sqlite.h"
+#include "base/testing/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+// The tables of version 1, with an unfinished job.
+constexpr const char* kVersion1[] = {
+    "CREATE TABLE schedules (id TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL, host TEXT NOT NULL, "
+    "is_finished "
+    "INTEGER NOT NULL, begin_ms INTEGER NOT NULL) STRICT",
+    "CREATE INDEX schedules_by_key ON schedules (key, is_finished)",
+    "CREATE TABLE jobs (schedule TEXT NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT "
+    "NULL, "
+    "subject TEXT NOT NULL, owner TEXT NOT NULL, priority INTEGER NOT NULL, deadline_seconds REAL NOT NULL, "
+    "settings TEXT NOT NULL, base TEXT NOT NULL, state INTEGER NOT NULL, position INTEGER NOT NULL, "
+    "progress TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, PRIMARY KEY (schedule, number)) "
+    "STRICT",
+    "CREATE TABLE stages (id INTEGER PRIMARY KEY, schedule TEXT NOT NULL, job INTEGER NOT NULL, name TEXT "
+    "NOT "
+    "NULL, outcome INTEGER NOT NULL, asked REAL NOT NULL, start REAL NOT NULL, end REAL NOT NULL, "
+    "own_low REAL NOT NULL, own_median REAL NOT NULL, own_high REAL NOT NULL, detail TEXT NOT NULL) STRICT",
+    "CREATE INDEX stages_by_schedule ON stages (schedule, id)",
+    "INSERT INTO schedules VALUES ('s', 'key', 'host', 0, 1)",
+    "INSERT INTO jobs VALUES ('s', 0, 'a', 'mock', 'a', '', 0, 0, '{\"stages\": [{\"name\": \"x\"}]}', '/', "
+    "0, 7, "
+    "'seven', '', '')",
+    "INSERT INTO stages (schedule, job, name, outcome, asked, start, end, own_low, own_median, own_high, "
+    "detail) "
+    "VALUES ('s', 0, 'x', 0, 1, 2, 3, 0, 0, 0, '{\"needs\": [], \"memory_bytes\": 0, \"seconds\": [0, 0, 0], "
+    "\"processors\": [], \"held\": []}')",
+    "PRAGMA application_id = 1098140271",
+    "PRAGMA user_version = 1",
+};
+
+TEST(SqliteJobStore, GoesOnWithADatabaseOfVersion1) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "jobs.db";
+  {
+    const auto connection = SqliteConnection::Open(path, {});
+    ASSERT_TRUE(connection.ok()) << connection.status();
+    for (const char* statement : kVersion1) ASSERT_TRUE((*connection)->Execute(statement).ok()) << statement;
+  }
+  for (int opened = 0; opened < 2; ++opened) {
+    const auto store = SqliteJobStore::Open(path);
+    ASSERT_TRUE(store.ok()) << store.status();
+    const auto schedule = (*store)->ResumeOrBegin("key", {}, "host");
+    ASSERT_TRUE(schedule.ok()) << schedule.status();
+    EXPECT_EQ(schedule->id, "s");
+    ASSERT_EQ(schedule->jobs.size(), 1);
+    EXPECT_EQ(schedule->jobs[0].position, 7);
+    EXPECT_EQ(schedule->jobs[0].progress, "seven");
+    EXPECT_EQ(schedule->stages.size(), 1);
+    EXPECT_EQ(schedule->elapsed, 3);
+    const auto endless = (*store)->ResumeOrBeginEndless("server");
+    ASSERT_TRUE(endless.ok()) << endless.status();
+    JobRecord job;
+    job.spec = schedule->jobs[0].spec;
+    EXPECT_TRUE((*store)->AddJobs(endless->id, std::to_string(opened), {&job, 1}).ok());
+  }
+}
+
+}  // namespace
+}  // namespace attune
