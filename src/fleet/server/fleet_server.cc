@@ -123,7 +123,9 @@ struct FleetServer::Parts {
     if (const auto revoked = store->RevokedSerials(SystemClock().WallMillis()); revoked.ok())
       metrics.revoked_certificates = std::ssize(*revoked);
     ObserveProcess(metrics);
-    return FormatMetrics(metrics);
+    MetricsText more;
+    if (extension != nullptr) extension->AddMetrics(more);
+    return FormatMetrics(metrics) + more.text();
   }
 
   HttpServer::Routes Routes() const {

@@ -14,6 +14,7 @@
 #include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
+#include "fleet/server/metrics_text.h"
 #include "fleet/store/fleet_store.h"
 
 namespace attune {
@@ -32,6 +33,8 @@ class FleetExtension {
   virtual ~FleetExtension() = default;
 
   virtual grpc::Service& service() = 0;
+  // Adds the service's own metrics to those of the server.
+  virtual void AddMetrics(MetricsText& text) const = 0;
   // The server is reached from now on. Fails if the service cannot begin.
   virtual absl::Status Begin() = 0;
   // The server ends soon. Cuts short what the service does by itself; calls are still answered.

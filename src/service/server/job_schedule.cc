@@ -176,6 +176,8 @@ absl::Status JobSchedule::Serve() {
       .slots_of = SlotsOf,
       .on_stored = [this](const JobRecord& job, const std::vector<JobFile>& before) {
         ForgetFiles(job, before);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ++counts_.stages;
       }};
   serving.driver =
       std::make_unique<ScheduleDriver>(std::move(record), std::move(driving), *serving.store, hub_);
@@ -195,6 +197,7 @@ absl::Status JobSchedule::Serve() {
       serving.since_update.Lap();
       UpdateDevices(serving);
       RETURN_IF_ERROR(RevokeOld(serving));
+      Count(serving);
     }
     RunTasks(&serving);
     RETURN_IF_ERROR(serving.broken);
@@ -266,6 +269,22 @@ void JobSchedule::UpdateDevices(Serving& serving) {
   for (const auto& [id, keys] : there) {
     if (!serving.devices.contains(id)) serving.devices[id] = {serving.driver->AddDevice(keys), keys};
   }
+}
+
+JobCounts JobSchedule::counts() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  JobCounts counts = counts_;
+  counts.are_kept = broken_.ok();
+  return counts;
+}
+
+void JobSchedule::Count(const Serving& serving) {
+  int64_t running = 0;
+  for (const auto& [number, job] : serving.driver->jobs()) running += job.runs() ? 1 : 0;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  counts_.running = running;
+  counts_.waiting = std::ssize(serving.driver->jobs()) - running;
+  counts_.runners = std::ssize(serving.hosts);
 }
 
 void JobSchedule::ForgetFiles(const JobRecord& job, const std::vector<JobFile>& before) {

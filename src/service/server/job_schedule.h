@@ -39,6 +39,13 @@ struct JobScheduleOptions {
   int64_t jobs_at_once = 16;                     // that are in memory on each machine
 };
 
+struct JobCounts {
+  int64_t waiting = 0, running = 0;  // jobs that are not over
+  int64_t runners = 0;               // that are connected
+  int64_t stages = 0;                // that have ended since the server has started
+  bool are_kept = false;             // the store works
+};
+
 // Thread safe. `parts` must outlive it. Functions that ask fail with Unavailable while the store does.
 class JobSchedule {
  public:
@@ -60,6 +67,9 @@ class JobSchedule {
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query);
   absl::StatusOr<JobRecord> Find(const JobQuery& query);
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query);
+
+  // As of some moments ago.
+  JobCounts counts() const;
 
   RunnerHub& hub() { return hub_; }
   // The files of jobs, by the name that is their `base` (JobSpec).
@@ -85,6 +95,7 @@ class JobSchedule {
   absl::StatusOr<JobSupplies> Supply(const std::string& job);
   // The credentials of jobs that are over are worth nothing any more; those of an earlier server neither.
   absl::Status RevokeOld(const Serving& serving);
+  void Count(const Serving& serving);
   absl::Status RevokeAll();
   absl::Status Revoke(const std::string& identity);
 
@@ -101,11 +112,12 @@ class JobSchedule {
   // The ids of the identities that jobs measure by, by job; for the thread.
   std::map<std::string, std::string> identities_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable ends_;
   bool is_ending_ = false;
   absl::Status broken_ = absl::UnavailableError("the server begins");  // why the store does not work
   std::deque<Task> tasks_;
+  JobCounts counts_;
 
   std::thread thread_;
 };

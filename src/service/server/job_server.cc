@@ -42,6 +42,19 @@ class JobServer final : public FleetExtension,
       : parts_(parts), schedule_(std::move(schedule)) {}
 
   grpc::Service& service() override { return *this; }
+  void AddMetrics(MetricsText& text) const override {
+    const JobCounts counts = schedule_->counts();
+    text.Begin("attune_jobs", "gauge", "Submitted jobs that are not over, by their state.");
+    text.Add(static_cast<double>(counts.waiting), {{"state", "waiting"}});
+    text.Add(static_cast<double>(counts.running), {{"state", "running"}});
+    text.Begin("attune_jobs_runners", "gauge", "Runners that are connected.");
+    text.Add(static_cast<double>(counts.runners));
+    text.Begin("attune_jobs_stages_ended_total", "counter",
+               "Stages of jobs that have ended, in whatever way.");
+    text.Add(static_cast<double>(counts.stages));
+    text.Begin("attune_jobs_are_kept", "gauge", "Whether jobs can be stored: 0 while the disk is full.");
+    text.Add(counts.are_kept ? 1 : 0);
+  }
   absl::Status Begin() override { return schedule_->Begin(); }
   void Stop() override { schedule_->Stop(); }
   void Close(const MemberRefusal& refusal) override { schedule_->hub().Close(refusal); }
