@@ -115,7 +115,7 @@ class JobSchedule {
   mutable std::mutex mutex_;
   std::condition_variable ends_;
   bool is_ending_ = false;
-  absl::Status broken_ = absl::UnavailableError("the server begins");  // why the store does not work
+  absl::Status broken_;  // why the store does not work
   std::deque<Task> tasks_;
   JobCounts counts_;
 
