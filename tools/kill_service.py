@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Kills a server, runners, jobs' processes and agents at random moments, and checks that no job loses anything.
 
-kill_service.py              starts a server, runners and agents with mock devices, submits tuning jobs, and kills one of
-                             all these processes at a time, again and again, 100 times; agents stand still for longer than
-                             a lease, too; each time every job has the stages that it had; then lets the jobs end, and
-                             checks that no record of theirs is there twice
+kill_service.py              starts a server, runners and agents with mock devices, submits tuning jobs, others when they
+                             have ended, and kills one of all these processes at a time, again and again, 100 times;
+                             agents stand still for longer than a lease, too; each time every job has the stages that it
+                             had; then lets the jobs end, and checks that no record of theirs is there twice
 
 The devices answer after --seconds without measuring; all else is the real program. Prints a line and exits with 0, or
 says what is wrong and exits with 1.
@@ -23,10 +23,9 @@ import kill_tuning
 import program
 from fleet_members import KEY, Fleet
 from kill_tuning import Database, Violation
-from program import Failed, attune, attune_json
+from program import attune, attune_json
 
 AGENTS, RUNNERS = 2, 2
-STATES_OF_ENDED = ("done", "failed", "cancelled")
 
 
 def start(options, folder):
@@ -43,19 +42,25 @@ class Jobs:
     """The jobs that are submitted, and the stages that each had at the last look."""
 
     def __init__(self, options):
-        self._program, self._stages = options.program, {}
+        self._options, self._program, self._stages, self._open = options, options.program, {}, set()
+        self.submit()
+
+    def submit(self):
+        """Submits as many jobs as have ended."""
         settings = [f"--set={setting}" for setting in
-                    (f"trials={options.trials}", "batch=8", "candidate_seconds=0.05", "layouts=false",
+                    (f"trials={self._options.trials}", "batch=8", "candidate_seconds=0.05", "layouts=false",
                      "transfer_runs=false")]
-        for seed in range(options.jobs):
-            submitted = attune("jobs", "submit", options.model, "--on", KEY, f"--set=seed={seed}", *settings,
-                               program=self._program)
-            self._stages[submitted.strip()] = []
+        while len(self._open) < self._options.jobs:
+            seed = f"--set=seed={len(self._stages)}"
+            job = attune("jobs", "submit", self._options.model, "--on", KEY, seed, *settings,
+                         program=self._program).strip()
+            self._stages[job] = []
+            self._open.add(job)
 
     def look(self):
-        """Checks that no stage that has ended is lost. Returns the jobs."""
-        jobs = []
-        for job, before in self._stages.items():
+        """Checks that no stage that has ended is lost. Returns whether all jobs are over."""
+        for job in list(self._open):
+            before = self._stages[job]
             shown = attune_json("jobs", "show", job, program=self._program)
             stages = [(stage["name"], stage["outcome"], stage["end_ms"]) for stage in shown["stages"]]
             # A server shows the latest stages alone.
@@ -65,8 +70,13 @@ class Jobs:
             if shown["state"] in ("failed", "cancelled"):
                 raise Violation(f"{job} is {shown['state']}: {shown['error']}")
             self._stages[job] = before + stages[known:]
-            jobs.append(shown)
-        return jobs
+            if shown["state"] == "done":
+                self._open.remove(job)
+        return not self._open
+
+    def number(self):
+        """How many jobs there are."""
+        return len(self._stages)
 
     def count(self):
         """How many stages are done."""
@@ -128,19 +138,19 @@ def kill_again_and_again(options, folder):
             time.sleep(numbers.uniform(0, options.longest))
             if (killed := kill_one(options, fleet, numbers)) is not None:
                 kills[killed] += 1
-            if all(job["state"] in STATES_OF_ENDED for job in jobs.look()):
-                raise Failed(f"the jobs have ended after {kills.total()} kills; give more --trials")
+            jobs.look()
+            jobs.submit()
             if sys.stderr.isatty():
                 print(f"\r{kills.total()} kills, {jobs.count()} stages", end="", file=sys.stderr, flush=True)
-        while not all(job["state"] in STATES_OF_ENDED for job in jobs.look()):
+        while not jobs.look():
             time.sleep(0.2)
         records = jobs.records(folder)
         if any(device["held_by"] for device in fleet.devices()):
             raise Violation("a device is held in the end")
         refused = fleet.refused()
-    counts = ", ".join(f"{count} of a {kind}" for kind, count in sorted(kills.items()))
-    return (f"{kills.total()} kills ({counts}), {jobs.count()} stages done, {records} records, {refused} stale results "
-            f"refused")
+    counts = ", ".join(f"{kind}: {count}" for kind, count in sorted(kills.items()))
+    return (f"{kills.total()} kills ({counts}), {jobs.number()} jobs, {jobs.count()} stages done, {records} records, "
+            f"{refused} stale results refused")
 
 
 def parse():
@@ -149,8 +159,8 @@ def parse():
     parser.add_argument("--kills", type=int, default=100, help="how often (default: 100)")
     parser.add_argument("--stops", type=float, default=0.1,
                         help="of so large a share of agents' turns one stands still instead (default: 0.1)")
-    parser.add_argument("--jobs", type=int, default=2, help="that tune (default: 2)")
-    parser.add_argument("--trials", type=int, default=4000, help="of each (default: 4000)")
+    parser.add_argument("--jobs", type=int, default=2, help="that tune at a time (default: 2)")
+    parser.add_argument("--trials", type=int, default=200, help="of each (default: 200)")
     parser.add_argument("--longest", type=float, default=3, help="seconds between two kills at the longest (default: 3)")
     parser.add_argument("--lease-seconds", type=float, default=1, help="of the server (default: 1)")
     parser.add_argument("--seconds", type=float, default=0.01, help="that a device takes for an item (default: 0.01)")

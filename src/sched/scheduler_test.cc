@@ -189,6 +189,21 @@ TEST_F(SchedulerTest, AStageIsRunAgainWhereItsHostIsLost) {
   EXPECT_THAT(Decide(), ElementsAre(job));
 }
 
+TEST_F(SchedulerTest, KnowsWhatNobodyCanGrantAnyMore) {
+  Make("first_come");
+  const int other = scheduler_->AddHost({.processors = 8});
+  const int64_t a = Submit(Build(8)), b = Submit(Build(8)), c = Submit(Build());
+  EXPECT_THAT(Decide(), ElementsAre(a, c));
+  EXPECT_THAT(scheduler_->Ungrantable(), IsEmpty());
+  EXPECT_THAT(scheduler_->RemoveHost(other, now_), ElementsAre(a));
+  EXPECT_THAT(scheduler_->Ungrantable(), ElementsAre(a, b));
+  EXPECT_EQ(scheduler_->stage(b).needs.at(0).amount, 8);
+  scheduler_->Drop(a);
+  scheduler_->AddHost({.processors = 8});
+  EXPECT_THAT(scheduler_->Ungrantable(), IsEmpty());
+  EXPECT_THAT(Decide(), ElementsAre(b));
+}
+
 TEST_F(SchedulerTest, RefusesWhatCanNeverBeGranted) {
   Make("first_come");
   EXPECT_THAT(scheduler_->Submit({.id = "large"}, {Build(3), 1}, 0).status().message(),

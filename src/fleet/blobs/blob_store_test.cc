@@ -49,6 +49,20 @@ TEST_F(BlobStoreTest, UploadsGoOnWhereTheyBrokeOff) {
   EXPECT_EQ(Open()->bytes(), 100000);
 }
 
+TEST_F(BlobStoreTest, AnOwnerMayShareAndForgetsForHimselfAlone) {
+  const auto store = Open();
+  const std::string bytes = "a model for two jobs", digest = Sha256Hex(bytes);
+  EXPECT_TRUE(absl::IsNotFound(store->Share("one", "two", digest)));
+  ASSERT_TRUE(Upload(*store, "one", bytes).ok());
+  EXPECT_TRUE(store->Share("one", "two", digest).ok());
+  EXPECT_TRUE(store->Share("one", "two", digest).ok());  // it comes twice
+  EXPECT_TRUE(store->Forget("one", digest).ok());
+  EXPECT_FALSE(store->Has("one", digest));
+  EXPECT_EQ(Content(*store, "two", digest), bytes);
+  EXPECT_TRUE(store->Forget("two", digest).ok());
+  EXPECT_EQ(store->bytes(), 0);
+}
+
 TEST_F(BlobStoreTest, ADigestGivesNoAccessAndShowsNothing) {
   const auto store = Open();
   const std::string bytes = "a model that took a year", digest = Sha256Hex(bytes);
