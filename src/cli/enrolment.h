@@ -1,4 +1,4 @@
-// How services that run on other machines join a fleet.
+// Lets services that run on other machines join a fleet.
 #ifndef ATTUNE_CLI_ENROLMENT_H_
 #define ATTUNE_CLI_ENROLMENT_H_
 

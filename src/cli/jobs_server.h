@@ -1,4 +1,4 @@
-// What the commands for jobs on a server share.
+// Parts that the commands for jobs on a server share.
 #ifndef ATTUNE_CLI_JOBS_SERVER_H_
 #define ATTUNE_CLI_JOBS_SERVER_H_
 

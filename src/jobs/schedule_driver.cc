@@ -157,7 +157,7 @@ absl::Status ScheduleDriver::Start(const StageStart& start) {
   job.Start(runner, start.holding, host.name, Now());
   const std::string folder = absl::StrCat(store_.folder(), "/", schedule_.id, "/", number);
   if (!options_.is_endless) {
-    // Of an endless schedule, the jobs' folders are elsewhere.
+    // The folders of an endless schedule's jobs are elsewhere.
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) return InvalidInput(folder, ": cannot be made: ", error.message());

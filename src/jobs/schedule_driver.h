@@ -112,16 +112,16 @@ class ScheduleDriver {
   // Gives waiting jobs to the scheduler.
   absl::Status Admit();
   void Wait(size_t number);
-  // What the job's group has in common: the slots that a host must have.
+  // The slots that a host for the job's group must have.
   std::string GroupOf(const JobManager& job) const;
-  // How many jobs of the group may have begun.
+  // The number of jobs of the group that may have begun.
   int64_t MostOf(const std::string& group) const;
   // The scheduler has refused the job's next stage, and does not know the job.
   absl::Status Refuse(size_t number, const absl::Status& why);
   // Takes back what waits for hosts and devices that are gone.
   void RefuseUngrantable();
 
-  // What the job needs next, and where it may be.
+  // The job's next needs, with those that say where it may be.
   NextStage Ask(JobManager& job);
   // Asks the scheduler, which knows the job, for the next stage.
   absl::Status AskAgain(size_t number, bool has_run);

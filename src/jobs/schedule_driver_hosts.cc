@@ -1,4 +1,4 @@
-// Where the stages of a schedule's jobs may be: hosts, and devices elsewhere.
+// The places of a schedule's stages: hosts, and devices elsewhere.
 #include <algorithm>
 #include <utility>
 
@@ -118,7 +118,7 @@ int64_t ScheduleDriver::MostOf(const std::string& group) const {
 }
 
 NextStage ScheduleDriver::Ask(JobManager& job) {
-  // Where the job is, or will be if there is but one host.
+  // The job's host, or the one that it will have if there is no other.
   const auto host = job.runner() != 0 ? hosts_.find(host_of_runner_.at(job.runner())) : hosts_.begin();
   const bool is_known = job.runner() != 0 || hosts_.size() == 1;
   NextStage next = job.Ask(predictions_, is_known ? host->second.host.device.fingerprint : "", Now());

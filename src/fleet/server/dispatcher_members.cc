@@ -1,4 +1,4 @@
-// What the dispatcher does with members whose certificates count no more, or not for long.
+// The dispatcher closes connections of members whose certificates count no more, and asks others to renew.
 #include <mutex>
 #include <set>
 #include <string>

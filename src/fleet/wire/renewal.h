@@ -1,4 +1,4 @@
-// How a server asks whoever calls it to renew his certificate.
+// A server asks its callers by this to renew their certificates.
 #ifndef ATTUNE_FLEET_WIRE_RENEWAL_H_
 #define ATTUNE_FLEET_WIRE_RENEWAL_H_
 

@@ -26,7 +26,7 @@ constexpr int64_t kMiB = 1 << 20;
 
 }  // namespace
 
-// What has come of a file.
+// The part of a file that has come.
 class JobsClient::Download {
  public:
   Download(const std::string& job, const proto::JobFile& file, OutputFile& output)

@@ -1,4 +1,4 @@
-// What a submission says of its jobs, and which files it sends.
+// Tests of what a submission says of its jobs, and of the files that it sends.
 #include "service/client/submission.h"
 
 #include <gmock/gmock.h>

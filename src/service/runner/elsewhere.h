@@ -1,4 +1,4 @@
-// How a job's process measures on a device of the fleet.
+// Lets a job's process measure on a device of the fleet.
 #ifndef ATTUNE_SERVICE_RUNNER_ELSEWHERE_H_
 #define ATTUNE_SERVICE_RUNNER_ELSEWHERE_H_
 

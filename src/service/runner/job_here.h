@@ -23,7 +23,7 @@
 
 namespace attune {
 
-// What the thread of a job has done. Without a report: the files are here; with one: those that the stage
+// The thread of a job has moved files. Without a report: the files are here; with one: those that the stage
 // has changed are with the server.
 struct FilesEvent {
   std::string job;
