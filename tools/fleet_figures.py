@@ -5,6 +5,7 @@
                                                             whether both try the same candidates, how their times
                                                             differ, and their trials a second
     tools/fleet_figures.py devices [--trials N]             one job on one mock device, and on two
+    tools/fleet_figures.py lost                             how soon work of a device that stands still is on another one
     tools/fleet_figures.py load [--agents N] [--minutes M]  so many agents with mock devices: the server's share of a
                                                             core and its memory, and how soon all are back after it
                                                             was killed
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from fleet_members import KEY, Fleet
+from fleet_members import KEY, Fleet, Member
 from program import PROGRAM, Failed, cpu_name, model_file
 from replay_tuning import tune
 
@@ -77,6 +78,38 @@ def devices(options, folder):
     return {"trials": options.trials, "measuring_seconds": seconds}
 
 
+def held(fleet, agent):
+    """Whether somebody holds the device of this agent, by its id."""
+    return any(device["held_by"] for device in fleet.devices() if device["id"].startswith(agent + "/"))
+
+
+def await_that(condition):
+    """Waits until the condition holds; returns after how many seconds it does."""
+    began = time.monotonic()
+    while not condition():
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def lost(options, folder):
+    """Stops the one agent that has work, and waits until another one has it."""
+    model = model_file("squeezenet1_1", folder)
+    with Fleet(folder, PROGRAM, LEASE_S) as fleet:
+        fleet.add_mocks("first", options.mocks, ITEM_S)
+        first = fleet.devices()[0]["id"].split("/")[0]
+        fleet.members["client"] = Member([PROGRAM, "tune", model, "--on", KEY, "--records", folder / "lost.db",
+                                          "--trials", options.trials], folder / "client.log")
+        await_that(lambda: held(fleet, first))
+        fleet.add_mocks("second", options.mocks, ITEM_S)
+        second = next(id for device in fleet.devices() if (id := device["id"].split("/")[0]) != first)
+        await_that(lambda: held(fleet, first))
+        with fleet.members["first"].stopped():
+            seconds = await_that(lambda: not held(fleet, first))
+            seconds += await_that(lambda: held(fleet, second))
+    print(f"work of a device that stands still is on another one after {seconds:.1f} s, with leases of {LEASE_S} s")
+    return {"lease_seconds": LEASE_S, "seconds": seconds}
+
+
 def processor_seconds(pid):
     """The processor time that a process has used."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -114,7 +147,7 @@ def load(options, folder):
     return {"agents": options.agents, "minutes": options.minutes, "core_share": share, "mib": memory, "back_seconds": back}
 
 
-FIGURES = {"replay": replay, "devices": devices, "load": load}
+FIGURES = {"replay": replay, "devices": devices, "lost": lost, "load": load}
 
 
 def parse():

@@ -1,4 +1,5 @@
 """Processes of a fleet on this machine, for scripts that drive one."""
+import contextlib
 import os
 import re
 import signal
@@ -36,11 +37,19 @@ class Member:
         self._process.kill()
         self._process.wait()
 
+    @contextlib.contextmanager
+    def stopped(self):
+        """Lets it stand still meanwhile."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
     def stop_for(self, seconds):
         """Lets it stand still for so long."""
-        self._process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        self._process.send_signal(signal.SIGCONT)
+        with self.stopped():
+            time.sleep(seconds)
 
     def interrupt(self):
         """Asks it to end, and waits until it has."""
