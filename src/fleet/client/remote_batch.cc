@@ -93,7 +93,7 @@ absl::Status RemoteBatch::UseLease(fleet_proto::Token& token) {
     heartbeat_ = SystemClock().Now();
     if (std::holds_alternative<DeviceAlive>(*event)) continue;
     if (const auto* granted = std::get_if<LeaseGranted>(&*event)) token = granted->token;
-    if (auto* result = std::get_if<LeaseResult>(&*event)) Take(*std::move(result), sent);
+    if (auto* result = std::get_if<LeaseResult>(&*event)) Take(std::move(*result), sent);
     if (!sent.empty()) continue;
     const std::vector<std::pair<size_t, MeasureItem>> portion = TakePortion();
     for (const auto& [index, item] : portion) sent.insert(index);
