@@ -23,11 +23,17 @@ from kill_tuning import Database, Violation
 AGENTS = 2
 
 
-def start(options, folder):
-    """A fleet with agents, and a client among its members."""
+def start_agents(options, folder):
+    """A fleet with agents."""
     fleet = Fleet(folder, options.program, options.lease_seconds)
     for number in range(AGENTS):
         fleet.add_mocks(f"agent {number}", options.mocks, options.seconds)
+    return fleet
+
+
+def start(options, folder):
+    """A fleet with agents, and a client among its members."""
+    fleet = start_agents(options, folder)
     fleet.members["client"] = Member(
         [options.program, "tune", options.model, "--on", KEY, "--records", folder / "records.db", "--trials",
          options.trials, "--seed", options.seed, *kill_tuning.QUICK], folder / "client.log")
@@ -76,29 +82,44 @@ def kill_again_and_again(options, folder):
             time.sleep(0.1)
         check_members(fleet)
         database.look()
-        if any(device["held_by"] for device in fleet.devices()):
-            raise Violation("a device is held in the end")
-        refused = fleet.refused()
-    if unfinished := [run["run"] for run in database.runs() if run["state"] != "finished"]:
-        raise Violation(f"the runs {unfinished} are not finished in the end")
+        refused = check_end(fleet)
+    check_runs(database)
     counts = ", ".join(f"{count} of {kind}s" for kind, count in sorted(kills.items()))
     return (f"{kills.total()} kills ({counts}), {stops} agents stopped past their lease, {len(database.runs())} runs, "
             f"{database.records.total()} records, {refused} stale results refused")
 
 
-def parse():
-    """The options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def check_end(fleet):
+    """Checks that no device is held. Returns how many results the server has refused."""
+    if any(device["held_by"] for device in fleet.devices()):
+        raise Violation("a device is held in the end")
+    return fleet.refused()
+
+
+def check_runs(database):
+    """Checks that all runs have ended well."""
+    if unfinished := [run["run"] for run in database.runs() if run["state"] != "finished"]:
+        raise Violation(f"the runs {unfinished} of {database.path.name} are not finished in the end")
+
+
+def add_options(parser):
+    """The options of each script that kills members of a fleet."""
     parser.add_argument("--kills", type=int, default=100, help="how often (default: 100)")
-    parser.add_argument("--stops", type=float, default=0.05,
-                        help="of so large a share of turns an agent stands still instead (default: 0.05)")
-    parser.add_argument("--trials", type=int, default=400, help="of a run (default: 400)")
     parser.add_argument("--longest", type=float, default=3, help="seconds between two kills at the longest (default: 3)")
     parser.add_argument("--lease-seconds", type=float, default=1, help="of the server (default: 1)")
     parser.add_argument("--seconds", type=float, default=0.01, help="that a device takes for an item (default: 0.01)")
     parser.add_argument("--mocks", type=pathlib.Path, default=program.PROGRAM.parent / "mock_agents",
                         help="the program of agents with mock devices")
     kill_tuning.add_options(parser)
+
+
+def parse():
+    """The options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(parser)
+    parser.add_argument("--stops", type=float, default=0.05,
+                        help="of so large a share of turns an agent stands still instead (default: 0.05)")
+    parser.add_argument("--trials", type=int, default=400, help="of a run (default: 400)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments, and of the search (default: 0)")
     return parser.parse_args()
 

@@ -19,20 +19,18 @@ import signal
 import sys
 import time
 
+import kill_fleet
 import kill_tuning
-import program
-from fleet_members import KEY, Fleet
+from fleet_members import KEY
 from kill_tuning import Database, Violation
 from program import attune, attune_json
 
-AGENTS, RUNNERS = 2, 2
+RUNNERS = 2
 
 
 def start(options, folder):
     """A fleet with agents and runners."""
-    fleet = Fleet(folder, options.program, options.lease_seconds)
-    for number in range(AGENTS):
-        fleet.add_mocks(f"agent {number}", options.mocks, options.seconds)
+    fleet = kill_fleet.start_agents(options, folder)
     for number in range(RUNNERS):
         fleet.add_runner(f"runner {number}")
     return fleet
@@ -90,8 +88,7 @@ class Jobs:
             for path in (folder / job).glob("*.db"):
                 database = Database(path, self._program)
                 database.look()
-                if unfinished := [run["run"] for run in database.runs() if run["state"] != "finished"]:
-                    raise Violation(f"the runs {unfinished} of {job} are not finished")
+                kill_fleet.check_runs(database)
                 total += database.records.total()
         return total
 
@@ -118,7 +115,7 @@ def kill_one(options, fleet, numbers):
         with contextlib.suppress(ProcessLookupError):
             os.kill(numbers.choice(jobs), signal.SIGKILL)
         return kind
-    name = kind if kind == "server" else f"{kind} {numbers.randrange(RUNNERS if kind == 'runner' else AGENTS)}"
+    name = kind if kind == "server" else f"{kind} {numbers.randrange(RUNNERS if kind == 'runner' else kill_fleet.AGENTS)}"
     if kind == "agent" and numbers.random() < options.stops:
         fleet.members[name].stop_for(1.5 * options.lease_seconds)
         return "stopped agent"
@@ -145,9 +142,7 @@ def kill_again_and_again(options, folder):
         while not jobs.look():
             time.sleep(0.2)
         records = jobs.records(folder)
-        if any(device["held_by"] for device in fleet.devices()):
-            raise Violation("a device is held in the end")
-        refused = fleet.refused()
+        refused = kill_fleet.check_end(fleet)
     counts = ", ".join(f"{kind}: {count}" for kind, count in sorted(kills.items()))
     return (f"{kills.total()} kills ({counts}), {jobs.number()} jobs, {jobs.count()} stages done, {records} records, "
             f"{refused} stale results refused")
@@ -156,17 +151,11 @@ def kill_again_and_again(options, folder):
 def parse():
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=100, help="how often (default: 100)")
+    kill_fleet.add_options(parser)
     parser.add_argument("--stops", type=float, default=0.1,
                         help="of so large a share of agents' turns one stands still instead (default: 0.1)")
     parser.add_argument("--jobs", type=int, default=2, help="that tune at a time (default: 2)")
     parser.add_argument("--trials", type=int, default=200, help="of each (default: 200)")
-    parser.add_argument("--longest", type=float, default=3, help="seconds between two kills at the longest (default: 3)")
-    parser.add_argument("--lease-seconds", type=float, default=1, help="of the server (default: 1)")
-    parser.add_argument("--seconds", type=float, default=0.01, help="that a device takes for an item (default: 0.01)")
-    parser.add_argument("--mocks", type=pathlib.Path, default=program.PROGRAM.parent / "mock_agents",
-                        help="the program of agents with mock devices")
-    kill_tuning.add_options(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default: 0)")
     return parser.parse_args()
 

@@ -17,7 +17,7 @@ namespace proto = jobs_service_proto;
 
 std::string SecondsText(double seconds) { return absl::StrFormat("%.1f", seconds); }
 
-// Whatever comes from a runner may be no JSON at all.
+// A result comes from a runner, and may be no JSON at all.
 Json ResultOf(const proto::Job& job) {
   const absl::StatusOr<Json> result = ParseJsonObject<Json>(job.result());
   if (result.ok()) return *result;

@@ -5,7 +5,7 @@
 
 namespace attune {
 
-void JobAdmission::Wait(size_t job, const std::string& group, double key) {
+void JobAdmission::Wait(size_t job, const JobGroup& group, double key) {
   refused_.erase(job);
   group_of_[job] = group;
   Group& own = groups_[group];
@@ -13,7 +13,7 @@ void JobAdmission::Wait(size_t job, const std::string& group, double key) {
   own.waiting.emplace(has_begun ? -std::numeric_limits<double>::infinity() : key, job);
 }
 
-std::optional<size_t> JobAdmission::Take(const std::function<int64_t(const std::string&)>& most) {
+std::optional<size_t> JobAdmission::Take(const std::function<int64_t(const JobGroup&)>& most) {
   for (auto& [name, group] : groups_) {
     if (group.waiting.empty()) continue;
     const size_t job = group.waiting.begin()->second;

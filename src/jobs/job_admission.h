@@ -19,15 +19,18 @@
 
 namespace attune {
 
+// The slots (HostResources) that the hosts of a group's jobs must have, in any order that is always the same.
+using JobGroup = std::vector<std::string>;
+
 // Jobs are known by their numbers. Not thread safe.
 class JobAdmission {
  public:
   // The job waits for its turn in the order of keys. One that has begun goes before all that have not, and
   // needs no room.
-  void Wait(size_t job, const std::string& group, double key);
+  void Wait(size_t job, const JobGroup& group, double key);
   // The next job that may begin or go on, which has begun from now on. `most` is how many of a group may have
   // begun. Nothing if there is none.
-  std::optional<size_t> Take(const std::function<int64_t(const std::string& group)>& most);
+  std::optional<size_t> Take(const std::function<int64_t(const JobGroup& group)>& most);
   // Nobody can serve the job now. It has not begun unless it `is_in_memory`.
   void Refuse(size_t job, std::string why, bool is_in_memory);
   // The jobs that were refused, which are so no more.
@@ -50,8 +53,8 @@ class JobAdmission {
     std::set<size_t> begun = {};
   };
 
-  std::map<std::string, Group> groups_;
-  std::map<size_t, std::string> group_of_;
+  std::map<JobGroup, Group> groups_;
+  std::map<size_t, JobGroup> group_of_;
   std::map<size_t, std::string> refused_;  // and why
 };
 

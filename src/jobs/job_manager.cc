@@ -1,5 +1,6 @@
 #include "jobs/job_manager.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,6 +55,10 @@ NextStage JobManager::Ask(const StagePredictions& predictions, const std::string
   if (next_.remaining <= 0) next_.remaining = StagePrior(record_.spec.kind, "").median;
   asked_ = now;
   return next_;
+}
+
+bool JobManager::measures_elsewhere() const {
+  return !record_.spec.on.empty() && std::ranges::any_of(next_.stage.needs, &ResourceNeed::exclusive);
 }
 
 void JobManager::Start(int64_t runner, const Holding& holding, const std::string& host, double now) {

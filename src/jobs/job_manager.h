@@ -59,6 +59,8 @@ class JobManager {
   const std::string& place() const { return place_; }  // the name of the host that it was on last
   // The stage that runs or is asked for, and its times.
   const JobStage& stage() const { return next_.stage; }
+  // Whether that stage needs nothing but a device elsewhere.
+  bool measures_elsewhere() const;
   double asked() const { return asked_; }
   double start() const { return start_; }  // if it runs
   double remaining() const { return next_.remaining; }

@@ -97,7 +97,7 @@ absl::Status ScheduleDriver::Learn() {
 }
 
 absl::Status ScheduleDriver::Admit() {
-  const auto most = [&](const std::string& group) { return MostOf(group); };
+  const auto most = [&](const JobGroup& group) { return MostOf(group); };
   while (const std::optional<size_t> number = admission_.Take(most)) {
     JobManager& job = jobs_.at(*number);
     const absl::StatusOr<int64_t> scheduled = scheduler_.Submit(job.facts(), Ask(job), Now());
@@ -130,7 +130,7 @@ absl::Status ScheduleDriver::AskElsewhere(size_t number) {
 absl::Status ScheduleDriver::Refuse(size_t number, const absl::Status& why) {
   JobManager& job = jobs_.at(number);
   // A host or a device may come; but the host that the job is on stays as it is.
-  if (options_.is_endless && (job.runner() == 0 || MeasuresElsewhere(job))) {
+  if (options_.is_endless && (job.runner() == 0 || job.measures_elsewhere())) {
     admission_.Refuse(number, std::string(why.message()), /*is_in_memory=*/job.runner() != 0);
     return absl::OkStatus();
   }

@@ -50,9 +50,6 @@ struct ScheduleDriverOptions {
 // can be foreseen.
 absl::Status CheckJobs(const std::vector<JobSpec>& jobs, const LocalHost& host);
 
-// Whether the job's next stage needs nothing but a device elsewhere.
-bool MeasuresElsewhere(const JobManager& job);
-
 // Not thread safe.
 class ScheduleDriver {
  public:
@@ -112,10 +109,9 @@ class ScheduleDriver {
   // Gives waiting jobs to the scheduler.
   absl::Status Admit();
   void Wait(size_t number);
-  // The slots that a host for the job's group must have.
-  std::string GroupOf(const JobManager& job) const;
+  JobGroup GroupOf(const JobManager& job) const;
   // The number of jobs of the group that may have begun.
-  int64_t MostOf(const std::string& group) const;
+  int64_t MostOf(const JobGroup& group) const;
   // The scheduler has refused the job's next stage, and does not know the job.
   absl::Status Refuse(size_t number, const absl::Status& why);
   // Takes back what waits for hosts and devices that are gone.

@@ -3,26 +3,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "jobs/schedule_driver.h"
 
 namespace attune {
 namespace {
 
-// So many that a slot is free for everyone.
-constexpr int64_t kAnyAmount = int64_t{1} << 40;
-
 // The slots of a host on which this runner's jobs stay, and of a device elsewhere.
 std::string RunnerSlot(int host) { return absl::StrCat("runner/", host); }
 std::string DeviceSlot(const std::string& key) { return absl::StrCat("elsewhere/", key); }
 
 }  // namespace
-
-bool MeasuresElsewhere(const JobManager& job) {
-  return !job.record().spec.on.empty() && std::ranges::any_of(job.stage().needs, &ResourceNeed::exclusive);
-}
 
 int ScheduleDriver::AddHost(LocalHost host, const std::string& name) {
   if (hosts_.empty() && !options_.is_endless) {
@@ -103,16 +94,15 @@ void ScheduleDriver::RefuseUngrantable() {
   }
 }
 
-std::string ScheduleDriver::GroupOf(const JobManager& job) const {
-  return options_.slots_of ? absl::StrJoin(options_.slots_of(job.record().spec), "\n") : "";
+JobGroup ScheduleDriver::GroupOf(const JobManager& job) const {
+  return options_.slots_of ? options_.slots_of(job.record().spec) : JobGroup();
 }
 
-int64_t ScheduleDriver::MostOf(const std::string& group) const {
-  const std::vector<std::string> slots = absl::StrSplit(group, '\n', absl::SkipEmpty());
+int64_t ScheduleDriver::MostOf(const JobGroup& group) const {
   int64_t hosts = 0;
   for (const auto& [number, host] : hosts_)
     hosts += std::ranges::all_of(
-        slots, [&](const std::string& slot) { return host.host.resources.slots.contains(slot); });
+        group, [&](const std::string& slot) { return host.host.resources.slots.contains(slot); });
   // Without any, all are told what they wait for.
   return options_.jobs_at_once * std::max<int64_t>(hosts, 1);
 }
@@ -123,13 +113,13 @@ NextStage ScheduleDriver::Ask(JobManager& job) {
   const bool is_known = job.runner() != 0 || hosts_.size() == 1;
   NextStage next = job.Ask(predictions_, is_known ? host->second.host.device.fingerprint : "", Now());
   std::vector<ResourceNeed>& needs = next.stage.needs;
-  if (MeasuresElsewhere(job)) {
+  if (job.measures_elsewhere()) {
     needs = {{.key = DeviceSlot(job.record().spec.on)}};
     next.stage.memory_bytes = 0;
   } else if (job.runner() != 0) {
     needs.push_back({.key = RunnerSlot(host_of_runner_.at(job.runner()))});
-  } else if (options_.slots_of) {
-    for (const std::string& slot : options_.slots_of(job.record().spec)) needs.push_back({.key = slot});
+  } else {
+    for (const std::string& slot : GroupOf(job)) needs.push_back({.key = slot});
   }
   return next;
 }

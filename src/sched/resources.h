@@ -28,6 +28,9 @@ struct DeviceResource {
   std::vector<int> quiet = {};
 };
 
+// An amount of a slot that there is enough of for everyone.
+inline constexpr int64_t kAnyAmount = int64_t{1} << 40;
+
 // The resources of one machine.
 struct HostResources {
   int processors = 0;  // numbered from 0

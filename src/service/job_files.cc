@@ -7,19 +7,9 @@
 #include "absl/strings/str_split.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "fleet/blobs/blob_store.h"
 
 namespace attune {
-namespace {
-
-constexpr size_t kDigestDigits = 64;
-
-bool IsDigest(std::string_view text) {
-  return text.size() == kDigestDigits &&
-         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
-
-}  // namespace
-
 absl::Status CheckJobFileName(std::string_view name) {
   const std::vector<std::string_view> parts = absl::StrSplit(name, '/');
   const bool is_path = std::ranges::none_of(
@@ -35,7 +25,7 @@ absl::Status CheckJobFiles(const std::vector<JobFile>& files) {
   std::set<std::string_view> names;
   for (const JobFile& file : files) {
     RETURN_IF_ERROR(CheckJobFileName(file.name));
-    if (!IsDigest(file.digest) || file.bytes < 0)
+    if (!IsBlobDigest(file.digest) || file.bytes < 0)
       return InvalidInput(file.name, ": its digest or its size is none");
     if (!names.insert(file.name).second) return InvalidInput(file.name, ": is there twice");
   }

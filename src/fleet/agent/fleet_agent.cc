@@ -40,12 +40,8 @@ double LoadOfMachine() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FleetAgent>> FleetAgent::Create(FleetAgentOptions options) {
-  ASSIGN_OR_RETURN(FleetCredentials credentials, LoadCredentials(options.folder));
+  ASSIGN_OR_RETURN(FleetCredentials credentials, LoadCredentialsOf(FleetRole::kAgent, options.folder));
   ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
-  if (facts.who.role != FleetRole::kAgent) {
-    return InvalidInput(options.folder, ": the credentials there are those of ", Name(facts.who.role),
-                        "s; enrol with an agent's invitation, or name another folder");
-  }
   ASSIGN_OR_RETURN(std::unique_ptr<StoredBlobs> blobs, StoredBlobs::Open(options.folder + "/blobs"));
   return std::unique_ptr<FleetAgent>(
       new FleetAgent(std::move(options), facts.who.id, std::move(blobs), std::move(credentials)));
@@ -112,10 +108,10 @@ absl::Status FleetAgent::Run() {
     const absl::Status known = CheckServerIsKnown(used.server, used.authorities_pem, kLookSeconds);
     Log(LogLevel::kWarning, "not connected to the server", "agent", id_, "server", used.server, "reason",
         known.ok() ? ended.message() : known.message());
-    const Stopwatch waiting;
-    const double seconds = backoff.Next();
-    for (; !is_stopped_ && waiting.Seconds() < seconds; StopIfIdle())
-      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
+    backoff.Pause([&] {
+      StopIfIdle();
+      return is_stopped_.load();
+    });
   }
   return absl::OkStatus();
 }

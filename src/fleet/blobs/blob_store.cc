@@ -47,9 +47,7 @@ std::optional<int64_t> SizeOf(const std::string& path) {
 }
 
 absl::Status CheckDigest(const std::string& digest) {
-  const bool is_digest =
-      digest.size() == kDigestDigits && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return is_digest ? absl::OkStatus() : InvalidInput("\"", Printable(digest), "\" is no digest");
+  return IsBlobDigest(digest) ? absl::OkStatus() : InvalidInput("\"", Printable(digest), "\" is no digest");
 }
 
 absl::Status IsBeingChecked(const std::string& digest) {
@@ -71,6 +69,10 @@ bool IsUnowned(const fs::path& content) {
 }
 
 }  // namespace
+
+bool IsBlobDigest(std::string_view text) {
+  return text.size() == kDigestDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 absl::StatusOr<std::unique_ptr<BlobStore>> BlobStore::Open(const std::string& folder,
                                                            const BlobStoreOptions& options) {

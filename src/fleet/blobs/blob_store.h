@@ -21,6 +21,9 @@
 
 namespace attune {
 
+// Whether the text is a SHA-256 as blobs have it: 64 hexadecimal digits, none of them a capital.
+bool IsBlobDigest(std::string_view text);
+
 struct BlobStoreOptions {
   int64_t most_bytes = int64_t{16} << 30;          // of all complete blobs
   int64_t most_blob_bytes = int64_t{8} << 30;      // of one

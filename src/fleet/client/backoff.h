@@ -3,8 +3,11 @@
 #define ATTUNE_FLEET_CLIENT_BACKOFF_H_
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "absl/random/random.h"
+#include "base/clock.h"
 
 namespace attune {
 
@@ -18,11 +21,18 @@ class Backoff {
     pause_ = std::min(2 * pause_, kMostSeconds);
     return pause;
   }
+  // Waits so long, or until `is_over`, which is asked again and again.
+  template <typename IsOver>
+  void Pause(const IsOver& is_over) {
+    const double seconds = Next();
+    for (const Stopwatch waiting; waiting.Seconds() < seconds && !is_over();)
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
+  }
   // The server has answered.
   void Reset() { pause_ = kFirstSeconds; }
 
  private:
-  static constexpr double kFirstSeconds = 0.5, kMostSeconds = 10;
+  static constexpr double kFirstSeconds = 0.5, kMostSeconds = 10, kPollSeconds = 0.25;
 
   absl::BitGen random_;
   double pause_ = kFirstSeconds;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "fleet/client/send_pieces.h"
 #include "fleet/client/server_call.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/pinned_server.h"
@@ -85,20 +86,7 @@ absl::Status FleetClient::SendFrom(const std::string& digest, const InputFile& f
   const auto pieces = stub()->SendBlob(&context, &state);
   proto::BlobPiece piece;
   piece.set_digest(digest);
-  absl::Status status;
-  do {
-    const int64_t count = std::min(kBlobPieceBytes, file.bytes - offset);
-    piece.set_offset(offset);
-    piece.mutable_bytes()->resize(static_cast<size_t>(count));
-    status = ReadRange(file, offset, count, piece.mutable_bytes()->data());
-    offset += count;
-    piece.set_is_last(offset == file.bytes);
-    if (status.ok() && follow) status = follow(offset);
-  } while (status.ok() && pieces->Write(piece) && offset < file.bytes);
-  if (!status.ok()) context.TryCancel();
-  pieces->WritesDone();
-  const absl::Status ended = ExplainServerCall(pieces->Finish(), connection_.credentials());
-  return status.ok() ? ended : status;
+  return SendPieces(file, offset, std::move(piece), follow, context, *pieces, connection_.credentials());
 }
 
 absl::StatusOr<std::string> FleetClient::Invite(const std::string& role, const std::string& owner) {

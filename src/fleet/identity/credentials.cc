@@ -102,6 +102,15 @@ absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder, cons
   return EnrolAgain(absl::FailedPreconditionError(absl::StrCat(path, ": the certificate has ended")));
 }
 
+absl::StatusOr<FleetCredentials> LoadCredentialsOf(FleetRole role, const std::string& folder) {
+  ASSIGN_OR_RETURN(FleetCredentials credentials, LoadCredentials(folder));
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
+  if (facts.who.role == role) return credentials;
+  const std::string_view article = role == FleetRole::kAgent || role == FleetRole::kOperator ? "an " : "a ";
+  return InvalidInput(folder, ": the credentials there are those of ", Name(facts.who.role), "s; enrol with ",
+                      article, Name(role), "'s invitation, or name another folder");
+}
+
 absl::Status SaveCredentials(const std::string& folder, const FleetCredentials& credentials) {
   const std::string path = FileOf(folder);
   const std::string text = FormatCredentials(credentials);

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "fleet/identity/certificate.h"
 
 namespace attune {
 
@@ -45,6 +46,9 @@ absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder,
 // accept them.
 std::string FormatCredentials(const FleetCredentials& credentials);
 absl::StatusOr<FleetCredentials> ParseCredentials(std::string_view text);
+
+// The same for a member of this role. InvalidArgument if they are those of another one.
+absl::StatusOr<FleetCredentials> LoadCredentialsOf(FleetRole role, const std::string& folder);
 
 // Replaces the credentials of the folder, which is made if it is missing. Credentials that LoadCredentials()
 // would not accept, such as a certificate for another key, change nothing and are an error.

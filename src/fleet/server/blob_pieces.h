@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,15 @@ absl::Status TakePieces(BlobStore& blobs, const std::string& owner, Piece piece,
   return absl::OkStatus();  // the rest may come later
 }
 
+// Reads the piece of a blob of `size` bytes that begins at `offset`.
+inline absl::Status ReadPiece(int file, int64_t size, int64_t offset, std::string& piece) {
+  piece.resize(kBlobPieceBytes);
+  const ssize_t count = pread(file, piece.data(), piece.size(), offset);
+  if (count < 0 || (count == 0 && offset < size)) return absl::InternalError("the blob cannot be read");
+  piece.resize(static_cast<size_t>(count));
+  return absl::OkStatus();
+}
+
 // Gives a blob of `size` bytes, as BlobStore::Read() has it, from `offset`.
 template <typename Piece>
 absl::Status GivePieces(const std::pair<FileDescriptor, int64_t>& blob, int64_t offset,
@@ -38,12 +48,9 @@ absl::Status GivePieces(const std::pair<FileDescriptor, int64_t>& blob, int64_t 
   if (offset < 0 || offset > size) return absl::OutOfRangeError("the blob is shorter");
   Piece piece;
   do {
-    piece.mutable_bytes()->resize(kBlobPieceBytes);
-    const ssize_t count = pread(file.get(), piece.mutable_bytes()->data(), kBlobPieceBytes, offset);
-    if (count < 0 || (count == 0 && offset < size)) return absl::InternalError("the blob cannot be read");
-    piece.mutable_bytes()->resize(static_cast<size_t>(count));
+    RETURN_IF_ERROR(ReadPiece(file.get(), size, offset, *piece.mutable_bytes()));
     piece.set_offset(offset);
-    offset += count;
+    offset += std::ssize(piece.bytes());
     piece.set_is_last(offset >= size);
     if (!pieces.Write(piece)) return absl::CancelledError("the reader is gone");
   } while (offset < size);

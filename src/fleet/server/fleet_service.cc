@@ -23,25 +23,6 @@ constexpr std::initializer_list<FleetRole> kAnyRole = {FleetRole::kAgent, FleetR
                                                        FleetRole::kOperator, FleetRole::kRunner};
 constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, FleetRole::kOperator};
 
-// A stream of the dispatcher's kind: `add` is AddAgent or AddClient, `remove` their counterpart.
-template <typename In, typename Out>
-grpc::ServerBidiReactor<In, Out>* BeginStream(const absl::StatusOr<CertificateFacts>& who,
-                                              Dispatcher& dispatcher,
-                                              int64_t (Dispatcher::*add)(const CertificateFacts&,
-                                                                         std::shared_ptr<Link<Out>>),
-                                              void (Dispatcher::*remove)(int64_t)) {
-  const auto stream = ServerStream<In, Out>::Create();
-  if (!who.ok()) {
-    stream->Begin({});
-    stream->Close(who.status());
-    return stream.get();
-  }
-  const int64_t number = (dispatcher.*add)(*who, stream);
-  stream->Begin({.received = [&dispatcher, number](const In& in) { dispatcher.Receive(number, in); },
-                 .gone = [&dispatcher, number, remove] { (dispatcher.*remove)(number); }});
-  return stream.get();
-}
-
 }  // namespace
 
 grpc::ServerBidiReactor<proto::FromAgent, proto::ToAgent>* FleetService::Serve(

@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,6 +13,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fleet/identity/certificate.h"
 #include "fleet/server/link.h"
 #include "fleet/wire/rpc_status.h"
 
@@ -120,6 +123,25 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
   bool is_writing_ = false, is_closing_ = false, is_finished_ = false;
   grpc::Status why_;
 };
+
+// Begins a stream whose messages `logic` receives: from add(), which returns the stream's number for the
+// other calls, until remove(). Closes it if the caller, who may be nobody, is refused.
+template <typename In, typename Out, typename Logic>
+grpc::ServerBidiReactor<In, Out>* BeginStream(const absl::StatusOr<CertificateFacts>& who, Logic& logic,
+                                              int64_t (Logic::*add)(const CertificateFacts&,
+                                                                    std::shared_ptr<Link<Out>>),
+                                              void (Logic::*remove)(int64_t)) {
+  const auto stream = ServerStream<In, Out>::Create();
+  if (!who.ok()) {
+    stream->Begin({});
+    stream->Close(who.status());
+    return stream.get();
+  }
+  const int64_t number = (logic.*add)(*who, stream);
+  stream->Begin({.received = [&logic, number](const In& in) { logic.Receive(number, in); },
+                 .gone = [&logic, number, remove] { (logic.*remove)(number); }});
+  return stream.get();
+}
 
 }  // namespace attune
 

@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "fleet/client/backoff.h"
+#include "fleet/client/send_pieces.h"
 #include "fleet/client/server_call.h"
 #include "fleet/wire/channel.h"
 
@@ -192,21 +193,11 @@ absl::Status JobsClient::WriteFile(const std::string& job, const proto::JobFile&
   piece.set_job(job);
   piece.set_name(file.name());
   piece.set_digest(file.digest());
-  absl::Status status;
-  int64_t offset = 0;
-  do {
-    const int64_t count = std::min(kBlobPieceBytes, input.bytes - offset);
-    piece.mutable_bytes()->resize(static_cast<size_t>(count));
-    status = ReadRange(input, offset, count, piece.mutable_bytes()->data());
-    if (status.ok()) status = control.Continue("sending MiB", offset / kMiB, input.bytes / kMiB + 1);
-    piece.set_offset(offset);
-    offset += count;
-    piece.set_is_last(offset == input.bytes);
-  } while (status.ok() && pieces->Write(piece) && offset < input.bytes);
-  if (!status.ok()) context.TryCancel();
-  pieces->WritesDone();
-  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.connection().credentials());
-  return status.ok() ? ended : status;
+  const auto follow = [&](int64_t bytes) {
+    return control.Continue("sending MiB", bytes / kMiB, input.bytes / kMiB + 1);
+  };
+  return SendPieces<proto::FilePiece>(input, /*offset=*/0, std::move(piece), follow, context, *pieces,
+                                      fleet_.connection().credentials());
 }
 
 }  // namespace attune

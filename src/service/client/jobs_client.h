@@ -43,6 +43,9 @@ class JobsClient {
   absl::Status WriteFile(const std::string& job, const jobs_service_proto::JobFile& file,
                          const std::string& path, const WorkControl& control = {});
 
+  // For other calls, on the connection of this client.
+  std::unique_ptr<jobs_service_proto::Jobs::Stub> stub();
+
  private:
   class Download;
 
@@ -52,8 +55,6 @@ class JobsClient {
   template <typename Request, typename Answer>
   absl::StatusOr<Answer> Call(Method<Request, Answer> method, const Request& request);
 
-  // For the next call.
-  std::unique_ptr<jobs_service_proto::Jobs::Stub> stub();
   // Repeats the attempt while the server does not answer. Gives up when `position`, which an attempt moves
   // forward, has not moved during options.tries attempts.
   absl::Status Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const;

@@ -26,7 +26,7 @@ struct PreparedSubmission {
   std::map<std::string, SourceFile> sources;  // by their digests: all inputs of all jobs
 };
 
-// What a job's kind calls an input (jobs/kind.h) becomes a name below in/: in/SETTING/NAME for a file, and
+// An input of a job's kind (jobs/kind.h) becomes a name below in/: in/SETTING/NAME for a file, and
 // in/SETTING/NAME/… for each file below a folder. Outputs get names below out/. Reads all files. Errors name
 // the job and the setting: one that is wrong or refused on a server, an output with a path, a file that
 // cannot be read, is no file or is a link that leads out of its folder.

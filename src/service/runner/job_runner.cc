@@ -1,9 +1,5 @@
 #include "service/runner/job_runner.h"
 
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,18 +20,13 @@ namespace {
 
 namespace proto = jobs_service_proto;
 
-constexpr double kPollSeconds = 0.25;  // for Stop()
 constexpr double kRenewalSeconds = 60;
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<JobRunner>> JobRunner::Create(JobRunnerOptions options) {
-  ASSIGN_OR_RETURN(FleetCredentials credentials, LoadCredentials(options.folder));
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, LoadCredentialsOf(FleetRole::kRunner, options.folder));
   ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
-  if (facts.who.role != FleetRole::kRunner) {
-    return InvalidInput(options.folder, ": the credentials there are those of ", Name(facts.who.role),
-                        "s; enrol with a runner's invitation, or name another folder");
-  }
   ASSIGN_OR_RETURN(FileDescriptor lock, LockActive(options.folder + "/runner", "runner"));
   if (lock.get() < 0)
     return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another runner has this folder"));
@@ -51,7 +42,7 @@ absl::StatusOr<std::unique_ptr<JobRunner>> JobRunner::Create(JobRunnerOptions op
 
 bool JobRunner::RenewIfDue() {
   const std::string before = fleet_.connection().credentials().certificate_pem;
-  // Whatever is answered: with any answer, the server may ask for a renewal.
+  // The server may ask for a renewal with any answer.
   const absl::Status asked = fleet_.Devices(id_).status();
   if (!asked.ok()) Log(LogLevel::kInfo, "the server does not answer", "reason", asked.message());
   return fleet_.connection().credentials().certificate_pem != before;
@@ -81,10 +72,7 @@ absl::Status JobRunner::Run() {
     if (connection.was_welcomed() && !connection.has_failed()) backoff.Reset();
     Log(LogLevel::kWarning, "not connected to the server", "runner", id_, "server", credentials.server,
         "reason", ended.message());
-    const Stopwatch waiting;
-    const double seconds = backoff.Next();
-    while (!is_stopped_ && waiting.Seconds() < seconds)
-      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
+    backoff.Pause([&] { return is_stopped_.load(); });
   }
   return absl::OkStatus();
 }

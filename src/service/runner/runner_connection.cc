@@ -14,7 +14,6 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 #include "service/job_files.h"
 
@@ -36,7 +35,7 @@ std::string FolderOf(const std::string& folder, const std::string& job) {
 RunnerConnection::RunnerConnection(const FleetCredentials& credentials, RunnerConnectionOptions options)
     : options_(std::move(options)),
       client_(std::make_shared<JobsClient>(credentials)),
-      stub_(proto::Jobs::NewStub(ConnectFleet(credentials))),
+      stub_(client_->stub()),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       processes_("", wake_.get()) {
   std::error_code error;

@@ -12,6 +12,7 @@
 #include "base/threads.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
+#include "jobs/schedule_summary.h"
 #include "jobs/sqlite_job_store.h"
 #include "service/job_files.h"
 
@@ -39,22 +40,10 @@ std::string_view StateOf(const JobRecord& job, const JobManager* live) {
   return live != nullptr && live->runs() ? "running" : "waiting";
 }
 
-std::string_view NameOf(StageOutcome outcome) {
-  switch (outcome) {
-    case StageOutcome::kDone:
-      return "done";
-    case StageOutcome::kFailed:
-      return "failed";
-    case StageOutcome::kLost:
-      return "lost";
-  }
-  return "";
-}
-
 proto::StageOfJob ToWire(const StageRecord& stage) {
   proto::StageOfJob wire;
   wire.set_name(stage.stage.name);
-  wire.set_outcome(std::string(NameOf(stage.outcome)));
+  wire.set_outcome(std::string(Name(stage.outcome)));
   wire.set_runner(stage.place);
   wire.set_reason(stage.reason);
   wire.set_waited_seconds(stage.start - stage.asked);

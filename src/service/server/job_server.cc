@@ -1,7 +1,6 @@
 #include "service/server/job_server.h"
 
 #include <grpcpp/grpcpp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -34,6 +33,8 @@ constexpr size_t kMostKeyBytes = 256;
 JobQuery QueryOf(const FleetIdentity& who, const std::string& id = "") {
   return {.id = id, .owner = who.role == FleetRole::kOperator ? "" : who.owner};
 }
+
+absl::Status NotItsJob() { return absl::PermissionDeniedError("this runner does not have the job"); }
 
 class JobServer final : public FleetExtension,
                         public proto::Jobs::WithCallbackMethod_Run<proto::Jobs::Service> {
@@ -110,18 +111,8 @@ class JobServer final : public FleetExtension,
 
   grpc::ServerBidiReactor<proto::FromRunner, proto::ToRunner>* Run(
       grpc::CallbackServerContext* context) override {
-    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.admission);
-    const auto stream = ServerStream<proto::FromRunner, proto::ToRunner>::Create();
-    if (!who.ok()) {
-      stream->Begin({});
-      stream->Close(who.status());
-      return stream.get();
-    }
-    RunnerHub& hub = schedule_->hub();
-    const int64_t number = hub.Add(*who, stream);
-    stream->Begin({.received = [&hub, number](const proto::FromRunner& in) { hub.Receive(number, in); },
-                   .gone = [&hub, number] { hub.Remove(number); }});
-    return stream.get();
+    return BeginStream<proto::FromRunner>(CallerOf(*context, {FleetRole::kRunner}, parts_.admission),
+                                          schedule_->hub(), &RunnerHub::Add, &RunnerHub::Remove);
   }
 
  private:
@@ -152,7 +143,7 @@ class JobServer final : public FleetExtension,
     const std::lock_guard<std::mutex> lock(submit_mutex_);
     const absl::Status kept = KeepAll(who.owner, jobs);
     using Jobs = absl::StatusOr<std::vector<proto::Job>>;
-    const Jobs added = kept.ok() ? schedule_->Submit(key, jobs) : Jobs(kept);
+    Jobs added = kept.ok() ? schedule_->Submit(key, jobs) : Jobs(kept);
     if (!added.ok() && !absl::IsUnavailable(added.status())) ForgetAll(jobs);
     Log(LogLevel::kInfo, "jobs are submitted", "owner", who.owner, "by", who.id, "jobs",
         submission.jobs_size(), "result", added.status().ToString());
@@ -196,40 +187,44 @@ class JobServer final : public FleetExtension,
     ASSIGN_OR_RETURN(int64_t offset, files.Sent(job.spec.base, file.digest));
     std::string piece;
     do {
-      piece.resize(kBlobPieceBytes);
-      const ssize_t count = pread(content.get(), piece.data(), piece.size(), offset);
-      if (count < 0 || (count == 0 && offset < bytes))
-        return absl::InternalError(absl::StrCat(file.name, ": cannot be read"));
-      piece.resize(static_cast<size_t>(count));
+      RETURN_IF_ERROR(Annotate(ReadPiece(content.get(), bytes, offset, piece), file.name));
       RETURN_IF_ERROR(files.Append(job.spec.base, file.digest, offset, piece));
-      offset += count;
+      offset += std::ssize(piece);
     } while (offset < bytes);
     return files.Finish(job.spec.base, file.digest);
   }
 
   absl::Status GiveFile(const FleetIdentity& who, const proto::FileRequest& request,
                         grpc::ServerWriter<proto::FilePiece>& pieces) {
-    const bool is_runner = who.role == FleetRole::kRunner;
-    if (is_runner && !schedule_->hub().FilesOwner(who.id, request.job()))
-      return absl::PermissionDeniedError("this runner does not have the job");
-    const JobQuery query = is_runner ? JobQuery{.id = request.job()} : QueryOf(who, request.job());
-    ASSIGN_OR_RETURN(const JobRecord job, schedule_->Find(query));
-    const auto file = std::ranges::find(job.files, request.name(), &JobFile::name);
-    if (file == job.files.end())
-      return absl::NotFoundError(absl::StrCat(job.spec.id, ": has no file \"", request.name(), "\""));
-    ASSIGN_OR_RETURN(const auto blob, schedule_->files().Read(job.spec.base, file->digest));
+    if (who.role == FleetRole::kRunner) {
+      // A runner fetches many files, so nobody else is asked for these.
+      const auto supplies = schedule_->hub().SuppliesOf(who.id, request.job());
+      if (supplies == nullptr) return NotItsJob();
+      return GiveFile(supplies->files, supplies->files_owner, request, pieces);
+    }
+    ASSIGN_OR_RETURN(const JobRecord job, schedule_->Find(QueryOf(who, request.job())));
+    return GiveFile(job.files, job.spec.base, request, pieces);
+  }
+
+  absl::Status GiveFile(const std::vector<JobFile>& files, const std::string& owner,
+                        const proto::FileRequest& request, grpc::ServerWriter<proto::FilePiece>& pieces) {
+    const auto file = std::ranges::find(files, request.name(), &JobFile::name);
+    if (file == files.end())
+      return absl::NotFoundError(absl::StrCat(request.job(), ": has no file \"", request.name(), "\""));
+    ASSIGN_OR_RETURN(const auto blob, schedule_->files().Read(owner, file->digest));
     return GivePieces(blob, request.offset(), pieces);
   }
 
   absl::Status TakeFile(const FleetIdentity& who, grpc::ServerReader<proto::FilePiece>& pieces) {
     proto::FilePiece first;
     if (!pieces.Read(&first)) return absl::OkStatus();
-    const auto owner = schedule_->hub().FilesOwner(who.id, first.job());
-    if (!owner) return absl::PermissionDeniedError("this runner does not have the job");
+    const auto supplies = schedule_->hub().SuppliesOf(who.id, first.job());
+    if (supplies == nullptr) return NotItsJob();
+    const std::string& owner = supplies->files_owner;
     BlobStore& files = schedule_->files();
     // A runner sends a file from its begin, whatever one before it has sent.
-    if (!files.Has(*owner, first.digest())) RETURN_IF_ERROR(files.Forget(*owner, first.digest()));
-    return TakePieces(files, *owner, std::move(first), pieces);
+    if (!files.Has(owner, first.digest())) RETURN_IF_ERROR(files.Forget(owner, first.digest()));
+    return TakePieces(files, owner, std::move(first), pieces);
   }
 
   const FleetServerParts parts_;

@@ -18,7 +18,6 @@ namespace {
 
 namespace proto = jobs_service_proto;
 
-constexpr int64_t kAnyAmount = int64_t{1} << 40;
 constexpr int kMostNames = 4096;
 
 // A machine's host, whose processors all compute: nothing is measured there.
@@ -118,11 +117,13 @@ absl::StatusOr<RunnerReport> RunnerHub::Checked(const Runner& runner,
   ended->result = WithoutControls(ended->result, "\n\t");
   if (ended->next.has_value()) ended->next->name = WithoutControls(ended->next->name);
   const std::vector<JobFile> kept = FromWire(reported.files());
-  std::vector<JobFile> files = runner.inputs;
+  std::vector<JobFile> files;
+  std::ranges::copy_if(runner.supplies->files, std::back_inserter(files),
+                       [](const JobFile& file) { return file.name.starts_with(kInputsFolder); });
   files.insert(files.end(), kept.begin(), kept.end());
   RETURN_IF_ERROR(CheckJobFiles(files));
   for (const JobFile& file : kept) {
-    const auto blob = files_.Read(runner.files_owner, file.digest);
+    const auto blob = files_.Read(runner.supplies->files_owner, file.digest);
     if (!blob.ok() || blob->second != file.bytes)
       return InvalidInput(file.name, ": the runner has not sent it");
   }
@@ -163,14 +164,15 @@ void RunnerHub::Close(const MemberRefusal& refusal) {
     if (const absl::Status refused = refusal(connection.who); !refused.ok()) connection.link->Close(refused);
 }
 
-std::optional<std::string> RunnerHub::FilesOwner(const std::string& machine, const std::string& job) const {
+std::shared_ptr<const JobSupplies> RunnerHub::SuppliesOf(const std::string& machine,
+                                                         const std::string& job) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [number, connection] : connections_) {
     const auto runner = connection.runners.find(job);
     if (connection.who.who.id == machine && runner != connection.runners.end())
-      return runners_.at(runner->second).files_owner;
+      return runners_.at(runner->second).supplies;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 void RunnerHub::Wake() {
@@ -231,9 +233,7 @@ void RunnerHub::Send(int64_t runner, const RunnerCommand& command) {
     if (!supplies->ok())
       return Lose(runner, {std::string(supplies->status().message()), /*may_be_jobs_fault=*/false});
     found->second.job = assign->spec.id;
-    found->second.files_owner = (*supplies)->files_owner;
-    std::ranges::copy_if((*supplies)->files, std::back_inserter(found->second.inputs),
-                         [](const JobFile& file) { return file.name.starts_with(kInputsFolder); });
+    found->second.supplies = std::make_shared<const JobSupplies>(**supplies);
     connections_.at(found->second.connection).runners[assign->spec.id] = runner;
     message.mutable_start()->set_job(assign->spec.id);
     *message.mutable_start()->mutable_files() = ToWire((*supplies)->files);

@@ -66,9 +66,8 @@ class RunnerHub final : public Runners {
   // Closes the connections of machines that `refusal` refuses, with its reason.
   void Close(const MemberRefusal& refusal);
 
-  // By which the store has the files of a job that a machine, by its certificate's id, has now; nothing if it
-  // has no such job.
-  std::optional<std::string> FilesOwner(const std::string& machine, const std::string& job) const;
+  // The supplies of a job that a machine, by its certificate's id, has now; null if it has no such job.
+  std::shared_ptr<const JobSupplies> SuppliesOf(const std::string& machine, const std::string& job) const;
   // Makes Await() return soon.
   void Wake();
 
@@ -96,9 +95,8 @@ class RunnerHub final : public Runners {
   };
   struct Runner {
     int64_t connection = 0;
-    std::string job = {};  // empty: it has none yet
-    std::string files_owner = {};
-    std::vector<JobFile> inputs = {};
+    std::string job = {};                              // empty: it has none yet
+    std::shared_ptr<const JobSupplies> supplies = {};  // of the job
   };
 
   void Report(int64_t connection, const jobs_service_proto::RunnerReported& reported);

@@ -142,8 +142,9 @@ TEST_F(RunnerHubTest, AReportCountsOnceItsFilesAreThere) {
   MachineOfTest machine(hub_, "ann", "runner-1");
   machine.Join();
   const int64_t runner = Assign(machine, "job");
-  EXPECT_EQ(hub_.FilesOwner("runner-1", "job"), kOwner);
-  EXPECT_EQ(hub_.FilesOwner("runner-2", "job"), std::nullopt);
+  ASSERT_NE(hub_.SuppliesOf("runner-1", "job"), nullptr);
+  EXPECT_EQ(hub_.SuppliesOf("runner-1", "job")->files_owner, kOwner);
+  EXPECT_EQ(hub_.SuppliesOf("runner-2", "job"), nullptr);
   KeepFile("new");
   RunnerStageEnded ended;
   ended.result = "{}";
@@ -152,7 +153,7 @@ TEST_F(RunnerHubTest, AReportCountsOnceItsFilesAreThere) {
   ASSERT_EQ(events.size(), 1);
   EXPECT_EQ(events[0].runner, runner);
   const auto& report = std::get<RunnerStageEnded>(std::get<RunnerReport>(events[0].what));
-  // What was submitted stays, whatever the machine says.
+  // The inputs stay, even if the machine names none.
   const std::vector<JobFile> expected = {{"in/model", Sha256Hex("m"), 1}, {"state", Sha256Hex("new"), 3}};
   EXPECT_EQ(report.files, expected);
 }
