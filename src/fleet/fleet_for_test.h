@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/testing/becomes_true.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/agent/fleet_agent.h"
 #include "fleet/client/fleet_client.h"
@@ -116,16 +116,14 @@ class FleetOfTest {
     return std::make_unique<AgentOfTest>(folder, std::move(answer), idle_seconds);
   }
   // Waits until so many devices are there.
-  void AwaitDevices(size_t count) {
+  void AwaitDevices(std::ptrdiff_t count) {
     const auto fleet = Operator();
-    for (;;) {
+    ASSERT_TRUE(testing::BecomesTrue([&] {
       const auto devices = fleet->Devices("desk");
-      ASSERT_TRUE(devices.ok()) << devices.status();
-      if (static_cast<size_t>(std::ranges::count_if(*devices, [](const auto& d) { return d.is_there(); })) ==
-          count)
-        return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+      EXPECT_TRUE(devices.ok()) << devices.status();
+      const auto is_there = [](const auto& device) { return device.is_there(); };
+      return !devices.ok() || std::ranges::count_if(*devices, is_there) == count;
+    })) << "the devices are not there";
   }
 
   const testing::TemporaryFolder& folder() const { return folder_; }

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/ip/tcp.hpp>
-#include <chrono>
 #include <iterator>
 #include <string>
-#include <thread>
 
+#include "base/testing/becomes_true.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/fleet_for_test.h"
 #include "fleet/server/fleet_server.h"
@@ -49,8 +48,10 @@ TEST(FleetOperations, AnOperatorCalibratesADevice) {
   const auto client = fleet.Client("ann");
   EXPECT_EQ(client->Calibrate(device).status().code(), absl::StatusCode::kPermissionDenied);
   auto state = client->Calibrations(device);
-  for (; state.ok() && state->calibrations().empty(); state = client->Calibrations(device))
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(testing::BecomesTrue([&] {
+    state = client->Calibrations(device);
+    return !state.ok() || !state->calibrations().empty();
+  }));
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(DecodeMeasurement(state->calibrations(0).measurement())->peaks.gflops_per_core, 7);
   EXPECT_EQ(owner->Calibrate("nobody").status().code(), absl::StatusCode::kNotFound);

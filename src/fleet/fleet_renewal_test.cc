@@ -2,12 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/log.h"
+#include "base/testing/becomes_true.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/fleet_for_test.h"
@@ -18,6 +17,7 @@ namespace attune {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Request = fleet_proto::AuthorityRequest;
@@ -58,7 +58,7 @@ class FleetRenewalTest : public ::testing::Test {
     return ids;
   }
   void AwaitOnlyBehind(const std::vector<std::string>& ids) {
-    while (Behind() != ids) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_TRUE(testing::BecomesTrue([&] { return Behind() == ids; }));
   }
 
   const testing::TemporaryFolder folder_;
@@ -118,13 +118,25 @@ TEST_F(FleetRenewalTest, IsReplacedWithoutAnybodyEnrollingAgain) {
   EXPECT_TRUE(FleetClient(fleet_.Enrol("client", "bob")).Devices("").ok());
 }
 
+// A certificate that was lost on its way would help nobody.
+TEST_F(FleetRenewalTest, WhoHasNotShownTheNewCertificateIsBehind) {
+  const FleetCredentials old = JoinAs("alice");
+  ASSERT_TRUE(fleet_.Operator()->Authority(Request::REPLACE).ok());
+  AwaitOnlyBehind({IdOf(old)});
+  const auto renewed = RenewCredentials(old);
+  ASSERT_TRUE(renewed.ok()) << renewed.status();
+  EXPECT_THAT(Behind(), ElementsAre(IdOf(old)));
+  EXPECT_TRUE(FleetClient(*renewed).Devices("").ok());
+  EXPECT_THAT(Behind(), IsEmpty());
+}
+
 TEST_F(FleetRenewalTest, WhoIsThrownOutIsToldTheWayBack) {
   const FleetCredentials old = JoinAs("alice");
   const FleetCredentials pilot = fleet_.Enrol("agent", "bob");  // has no device, and so hinders nobody
   EXPECT_EQ(fleet_.Operator()->Authority(Request::FINISH).status().code(),
             absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(fleet_.Operator()->Authority(Request::REPLACE).ok());
-  while (Behind().size() != 2) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(testing::BecomesTrue([&] { return Behind().size() == 2; }));
   EXPECT_FALSE(fleet_.Operator()->Authority(Request::FINISH).ok());
   const auto finished = fleet_.Operator()->Authority(Request::FINISH, /*is_forced=*/true);
   ASSERT_TRUE(finished.ok()) << finished.status();

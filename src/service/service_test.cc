@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/testing/becomes_true.h"
 #include "fleet/fleet_for_test.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
@@ -141,13 +141,14 @@ class ServiceTest : public ::testing::Test {
   // Waits until it holds for the job.
   proto::JobDetail Await(const std::string& owner, const std::string& id,
                          const std::function<bool(const proto::JobDetail&)>& holds) {
-    for (;;) {
-      auto shown = Show(owner, id);
+    absl::StatusOr<proto::JobDetail> shown;
+    EXPECT_TRUE(testing::BecomesTrue([&] {
+      shown = Show(owner, id);
       // A server that starts again is away meanwhile.
-      if (shown.ok() && holds(*shown)) return *std::move(shown);
       if (!shown.ok() && !absl::IsUnavailable(shown.status())) ADD_FAILURE() << shown.status();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+      return shown.ok() && holds(*shown);
+    })) << shown.status();
+    return shown.ok() ? *std::move(shown) : proto::JobDetail();
   }
   proto::JobDetail AwaitEnd(const std::string& owner, const std::string& id) {
     return Await(owner, id, [](const proto::JobDetail& detail) {

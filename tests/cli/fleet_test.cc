@@ -7,14 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
-#include <thread>
 
+#include "base/testing/becomes_true.h"
 #include "expect_refused.h"
 #include "models.h"
 #include "nlohmann/json.hpp"
@@ -86,8 +85,7 @@ class FleetCliTest : public ::testing::Test {
         folder_ / "server.log");
   }
   void AwaitServer() {
-    while (Attune({"fleet", "list"}).exit_code != 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_TRUE(testing::BecomesTrue([&] { return Attune({"fleet", "list"}).exit_code == 0; }));
   }
   std::string Invitation(const std::string& role, const std::string& owner) {
     const Outcome invited = Attune({"fleet", "invite", "--role", role, "--owner", owner});
@@ -99,7 +97,7 @@ class FleetCliTest : public ::testing::Test {
     agent_ = std::make_unique<RunningAttune>(
         std::vector<std::string>{"agent", Invitation("agent", "bob"), "--key", "desk", "--trust", "server"},
         variables_, folder_ / "agent.log");
-    while (Device().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_TRUE(testing::BecomesTrue([&] { return !Device().empty(); }));
   }
   // The device as attune fleet list shows it; null if it is not there.
   json Device() {
@@ -218,7 +216,7 @@ TEST_F(FleetCliTest, ARevokedAgentEnds) {
   StartAgent();
   const std::string id = Device()["id"];
   EXPECT_EQ(Attune({"fleet", "revoke", id.substr(0, id.find('/'))}).exit_code, 0);
-  while (!Device().is_null()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(testing::BecomesTrue([&] { return Device().is_null(); }));
   EXPECT_EQ(agent_->End(SIGCONT), 1);
   EXPECT_EQ(Attune({"fleet", "remove", id}).exit_code, 0);
   EXPECT_THAT(Attune({"fleet", "list"}).out, HasSubstr("no devices"));
@@ -244,11 +242,11 @@ TEST_F(FleetCliTest, TheAuthorityIsReplacedWhileADeviceIsThere) {
   const auto behind = [&] {
     return json::parse(by_server({"fleet", "authority", "show", "--json", "-"}).out)["behind"];
   };
-  while (!behind().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(testing::BecomesTrue([&] { return behind().empty(); }));
   const Outcome finished = by_server({"fleet", "authority", "finish"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_THAT(finished.out, HasSubstr("is not being replaced"));
-  while (Device().is_null()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(testing::BecomesTrue([&] { return !Device().is_null(); }));
 }
 
 TEST_F(FleetCliTest, ADrainedDeviceIsShownWithItsReason) {

@@ -11,6 +11,7 @@
 #include "fleet/wire/channel.h"
 #include "fleet/wire/fleet.grpc.pb.h"
 #include "fleet/wire/renewal.h"
+#include "fleet/wire/rpc_status.h"
 
 namespace attune {
 namespace {
@@ -18,6 +19,16 @@ namespace {
 namespace proto = fleet_proto;
 
 constexpr double kRetrySeconds = 60;
+
+// A renewal counts once its certificate has been shown, since it may be lost on its way.
+absl::Status ShowCertificate(const std::shared_ptr<grpc::Channel>& channel) {
+  grpc::ClientContext context;
+  SetServerCallDeadline(context);
+  proto::Shown answer;
+  const grpc::Status status = proto::Fleet::NewStub(channel)->Show(&context, proto::Shown(), &answer);
+  // A server that is older asks for nothing.
+  return status.error_code() == grpc::StatusCode::UNIMPLEMENTED ? absl::OkStatus() : FromRpc(status);
+}
 
 }  // namespace
 
@@ -57,13 +68,17 @@ FleetCredentials RenewingConnection::credentials() const {
 }
 
 void RenewingConnection::OnAnswer(const grpc::ClientContext& context) {
-  if (context.GetServerInitialMetadata().contains(kRenewalAsked)) AskToRenew();
+  if (context.GetServerInitialMetadata().contains(kRenewalAsked)) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_asked_ = true;
+  }
   RenewIfDue();
 }
 
 void RenewingConnection::AskToRenew() {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_asked_ = true;
+  retry_from_ = 0;
 }
 
 bool RenewingConnection::IsDue() const {
@@ -80,12 +95,16 @@ void RenewingConnection::RenewIfDue() {
   absl::StatusOr<FleetCredentials> renewed = RenewCredentials(credentials());
   absl::Status status = renewed.status();
   if (status.ok() && !renewed->folder.empty()) status = SaveCredentials(renewed->folder, *renewed);
+  if (renewed.ok()) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Use(*renewed);  // even if it is not saved
+  }
+  if (status.ok()) status = ShowCertificate(channel());
   Log(status.ok() ? LogLevel::kInfo : LogLevel::kWarning, "renewal of the certificate", "result",
       status.ToString());
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (status.ok()) is_asked_ = false;
+  is_asked_ = !status.ok();
   if (!status.ok()) retry_from_ = clock_.Now() + kRetrySeconds;
-  if (renewed.ok()) Use(*std::move(renewed));  // even if it is not saved
 }
 
 }  // namespace attune

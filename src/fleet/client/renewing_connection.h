@@ -30,7 +30,7 @@ class RenewingConnection {
   FleetCredentials credentials() const;
   // To be called when the server has begun to answer a call: renews if it asks for that, or if it is time.
   void OnAnswer(const grpc::ClientContext& context);
-  // The server has asked for it: it is time.
+  // The server has asked for it on a stream, which it does once for each: it is time, whatever failed before.
   void AskToRenew();
   // A failure is logged, and tried again in a minute.
   void RenewIfDue();

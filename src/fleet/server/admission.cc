@@ -4,7 +4,6 @@
 
 #include <array>
 #include <optional>
-#include <set>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -95,7 +94,16 @@ absl::StatusOr<FleetCredentials> Admission::CredentialsOf(const FleetIdentity& w
 absl::Status Admission::Check(const CertificateFacts& facts) {
   RETURN_IF_ERROR(authority_.Check(facts));
   ASSIGN_OR_RETURN(const std::set<std::string> revoked, store_.RevokedSerials(clock_.WallMillis()));
-  return revoked.contains(facts.serial) ? CertificateIsRevoked() : absl::OkStatus();
+  return revoked.contains(facts.serial) ? CertificateIsRevoked() : NoteShown(facts);
+}
+
+absl::Status Admission::NoteShown(const CertificateFacts& facts) {
+  const bool counts = authority_.times().replaced_from_ms && facts.authority == authority_.NewestId();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!counts || shown_.contains(facts.serial)) return absl::OkStatus();
+  RETURN_IF_ERROR(store_.SetShown(facts.serial));
+  shown_.insert(facts.serial);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<fleet_proto::Certificate> Admission::Certify(const FleetIdentity& who,

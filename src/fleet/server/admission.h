@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -51,13 +52,15 @@ class Admission {
   // Credentials with a new key for somebody whom the server lets in by itself. His id begins with that of
   // `who`; with his role if that is empty.
   absl::StatusOr<FleetCredentials> NewCredentials(FleetIdentity who);
-  // Whether whoever shows this certificate is let in. PermissionDenied, with the reason, if not.
+  // Whether whoever shows this certificate is let in. PermissionDenied, with the reason, if not. While the
+  // authority is being replaced, notes who has shown a certificate of the new one.
   absl::Status Check(const CertificateFacts& facts);
 
  private:
   absl::StatusOr<fleet_proto::Certificate> Certify(const FleetIdentity& who, const std::string& request_pem);
   absl::StatusOr<FleetCredentials> CredentialsOf(const FleetIdentity& who);
 
+  absl::Status NoteShown(const CertificateFacts& facts);
   // Whether the invitation with this digest has ended by the clock that does not jump; false if another
   // process has made it. Forgets it.
   bool HasEnded(const std::string& digest);
@@ -67,7 +70,8 @@ class Admission {
   std::mutex mutex_;  // of what follows
   std::string server_, enrolment_;
   std::map<std::string, double>
-      ends_;  // of invitations that this process has made, by digest; the clock's time
+      ends_;                     // of invitations that this process has made, by digest; the clock's time
+  std::set<std::string> shown_;  // serials that are noted
   const Clock& clock_;
 };
 

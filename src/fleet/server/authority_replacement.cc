@@ -74,8 +74,8 @@ std::vector<Member> MembersWithout(const std::string& authority, const std::vect
   for (const IssuedCertificate& certificate : issued) {
     const CertificateFacts& facts = certificate.facts;
     if (certificate.revocation || facts.end_ms <= now_ms) continue;
-    if (facts.authority == authority) renewed.insert(facts.who.id);
-    behind[facts.who.id] = facts.who;
+    if (facts.authority != authority) behind[facts.who.id] = facts.who;
+    if (facts.authority == authority && certificate.is_shown) renewed.insert(facts.who.id);
   }
   std::erase_if(behind, [&](const auto& entry) { return renewed.contains(entry.first); });
   std::vector<Member> members;

@@ -14,7 +14,8 @@ constexpr int64_t kNow = 1000;
 IssuedCertificate Issued(FleetRole role, const std::string& id, const std::string& authority,
                          int64_t end_ms = kNow + 1) {
   return {
-      .facts = {.who = {.role = role, .owner = "ann", .id = id}, .end_ms = end_ms, .authority = authority}};
+      .facts = {.who = {.role = role, .owner = "ann", .id = id}, .end_ms = end_ms, .authority = authority},
+      .is_shown = true};
 }
 
 std::vector<std::string> Behind(const std::vector<IssuedCertificate>& issued,
@@ -41,6 +42,13 @@ TEST(MembersWithout, NamesThoseWhoHaveOnlyOldCertificates) {
 TEST(MembersWithout, ARenewedCertificateThatHasEndedDoesNotCount) {
   EXPECT_THAT(Behind({Issued(FleetRole::kClient, "a", "old"), Issued(FleetRole::kClient, "a", "new", kNow)}),
               ElementsAre("a client AWAY"));
+}
+
+TEST(MembersWithout, ARenewedCertificateThatMayBeLostOnItsWayDoesNotCount) {
+  IssuedCertificate sent = Issued(FleetRole::kClient, "a", "new"), enrolled = sent;
+  sent.is_shown = enrolled.is_shown = false;
+  enrolled.facts.who.id = "b";
+  EXPECT_THAT(Behind({Issued(FleetRole::kClient, "a", "old"), sent, enrolled}), ElementsAre("a client AWAY"));
 }
 
 TEST(MembersWithout, SaysWhoIsConnectedAndWhoIsForgotten) {

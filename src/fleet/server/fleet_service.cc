@@ -46,6 +46,11 @@ grpc::Status FleetService::Renew(grpc::ServerContext* context, const proto::Rene
   return ToRpc(renewed.status());
 }
 
+grpc::Status FleetService::Show(grpc::ServerContext* context, const proto::Shown* /*request*/,
+                                proto::Shown* /*answer*/) {
+  return ToRpc(CallerOf(*context, kAnyRole, admission_).status());
+}
+
 grpc::Status FleetService::Devices(grpc::ServerContext* context, const proto::DevicesRequest* request,
                                    proto::DeviceList* devices) {
   const auto who = CallerOf(*context, kAnyRole, admission_);

@@ -34,6 +34,8 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
 
   grpc::Status Renew(grpc::ServerContext* context, const fleet_proto::RenewRequest* request,
                      fleet_proto::Certificate* certificate) override;
+  grpc::Status Show(grpc::ServerContext* context, const fleet_proto::Shown* request,
+                    fleet_proto::Shown* answer) override;
   grpc::Status Devices(grpc::ServerContext* context, const fleet_proto::DevicesRequest* request,
                        fleet_proto::DeviceList* devices) override;
   grpc::Status Queue(grpc::ServerContext* context, const fleet_proto::QueueRequest* request,

@@ -29,6 +29,7 @@ struct Revocation {
 
 struct IssuedCertificate {
   CertificateFacts facts = {};
+  bool is_shown = false;  // by its holder: it has reached him
   std::optional<Revocation> revocation = {};
 };
 
@@ -86,6 +87,8 @@ class FleetStore {
   // Keeps a certificate that the authority has issued. AlreadyExists if the serial is known. The authority is
   // empty where nobody has kept it, which is so for certificates of earlier versions of Attune.
   virtual absl::Status AddCertificate(const CertificateFacts& facts) = 0;
+  // Its holder has shown the certificate with this serial. NotFound if there is none.
+  virtual absl::Status SetShown(const std::string& serial) = 0;
   // Revoke the certificate with this serial, or all of the identity. A certificate that is revoked already
   // keeps its first revocation. NotFound if there is none.
   virtual absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation) = 0;

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kTables[] = {
     "CREATE TABLE certificates (serial TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL, owner TEXT NOT NULL, "
     "id TEXT NOT NULL, begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, revoked_ms INTEGER NOT NULL, "
-    "reason TEXT NOT NULL, authority TEXT NOT NULL DEFAULT '') STRICT",
+    "reason TEXT NOT NULL, authority TEXT NOT NULL DEFAULT '', is_shown INTEGER NOT NULL DEFAULT 1) STRICT",
     "CREATE INDEX certificates_by_id ON certificates (id)",
     "CREATE TABLE invitations (digest TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL, owner TEXT NOT NULL, "
     "end_ms INTEGER NOT NULL) STRICT",
@@ -35,9 +35,10 @@ constexpr const char* kTables[] = {
 };
 constexpr SqliteUpgrade kUpgrades[] = {
     {.from = 1, .statement = "ALTER TABLE certificates ADD COLUMN authority TEXT NOT NULL DEFAULT ''"},
+    {.from = 2, .statement = "ALTER TABLE certificates ADD COLUMN is_shown INTEGER NOT NULL DEFAULT 1"},
 };
 constexpr SqliteSchema kSchema = {.application_id = 0x4174466C,  // "AtFl"
-                                  .version = 2,
+                                  .version = 3,
                                   .statements = kTables,
                                   .upgrades = kUpgrades,
                                   .words = {.what = "fleet database", .flag = "--state"}};
@@ -80,7 +81,8 @@ absl::StatusOr<Row> IfStorable(Row row) {
 }
 
 constexpr std::string_view kSelectIssued =
-    "SELECT serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason, authority FROM certificates ";
+    "SELECT serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason, authority, is_shown FROM "
+    "certificates ";
 
 absl::StatusOr<IssuedCertificate> ReadIssued(const SqliteStatement& row) {
   IssuedCertificate certificate;
@@ -92,6 +94,7 @@ absl::StatusOr<IssuedCertificate> ReadIssued(const SqliteStatement& row) {
   facts.begin_ms = row.Integer(4);
   facts.end_ms = row.Integer(5);
   facts.authority = row.Text(8);
+  certificate.is_shown = row.Integer(9) != 0;
   RETURN_IF_ERROR(CheckStorable(facts));
   if (const std::string reason = row.Text(7); !reason.empty()) {
     ASSIGN_OR_RETURN(certificate.revocation,
@@ -155,11 +158,23 @@ absl::Status SqliteFleetStore::AddCertificate(const CertificateFacts& facts) {
   ASSIGN_OR_RETURN(
       const int64_t added,
       Change(*connection_,
-             "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, 0, '', ?) ON CONFLICT DO NOTHING",
+             "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, 0, '', ?, 0) ON CONFLICT DO NOTHING",
              facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms, facts.end_ms,
              facts.authority));
   if (added > 0) return absl::OkStatus();
   return Named(absl::AlreadyExistsError(absl::StrCat("has a certificate ", facts.serial, " already")));
+}
+
+absl::Status SqliteFleetStore::SetShown(const std::string& serial) {
+  const std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(const int64_t found,
+                   Change(*connection_, "UPDATE certificates SET is_shown = 1 WHERE serial = ?", serial));
+  return found > 0 ? absl::OkStatus() : NoCertificate("serial", serial);
+}
+
+absl::Status SqliteFleetStore::NoCertificate(std::string_view column, const std::string& value) const {
+  return Named(absl::NotFoundError(
+      absl::StrCat("has no certificate with the ", column, " \"", Printable(value), "\"")));
 }
 
 absl::Status SqliteFleetStore::Revoke(std::string_view column, const std::string& value,
@@ -173,9 +188,7 @@ absl::Status SqliteFleetStore::Revoke(std::string_view column, const std::string
                           "reason = iif(reason = '', ?, reason) WHERE ",
                           column, " = ?"),
              revocation.time_ms, revocation.reason, value));
-  if (found > 0) return absl::OkStatus();
-  return Named(absl::NotFoundError(
-      absl::StrCat("has no certificate with the ", column, " \"", Printable(value), "\"")));
+  return found > 0 ? absl::OkStatus() : NoCertificate(column, value);
 }
 
 absl::Status SqliteFleetStore::RevokeCertificate(const std::string& serial, const Revocation& revocation) {

@@ -27,6 +27,7 @@ class SqliteFleetStore final : public FleetStore {
   static absl::StatusOr<std::unique_ptr<SqliteFleetStore>> Open(const std::string& path);
 
   absl::Status AddCertificate(const CertificateFacts& facts) override;
+  absl::Status SetShown(const std::string& serial) override;
   absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation) override;
   absl::Status RevokeIdentity(const std::string& id, const Revocation& revocation) override;
   absl::StatusOr<std::set<std::string>> RevokedSerials(int64_t now_ms) override;
@@ -57,6 +58,8 @@ class SqliteFleetStore final : public FleetStore {
   explicit SqliteFleetStore(std::unique_ptr<SqliteConnection> connection)
       : connection_(std::move(connection)) {}
 
+  // The error where none has this value in `column`.
+  absl::Status NoCertificate(std::string_view column, const std::string& value) const;
   // Revokes the certificates whose `column` has this value.
   absl::Status Revoke(std::string_view column, const std::string& value, const Revocation& revocation);
   // The status with the file's name; ok stays ok.

@@ -95,6 +95,17 @@ TEST_F(SqliteFleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
   EXPECT_EQ(all[2].revocation, (Revocation{.reason = "it was sold", .time_ms = 8}));
 }
 
+TEST_F(SqliteFleetStoreTest, ACertificateIsShownOnceItsHolderHasShownIt) {
+  for (const char* serial : {"0a", "0b"}) EXPECT_TRUE(store_->AddCertificate(Facts(serial, "desk")).ok());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(store_->SetShown("0b").ok());
+  EXPECT_EQ(store_->SetShown("0c").code(), absl::StatusCode::kNotFound);
+  Reopen();
+  const std::vector<IssuedCertificate> all = *store_->Certificates();
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_FALSE(all[0].is_shown);
+  EXPECT_TRUE(all[1].is_shown);
+}
+
 TEST_F(SqliteFleetStoreTest, CertificatesThatAreUnknownOrKnownAlreadyAreErrors) {
   EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
   EXPECT_EQ(store_->AddCertificate(Facts("0a", "rack")).code(), absl::StatusCode::kAlreadyExists);
@@ -316,7 +327,8 @@ TEST_F(SqliteFleetStoreTest, DamagedValuesAreErrors) {
 TEST_F(SqliteFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
   store_.reset();
-  Damage("ALTER TABLE certificates DROP COLUMN authority");
+  for (const char* column : {"authority", "is_shown"})
+    Damage(absl::StrCat("ALTER TABLE certificates DROP COLUMN ", column));
   Damage("PRAGMA user_version = 1");
   Reopen();
   EXPECT_TRUE(store_->AddCertificate(Facts("0b", "rack")).ok());
@@ -325,12 +337,14 @@ TEST_F(SqliteFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].facts.serial, "0a");
   EXPECT_EQ(all[0].facts.authority, "");
+  EXPECT_TRUE(all[0].is_shown);  // nobody has noted that
+  EXPECT_FALSE(all[1].is_shown);
   EXPECT_EQ(all[1].facts.authority, "ca");
 }
 
 TEST_F(SqliteFleetStoreTest, OtherFilesAreRefused) {
   store_.reset();
-  Damage("PRAGMA user_version = 3");
+  Damage("PRAGMA user_version = 4");
   const absl::Status newer = SqliteFleetStore::Open(path_).status();
   EXPECT_THAT(std::string(newer.message()), AllOf(HasSubstr("newer"), HasSubstr("--state")));
   Damage("PRAGMA application_id = 1");

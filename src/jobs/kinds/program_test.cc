@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/testing/becomes_true.h"
 #include "base/testing/temporary_folder.h"
 #include "jobs/kinds/kinds.h"
 #include "nlohmann/json.hpp"
@@ -39,14 +40,11 @@ double SecondsSince(steady_clock::time_point start) {
 
 // A zombie has ended too: the process that adopts it may not reap it.
 bool EndsSoon(pid_t process) {
-  const steady_clock::time_point start = steady_clock::now();
-  while (SecondsSince(start) < 20) {
+  return testing::BecomesTrue([&] {
     std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
     std::string number, name, state;
-    if (!(stat >> number >> name >> state) || state == "Z") return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
+    return !(stat >> number >> name >> state) || state == "Z";
+  });
 }
 
 class ProgramJobTest : public ::testing::Test {
@@ -68,12 +66,9 @@ class ProgramJobTest : public ::testing::Test {
   }
   // Waits for a program to have written a line there.
   std::string AwaitLine(const std::string& file) const {
-    const steady_clock::time_point start = steady_clock::now();
-    while (SecondsSince(start) < 20) {
-      if (const std::string text = Read(file); text.ends_with('\n')) return text;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return "";
+    std::string text;
+    EXPECT_TRUE(testing::BecomesTrue([&] { return (text = Read(file)).ends_with('\n'); }));
+    return text;
   }
 
   const testing::TemporaryFolder base_;

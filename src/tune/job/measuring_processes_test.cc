@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/testing/becomes_true.h"
 #include "tune/task/faults_for_test.h"
 #include "tune/task/service_for_test.h"
 #include "tune/task/tasks_for_test.h"
@@ -62,18 +63,12 @@ TEST(LocalService, NothingOutlivesATunerThatIsKilled) {
   }
   constexpr size_t kProcesses = 4;  // two builders, a measuring process and its kernel
   std::vector<pid_t> workers;
-  for (int i = 0; i < 1000 && workers.size() < kProcesses; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    workers = Descendants(tuner);
-  }
+  EXPECT_TRUE(testing::BecomesTrue([&] { return (workers = Descendants(tuner)).size() >= kProcesses; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the kernel is running
   kill(tuner, SIGKILL);
   waitpid(tuner, nullptr, 0);
   ASSERT_EQ(workers.size(), kProcesses);
-  const auto any_is_running = [&] { return std::any_of(workers.begin(), workers.end(), IsRunning); };
-  for (int i = 0; i < 1000 && any_is_running(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_FALSE(any_is_running());
+  EXPECT_TRUE(testing::BecomesTrue([&] { return std::none_of(workers.begin(), workers.end(), IsRunning); }));
 }
 
 TEST(LocalService, LeavesNoProcessesAndNoFiles) {
