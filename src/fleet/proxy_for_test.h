@@ -1,4 +1,5 @@
-// A network that is slow and breaks, for tests: passes bytes on between the loopback and a server.
+// A network that is slow, breaks and mixes things up, for tests: passes bytes on between the loopback and a
+// server.
 #ifndef ATTUNE_FLEET_PROXY_FOR_TEST_H_
 #define ATTUNE_FLEET_PROXY_FOR_TEST_H_
 
@@ -16,8 +17,11 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/random.h"
 
 namespace attune {
 
@@ -50,12 +54,17 @@ class ProxyOfTest {
   }
   // From now on, bytes arrive so much later.
   void Delay(std::chrono::milliseconds delay) { delay_ = delay; }
+  // The next bytes come twice, or after those that follow them.
+  void Repeat() { next_ = Fault::kTwice; }
+  void Reorder() { next_ = Fault::kLater; }
 
  private:
+  enum class Fault { kNone, kTwice, kLater };
   struct Connection {
     FileDescriptor client, server;
     std::atomic<bool> is_cut = false;
     std::thread thread;
+    std::array<std::string, 2> kept;  // for later, from client and from server
   };
 
   static constexpr int kPollMillis = 10;
@@ -89,7 +98,8 @@ class ProxyOfTest {
     while (!connection.is_cut) {
       if (poll(sockets.data(), sockets.size(), kPollMillis) <= 0) continue;
       for (size_t i = 0; i < sockets.size(); ++i) {
-        if (sockets[i].revents != 0 && !PassOn(sockets[i].fd, sockets[1 - i].fd)) connection.is_cut = true;
+        if (sockets[i].revents != 0 && !PassOn(sockets[i].fd, sockets[1 - i].fd, connection.kept[i]))
+          connection.is_cut = true;
       }
     }
     connection.client.Close();
@@ -97,11 +107,24 @@ class ProxyOfTest {
   }
 
   // Passes on what there is. False if the connection is over.
-  bool PassOn(int from, int to) {
-    std::array<char, 4096> bytes;
+  bool PassOn(int from, int to, std::string& kept) {
+    std::string bytes(4096, '\0');
     const ssize_t count = read(from, bytes.data(), bytes.size());
     std::this_thread::sleep_for(delay_.load());
-    return count > 0 && send(to, bytes.data(), static_cast<size_t>(count), MSG_NOSIGNAL) == count;
+    if (count <= 0) return false;
+    bytes.resize(static_cast<size_t>(count));
+    switch (next_.exchange(Fault::kNone)) {
+      case Fault::kNone:
+        break;
+      case Fault::kTwice:
+        bytes += bytes;
+        break;
+      case Fault::kLater:
+        kept += std::exchange(bytes, "");
+        return true;
+    }
+    bytes += std::exchange(kept, "");
+    return send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL) == std::ssize(bytes);
   }
 
   const int server_port_;
@@ -109,9 +132,48 @@ class ProxyOfTest {
   int port_ = 0;
   std::atomic<bool> is_ending_ = false;
   std::atomic<std::chrono::milliseconds> delay_ = std::chrono::milliseconds(0);
+  std::atomic<Fault> next_ = Fault::kNone;
   std::mutex mutex_;
   std::list<Connection> connections_;
   std::thread accepting_;
+};
+
+// Disturbs the connections of proxies every now and then, until it is destroyed.
+class TroubleOfTest {
+ public:
+  explicit TroubleOfTest(std::vector<ProxyOfTest*> proxies)
+      : proxies_(std::move(proxies)), thread_([this] { MakeTrouble(); }) {}
+  ~TroubleOfTest() {
+    is_ending_ = true;
+    thread_.join();
+    for (ProxyOfTest* proxy : proxies_) proxy->Delay(std::chrono::milliseconds(0));
+  }
+
+ private:
+  void MakeTrouble() {
+    Random random(1);
+    while (!is_ending_) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(random.Integer(50, 2000)));
+      ProxyOfTest& proxy = *proxies_[static_cast<size_t>(random.Integer(0, std::ssize(proxies_) - 1))];
+      switch (random.Integer(0, 3)) {
+        case 0:
+          proxy.Cut();
+          break;
+        case 1:
+          proxy.Repeat();
+          break;
+        case 2:
+          proxy.Reorder();
+          break;
+        default:
+          proxy.Delay(std::chrono::milliseconds(random.Integer(0, 20)));
+      }
+    }
+  }
+
+  const std::vector<ProxyOfTest*> proxies_;
+  std::atomic<bool> is_ending_ = false;
+  std::thread thread_;
 };
 
 }  // namespace attune

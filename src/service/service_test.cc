@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/testing/becomes_true.h"
 #include "fleet/fleet_for_test.h"
+#include "fleet/proxy_for_test.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 #include "service/client/jobs_client.h"
@@ -86,13 +87,16 @@ class ServiceTest : public ::testing::Test {
   void SetUp() override { SetLogLevel(LogLevel::kError); }
   void TearDown() override { SetLogLevel(LogLevel::kWarning); }
 
-  std::unique_ptr<RunnerOfTest> Runner(const std::string& owner) {
+  // `server`: the address by which it reaches the server, if it is another than the server's own.
+  std::unique_ptr<RunnerOfTest> Runner(const std::string& owner, const std::string& server = "") {
     JobRunnerOptions options;
     options.folder = fleet_.folder().path() + "/runner" + std::to_string(++num_runners_);
     const std::string program = fleet_.folder().path() + "/count.py";
     EXPECT_TRUE(WriteFileAtomically(program, kProgram).ok());
     options.programs["count"] = {"python3", program};
-    EXPECT_TRUE(SaveCredentials(options.folder, fleet_.Enrol("runner", owner)).ok());
+    FleetCredentials credentials = fleet_.Enrol("runner", owner);
+    if (!server.empty()) credentials.server = server;
+    EXPECT_TRUE(SaveCredentials(options.folder, credentials).ok());
     return std::make_unique<RunnerOfTest>(options);
   }
 
@@ -227,6 +231,17 @@ TEST_F(ServiceTest, AServerThatStartsAgainGoesOn) {
   const proto::JobDetail detail = AwaitEnd("ann", *id);
   EXPECT_EQ(detail.job().result(), R"({"count":30})") << detail.job().error();
   EXPECT_EQ(DoneStages(detail), 30);
+}
+
+TEST_F(ServiceTest, ABadNetworkLosesNothing) {
+  ProxyOfTest network(fleet_.address());
+  const auto runner = Runner("ann", network.address());
+  const TroubleOfTest trouble({&network});
+  const auto id = Submit("ann", CountJob(40));
+  ASSERT_TRUE(id.ok()) << id.status();
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().result(), R"({"count":40})") << detail.job().error();
+  EXPECT_EQ(DoneStages(detail), 40);
 }
 
 TEST_F(ServiceTest, CancelsWhatRuns) {
