@@ -5,6 +5,7 @@
                                                             whether both try the same candidates, how their times
                                                             differ, and their trials a second
     tools/fleet_figures.py devices [--trials N]             one job on one mock device, and on two
+    tools/fleet_figures.py processors [--trials N]          the same on processors of this machine
     tools/fleet_figures.py lost                             how soon work of a device that stands still is on another one
     tools/fleet_figures.py load [--agents N] [--minutes M]  so many agents with mock devices: the server's share of a
                                                             core and its memory, and how soon all are back after it
@@ -64,18 +65,33 @@ def replay(options, folder):
     return figures
 
 
-def devices(options, folder):
-    """Measures the same job on one mock device and on two."""
+def on_one_and_two(options, folder, add_device):
+    """Measures the same job on one device and on two. `add_device(fleet, number)` adds the device of this number."""
     model, seconds = model_file("squeezenet1_1", folder), []
     with Fleet(folder, PROGRAM, LEASE_S) as fleet:
         for number in (1, 2):
-            fleet.add_mocks(f"agent {number}", options.mocks, ITEM_S)
+            add_device(fleet, number)
             report, _, _ = tune(PROGRAM, model, folder, f"on{number}", options.trials, None, ("--on", KEY))
             measuring = sum(value for stage, value in report["stage_seconds"].items() if stage in ("check", "time"))
             seconds.append(measuring)
     print(f"measuring {options.trials} trials takes {seconds[0]:.1f} s on one device and {seconds[1]:.1f} s on two: "
           f"{seconds[0] / seconds[1]:.2f} times sooner")
     return {"trials": options.trials, "measuring_seconds": seconds}
+
+
+def devices(options, folder):
+    """On mock devices."""
+    return on_one_and_two(options, folder,
+                          lambda fleet, number: fleet.add_mocks(f"agent{number}", options.mocks, ITEM_S))
+
+
+def processors(options, folder):
+    """On two processors of this machine, each of which is a device."""
+    own = sorted(os.sched_getaffinity(0))
+    if len(own) < 2:
+        raise Failed("this machine has one processor")
+    return on_one_and_two(options, folder,
+                          lambda fleet, number: fleet.add_agent(f"agent{number}", KEY, own[number - 1]))
 
 
 def held(fleet, agent):
@@ -154,7 +170,7 @@ def load(options, folder):
     return {"agents": options.agents, "minutes": options.minutes, "core_share": share, "mib": memory, "back_seconds": back}
 
 
-FIGURES = {"replay": replay, "devices": devices, "lost": lost, "load": load}
+FIGURES = {"replay": replay, "devices": devices, "processors": processors, "lost": lost, "load": load}
 
 
 def parse():

@@ -9,7 +9,7 @@ import time
 import program
 from program import Failed, attune, attune_json
 
-KEY = "mocks"  # of agents with mock devices
+KEY = "desk"  # that devices can be asked for by
 READY_S = 60  # how long a server may take until it answers
 
 
@@ -106,11 +106,12 @@ class Fleet:
         """Starts a process of `count` agents, whose devices answer after so many seconds."""
         self._await_more(count, name, [mocks, self._folder / "server", self._folder / name, KEY, count, seconds])
 
-    def add_agent(self, name, key):
-        """Starts an agent that offers this machine."""
+    def add_agent(self, name, key, processor=None):
+        """Starts an agent that offers this machine, or one of its processors."""
         invitation = attune("fleet", "invite", "--owner", "local", program=self._program).strip()
-        self._await_more(1, name, [self._program, "agent", invitation, "--state", self._folder / name, "--key", key,
-                                   "--trust", "server"])
+        pinned = [] if processor is None else ["taskset", "--cpu-list", processor]
+        self._await_more(1, name, [*pinned, self._program, "agent", invitation, "--state", self._folder / name, "--key",
+                                   key, "--trust", "server"])
 
     def add_runner(self, name):
         """Starts a machine that runs the jobs that are submitted to the server."""
