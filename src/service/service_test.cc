@@ -63,8 +63,10 @@ os.makedirs("out", exist_ok=True)
 def count():
     return len(open("out/count").readlines()) if os.path.exists("out/count") else 0
 def answer():
-    if count() >= opening["settings"]["stages"]:
-        print(json.dumps({"done": {"count": count()}}), flush=True)
+    settings = opening["settings"]
+    if count() >= settings["stages"]:
+        path = {"file": opening["folder"] + "/out/count"} if settings.get("tells_path") else {}
+        print(json.dumps({"done": {"count": count(), **path}}), flush=True)
     else:
         stage = {"name": "count", "needs": [{"key": "processors", "amount": 1}]}
         print(json.dumps({"stage": stage}), flush=True)
@@ -194,6 +196,16 @@ TEST_F(ServiceTest, RunsAJobAndKeepsItsFiles) {
   ASSERT_EQ(detail.files_size(), 1);
   EXPECT_EQ(detail.files(0).name(), "out/count");
   EXPECT_EQ(ReadFile("ann", *id, "out/count"), "line\nline\nline\n");
+}
+
+TEST_F(ServiceTest, NamesFilesAsTheServerKnowsThem) {
+  const auto runner = Runner("ann");
+  proto::SubmittedJob job = CountJob(1);
+  job.set_settings(R"({"program": "count", "settings": {"stages": 1, "tells_path": true}})");
+  const auto id = Submit("ann", job);
+  ASSERT_TRUE(id.ok()) << id.status();
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().result(), R"({"count":1,"file":"out/count"})") << detail.job().error();
 }
 
 TEST_F(ServiceTest, AJobWaitsForARunnerOfItsOwner) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/printable.h"
@@ -24,10 +25,19 @@ namespace proto = jobs_service_proto;
 
 constexpr double kPollSeconds = 0.5;
 
-// Any text may be a job's id, and not any text is a folder's name.
+// Any text may be a job's id, and not any text is a folder's name. Absolute, as programs get it.
 std::string FolderOf(const std::string& folder, const std::string& job) {
   constexpr size_t kDigits = 32;
-  return absl::StrCat(folder, "/", Sha256Hex(job).substr(0, kDigits));
+  return absl::StrCat(std::filesystem::absolute(folder).string(), "/", Sha256Hex(job).substr(0, kDigits));
+}
+
+// Whoever reads the report knows the job's files by their names, and not by their paths here.
+RunnerStageEnded WithoutPaths(RunnerStageEnded report, const std::string& folder) {
+  const auto strip = [&](std::string_view text) { return absl::StrReplaceAll(text, {{folder + "/", ""}}); };
+  report.status = absl::Status(report.status.code(), strip(report.status.message()));
+  report.progress = strip(report.progress);
+  report.result = strip(report.result);
+  return report;
 }
 
 }  // namespace
@@ -173,8 +183,10 @@ void RunnerConnection::Handle(const RunnerEvent& event) {
   const auto& report = std::get<RunnerReport>(event.what);
   const auto* ended = std::get_if<RunnerStageEnded>(&report);
   if (ended == nullptr) return;
-  if (ended->status.ok()) return jobs_.at(job)->Keep(*ended);
-  SendReport(job, report, {});
+  JobHere& here = *jobs_.at(job);
+  RunnerStageEnded told = WithoutPaths(*ended, here.folder());
+  if (told.status.ok()) return here.Keep(std::move(told));
+  SendReport(job, told, {});
 }
 
 void RunnerConnection::SendReport(const std::string& job, const RunnerReport& report,
