@@ -100,9 +100,10 @@ JobGroup ScheduleDriver::GroupOf(const JobManager& job) const {
 
 int64_t ScheduleDriver::MostOf(const JobGroup& group) const {
   int64_t hosts = 0;
-  for (const auto& [number, host] : hosts_)
-    hosts += std::ranges::all_of(
-        group, [&](const std::string& slot) { return host.host.resources.slots.contains(slot); });
+  for (const auto& [number, host] : hosts_) {
+    const auto& slots = host.host.resources.slots;
+    hosts += std::ranges::all_of(group, [&](const std::string& slot) { return slots.contains(slot); });
+  }
   // Without any, all are told what they wait for.
   return options_.jobs_at_once * std::max<int64_t>(hosts, 1);
 }

@@ -26,11 +26,8 @@ grpc::Status EnrolmentService::Enrol(grpc::ServerContext* context, const fleet_p
   absl::StatusOr<fleet_proto::Certificate> enrolled = admission_.Enrol(*request);
   Log(LogLevel::kInfo, "enrolment", "address", address, "result", enrolled.status().ToString());
   ++(enrolled.ok() ? enrolled_ : refused_);
-  if (enrolled.ok()) {
-    limit_.Pardon(address);  // many devices may stand behind one address
-    *certificate = *std::move(enrolled);
-  }
-  return ToRpc(enrolled.status());
+  if (enrolled.ok()) limit_.Pardon(address);  // many devices may stand behind one address
+  return Give(std::move(enrolled), certificate);
 }
 
 }  // namespace attune

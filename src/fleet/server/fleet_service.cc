@@ -41,9 +41,7 @@ grpc::Status FleetService::Renew(grpc::ServerContext* context, const proto::Rene
                                  proto::Certificate* certificate) {
   const auto who = CallerOf(*context, kAnyRole, admission_);
   if (!who.ok()) return ToRpc(who.status());
-  absl::StatusOr<proto::Certificate> renewed = admission_.Renew(who->who, *request);
-  if (renewed.ok()) *certificate = *std::move(renewed);
-  return ToRpc(renewed.status());
+  return Give(admission_.Renew(who->who, *request), certificate);
 }
 
 grpc::Status FleetService::Show(grpc::ServerContext* context, const proto::Shown* /*request*/,
@@ -174,10 +172,8 @@ grpc::Status FleetService::Calibrate(grpc::ServerContext* context, const proto::
   const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
   if (!who.ok()) return ToRpc(who.status());
   // The state before, so that the caller can tell a new calibration from those.
-  absl::StatusOr<proto::CalibrationState> before = calibrator_.StateOf(device->id());
-  if (!before.ok()) return ToRpc(before.status());
-  *state = *std::move(before);
-  return ToRpc(calibrator_.Begin(device->id()));
+  grpc::Status given = Give(calibrator_.StateOf(device->id()), state);
+  return given.ok() ? ToRpc(calibrator_.Begin(device->id())) : given;
 }
 
 grpc::Status FleetService::Authority(grpc::ServerContext* context, const proto::AuthorityRequest* request,
@@ -190,17 +186,14 @@ grpc::Status FleetService::Authority(grpc::ServerContext* context, const proto::
     Log(LogLevel::kWarning, "the fleet's authority is replaced", "step",
         proto::AuthorityRequest::Change_Name(request->change()), "operator", who->who.id, "result",
         changed.status().ToString());
-  if (changed.ok()) *state = *std::move(changed);
-  return ToRpc(changed.status());
+  return Give(std::move(changed), state);
 }
 
 grpc::Status FleetService::Calibrations(grpc::ServerContext* context, const proto::DeviceName* device,
                                         proto::CalibrationState* state) {
   const auto who = CallerOf(*context, kClients, admission_);
   if (!who.ok()) return ToRpc(who.status());
-  absl::StatusOr<proto::CalibrationState> found = calibrator_.StateOf(device->id());
-  if (found.ok()) *state = *std::move(found);
-  return ToRpc(found.status());
+  return Give(calibrator_.StateOf(device->id()), state);
 }
 
 }  // namespace attune

@@ -86,8 +86,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     response_.prepare_payload();
     LimitTime();
     http::async_write(stream_, response_, [self = shared_from_this()](error_code, size_t) {
-      error_code ignored;
-      self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+      error_code ignored;  // the peer is gone already
+      ignored = self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     });
   }
 
@@ -129,14 +129,14 @@ struct HttpServer::Parts {
 
   absl::Status Listen() {
     ASSIGN_OR_RETURN(const tcp::endpoint endpoint, Resolve(context, service.options.address));
-    error_code error;
-    acceptor.open(endpoint.protocol(), error);
-    if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor.bind(endpoint, error);
-    if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
-    if (error) {
+    try {
+      acceptor.open(endpoint.protocol());
+      acceptor.set_option(tcp::acceptor::reuse_address(true));
+      acceptor.bind(endpoint);
+      acceptor.listen(tcp::acceptor::max_listen_connections);
+    } catch (const boost::system::system_error& error) {
       return absl::UnavailableError(
-          absl::StrCat(service.options.address, ": cannot listen there (", error.message(), ")"));
+          absl::StrCat(service.options.address, ": cannot listen there (", error.code().message(), ")"));
     }
     const std::string& asked = service.options.address;
     address = absl::StrCat(asked.substr(0, asked.rfind(':')), ":", acceptor.local_endpoint().port());

@@ -5,13 +5,23 @@
 #include <grpcpp/support/status.h>
 
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace attune {
 
 inline grpc::Status ToRpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
+}
+
+// How a call ends that gives `answer` this value.
+template <typename Answer>
+grpc::Status Give(absl::StatusOr<Answer> value, Answer* answer) {
+  if (!value.ok()) return ToRpc(value.status());
+  *answer = *std::move(value);
+  return grpc::Status::OK;
 }
 
 inline absl::Status FromRpc(const grpc::Status& status) {

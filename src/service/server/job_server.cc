@@ -63,7 +63,7 @@ class JobServer final : public FleetExtension,
   grpc::Status Submit(grpc::ServerContext* context, const proto::Submission* request,
                       proto::JobList* answer) override {
     const auto who = CallerOf(*context, kClients, parts_.admission);
-    return who.ok() ? Give(Submitted(who->who, *request), answer) : ToRpc(who.status());
+    return who.ok() ? GiveList(Submitted(who->who, *request), answer) : ToRpc(who.status());
   }
 
   grpc::Status List(grpc::ServerContext* context, const proto::ListRequest* request,
@@ -73,16 +73,14 @@ class JobServer final : public FleetExtension,
     JobQuery query = QueryOf(who->who);
     query.unfinished = request->unfinished();
     query.most = request->most() > 0 ? std::min(request->most(), kMostListed) : kMostListed;
-    return Give(schedule_->List(query), answer);
+    return GiveList(schedule_->List(query), answer);
   }
 
   grpc::Status Show(grpc::ServerContext* context, const proto::JobName* request,
                     proto::JobDetail* answer) override {
     const auto who = CallerOf(*context, kClients, parts_.admission);
     if (!who.ok()) return ToRpc(who.status());
-    absl::StatusOr<proto::JobDetail> shown = schedule_->Show(QueryOf(who->who, request->id()));
-    if (shown.ok()) *answer = *std::move(shown);
-    return ToRpc(shown.status());
+    return Give(schedule_->Show(QueryOf(who->who, request->id())), answer);
   }
 
   grpc::Status Cancel(grpc::ServerContext* context, const proto::JobName* request,
@@ -92,8 +90,7 @@ class JobServer final : public FleetExtension,
     absl::StatusOr<proto::Job> cancelled = schedule_->Cancel(QueryOf(who->who, request->id()));
     Log(LogLevel::kInfo, "job is cancelled", "job", request->id(), "by", who->who.id, "result",
         cancelled.status().ToString());
-    if (cancelled.ok()) *answer = *std::move(cancelled);
-    return ToRpc(cancelled.status());
+    return Give(std::move(cancelled), answer);
   }
 
   grpc::Status ReadFile(grpc::ServerContext* context, const proto::FileRequest* request,
@@ -116,7 +113,7 @@ class JobServer final : public FleetExtension,
   }
 
  private:
-  static grpc::Status Give(absl::StatusOr<std::vector<proto::Job>> jobs, proto::JobList* answer) {
+  static grpc::Status GiveList(absl::StatusOr<std::vector<proto::Job>> jobs, proto::JobList* answer) {
     if (!jobs.ok()) return ToRpc(jobs.status());
     for (proto::Job& job : *jobs) *answer->add_jobs() = std::move(job);
     return grpc::Status::OK;
