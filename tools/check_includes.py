@@ -56,6 +56,8 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "device", "measure", "job", "sched", "jobs", "fleet"],
+    # The public C++ interface.
+    "library": ["base", "device", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h", "attune/compiler.hpp"],
     "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service"],
 }
 

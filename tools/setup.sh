@@ -24,7 +24,7 @@ packages=(
   # tests, benchmarks and the demo
   libgtest-dev libgmock-dev python3 python3-venv ca-certificates
 )
-[ "${1:-}" = tests ] && packages+=(slurmctld slurmd slurm-client munge)
+[ "${1:-}" = tests ] && packages+=(slurmctld slurmd slurm-client munge pkgconf)
 
 # Peers that results are compared with. The product needs none of them.
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0

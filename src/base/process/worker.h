@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace attune {
@@ -19,7 +20,12 @@ struct WorkerKind {
   bool is_confined = true;
 };
 
-// For main() to call before anything else. If the arguments ask for a worker ("--worker KIND", as
+// What tells builds of Attune apart, for programs whose workers are programs of their own: a worker and who
+// starts it must have the same. Empty until it is set, which is to be done before the first worker starts.
+void SetBuildId(std::string id);
+const std::string& BuildId();
+
+// For main() to call before anything else. If the arguments ask for a worker ("--worker KIND BUILD", as
 // WorkerProcess starts it), runs it, in namespaces of its own where the system allows them (namespaces.h),
 // and returns the exit status that main() must return. Returns nothing for other arguments. A program whose
 // main() calls this can be its own worker.

@@ -1,5 +1,6 @@
 #include "base/process/worker_process.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -32,6 +33,8 @@ constexpr rlim_t kFileBytes = rlim_t{1} << 30;            // the most that a wor
 constexpr const char* kMemoryWords[] = {"out of memory",  // the words of LLVM and of the library
                                         "std::bad_alloc", "Cannot allocate memory"};
 
+constexpr size_t kGreetingBytes = 256;  // the most that a greeting can have
+
 std::atomic<int64_t> num_started = 0;  // workers
 
 // Exit status of a child that could not become a worker; see kOutOfMemoryStatus and kCrashedStatus.
@@ -54,6 +57,14 @@ std::vector<char*> WorkerEnvironment(bool is_confined) {
   }
   variables.push_back(nullptr);
   return variables;
+}
+
+// The folder of the shared library that has this code, or of the program; empty if it is not known.
+std::filesystem::path FolderOfThisCode() {
+  Dl_info info = {};
+  if (dladdr(&num_started, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code error;
+  return std::filesystem::absolute(info.dli_fname, error).parent_path();
 }
 
 absl::Status SystemError(const char* what) {
@@ -131,8 +142,10 @@ absl::StatusOr<std::string> FindWorkerProgram(const std::string& given) {
   const std::string beside = self.parent_path() / "attune-worker";
   if (!error && access(beside.c_str(), X_OK) == 0) return beside;
   if (MainRunsWorkers()) return std::string("/proc/self/exe");
-  return absl::NotFoundError(
-      absl::StrCat("there is no ", beside, " and this program cannot be one; name the worker program"));
+  const std::string of_library = FolderOfThisCode() / "attune/attune-worker";
+  if (access(of_library.c_str(), X_OK) == 0) return of_library;
+  return absl::NotFoundError(absl::StrCat("there is no ", beside, " and no ", of_library,
+                                          ", which comes with Attune's library; install both"));
 }
 
 absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::string& program,
@@ -146,8 +159,8 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::s
   if (output.get() < 0) return SystemError("memfd_create");
   fcntl(output.get(), F_SETFL, O_APPEND);  // stdout and stderr share the file
 
-  std::string flag = kWorkerFlag, kind_text = kind, name = program;
-  char* const arguments[] = {name.data(), flag.data(), kind_text.data(), nullptr};
+  std::string flag = kWorkerFlag, kind_text = kind, name = program, build = BuildId();
+  char* const arguments[] = {name.data(), flag.data(), kind_text.data(), build.data(), nullptr};
   const std::vector<char*> environment = WorkerEnvironment(limits.is_confined);
   const Launch launch = {program.c_str(), arguments, environment.data(), theirs.get(), output.get(), limits};
   std::unique_ptr<WorkerProcess> worker(new WorkerProcess(program, std::move(ours), std::move(output)));
@@ -169,8 +182,8 @@ WorkerProcess::~WorkerProcess() {
 }
 
 absl::Status WorkerProcess::AwaitReady(Deadline deadline) {
-  const absl::StatusOr<std::string> greeting = ReceiveMessage(socket(), deadline, sizeof(kWorkerGreeting));
-  is_ready_ = greeting.ok() && *greeting == kWorkerGreeting;
+  const absl::StatusOr<std::string> greeting = ReceiveMessage(socket(), deadline, kGreetingBytes);
+  is_ready_ = greeting.ok() && *greeting == WorkerGreeting();
   if (is_ready_) return absl::OkStatus();
   const ProcessEnd end = Stop();
   return absl::FailedPreconditionError(

@@ -22,11 +22,13 @@
 
 namespace attune {
 
-// A worker is started as PROGRAM --worker KIND. Its socket has a fixed number.
+// A worker is started as PROGRAM --worker KIND BUILD, with the BuildId() of who starts it. Its socket has a
+// fixed number.
 inline constexpr char kWorkerFlag[] = "--worker";
 inline constexpr int kWorkerSocket = 3;
-// The first message of every worker. The number increases with each change of the messages.
-inline constexpr char kWorkerGreeting[] = "attune worker 3";
+// The first message of every worker, of this build. The number in it increases with each change of the
+// messages.
+std::string WorkerGreeting();
 // Exit status of a worker that cannot get the memory that it needs.
 inline constexpr int kOutOfMemoryStatus = 77;
 
@@ -45,7 +47,8 @@ struct ProcessEnd {
 ProcessEnd DescribeEnd(int wait_status);
 
 // The program whose main() calls RunIfWorker (worker.h): `given` if it is not empty, else attune-worker
-// beside the running program, else the running program itself if its main() does.
+// beside the running program, else the running program itself if its main() does, else attune-worker in the
+// folder attune beside the shared library that this code is in.
 absl::StatusOr<std::string> FindWorkerProgram(const std::string& given);
 
 struct WorkerLimits {

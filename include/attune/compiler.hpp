@@ -1,0 +1,299 @@
+// The whole way from a model's file to a fast program on this machine: load, optimize, quantize, tune,
+// compile, save, run, compare and measure.
+//
+//   namespace ac = attune::compiler;
+//
+//   const ac::Network network = ac::Network::load("resnet50.onnx").tune({.trials = 200}).compile();
+//   network.save("resnet50.atn");                     // attune.hpp loads that, without a compiler
+//   const std::vector<ac::NamedTensor> outputs = network.run({{"input", image}});
+//
+// A program that links attune::attune has all of this. Each step returns another Network and leaves the one
+// that it was called for as it was; steps that are left out are done with their defaults when they are
+// needed.
+//
+// Errors: functions throw ac::Error, whose text is one sentence that names the file, what is wrong and what
+// to do; the command line prints the same. std::bad_alloc is the only other exception.
+//
+// Threads: a Network is immutable and may be used by any number of threads at once; so may a Tensor that
+// nobody writes to.
+//
+// Processes: tuning, and optimizing for bf16, build and run candidates in processes of the program
+// attune-worker, which is installed with the library; both must be of the same build.
+#ifndef ATTUNE_COMPILER_HPP_
+#define ATTUNE_COMPILER_HPP_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attune/attune.h"
+
+namespace attune::compiler {
+
+enum class ErrorCode {
+  kInvalid,      // an argument, a file or a damaged model
+  kNotFound,     // a file, an input, a device
+  kUnsupported,  // the model needs what Attune does not have: a line "NS …" for each operator
+  kCancelled,
+  kNoResources,  // memory, threads, disk
+  kUnavailable,  // may work later: another process holds the records
+  kInternal,     // a bug of Attune
+};
+
+class ATTUNE_EXPORT Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+using Shape = std::vector<int64_t>;
+
+// A dense, row-major array in memory of this process, 64-byte aligned. Copies share their bytes.
+class ATTUNE_EXPORT Tensor {
+ public:
+  // An f32 vector without elements.
+  Tensor() = default;
+  // Zeros. Throws if a size is negative or the memory cannot be had.
+  Tensor(attune_dtype dtype, Shape shape);
+  // A copy of as many bytes as the shape has.
+  Tensor(attune_dtype dtype, Shape shape, std::span<const std::byte> bytes);
+  // A copy of f32 values.
+  Tensor(Shape shape, std::span<const float> values);
+
+  attune_dtype dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  std::span<const std::byte> bytes() const { return {bytes_.get(), num_bytes_}; }
+  // For whoever has the only copy.
+  std::span<std::byte> mutable_bytes() { return {bytes_.get(), num_bytes_}; }
+
+  // The elements as T, whose size must be the dtype's (uint16_t for f16 and bf16, uint8_t for bool).
+  template <typename T>
+  std::span<const T> as() const {
+    if (sizeof(T) != attune_dtype_size(dtype_))
+      throw Error(ErrorCode::kInvalid, std::string("the tensor's elements are ") + attune_dtype_name(dtype_));
+    return {reinterpret_cast<const T*>(bytes_.get()), num_bytes_ / sizeof(T)};
+  }
+
+ private:
+  friend struct TensorAccess;
+
+  attune_dtype dtype_ = ATTUNE_F32;
+  Shape shape_ = {0};
+  size_t num_bytes_ = 0;
+  std::shared_ptr<std::byte[]> bytes_;
+};
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+using NamedTensors = std::vector<NamedTensor>;
+
+// An input as the model declares it.
+struct InputInfo {
+  std::string name;
+  attune_dtype dtype = ATTUNE_F32;
+  Shape shape;       // -1: the model leaves it open
+  std::string text;  // "f32[N,3,224,224]"
+};
+
+// How a caller follows and ends a long call.
+struct Control {
+  // `done` of `total` units of `what` ("compiling kernels") are done; a total of 0 means that it is not
+  // known. Called often, and by several threads at once.
+  std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
+  // If a stop is requested, the call throws an Error with kCancelled; Network::tune() returns instead.
+  std::stop_token stop = {};
+};
+
+struct LoadOptions {
+  // Sizes of the inputs' open dimensions: all sizes of an input, by its name.
+  std::map<std::string, Shape> shapes = {};
+  // Values of inputs that are the same in every run. The network is specialized for them.
+  std::map<std::string, Tensor> values = {};
+  // The signature of a TensorFlow or TensorFlow Lite model; empty: the one for inference.
+  std::string signature = {};
+  // 64 hexadecimal digits: an artifact must have this SHA-256. Refused for a model.
+  std::string sha256 = {};
+  Control control = {};
+};
+
+enum class Precision {
+  kF32,
+  kBF16,    // products of bf16 where that costs little; on processors that have them
+  kBF16x3,  // products as three of bf16, which keep some 16 bits
+};
+enum class Weights { kF32, kF16, kBF16 };  // the type that weights are rounded to and stored in
+
+struct OptimizeOptions {
+  Precision precision = Precision::kF32;
+  Weights weights = Weights::kF32;
+  // The text of a pass plan; empty: the default one, which `attune compile --passes print` shows.
+  std::string passes = {};
+  // Typical inputs, by which Precision::kBF16 judges what it costs; those that are missing are random.
+  NamedTensors examples = {};
+  Control control = {};
+};
+
+enum class Calibration { kMinMax, kPercentile, kEntropy, kMeanSquaredError };
+
+struct QuantizeOptions {
+  Calibration calibration = Calibration::kMeanSquaredError;
+  double percentile = 99.99;  // for kPercentile
+  // Whether layers that lose too much keep more precise types, until the network loses at most `max_drop` of
+  // its agreement with f32 (0 to 1).
+  bool is_mixed = false;
+  double max_drop = 0.01;
+  int clusters = 0;  // the number of different weights of a layer: 16 or 32; 0: any
+  bool equalizes = true, corrects_biases = true;
+  int threads = 0;  // 0: as many as processors
+  Control control = {};
+};
+
+// What a tuning run is about to do, and has done.
+struct TuningProgress {
+  std::string stage;
+  int64_t trials = 0;
+  double elapsed_seconds = 0, seconds_left = 0;                 // 0: not known
+  double baseline_kernel_seconds = 0, best_kernel_seconds = 0;  // sums over the network's kernels
+};
+
+struct TuneOptions {
+  // Limits; the first one reached ends the run. 0: none; then it ends when no task promises a gain.
+  int64_t trials = 0, trials_per_task = 0;
+  double seconds = 0;
+  int threads = 1;  // that one inference is to run on
+  int batch = 32;   // candidates that are built, and then measured, together
+  uint64_t seed = 0;
+  // The database of records; empty: the user's own, which `attune records` shows. A killed run with the same
+  // options goes on from there.
+  std::string records = {};
+  // Called when something has happened; one call at a time.
+  std::function<void(const TuningProgress&)> progress = {};
+  // If a stop is requested, the run ends after what is measured now, with the best that it has found.
+  std::stop_token stop = {};
+};
+
+struct TuningReport {
+  std::string run;  // its id in the records
+  int64_t trials = 0;
+  double elapsed_seconds = 0;
+  // Of one inference, measured interleaved; 0: nothing faster was found, and so nothing was measured.
+  double baseline_seconds = 0, tuned_seconds = 0;
+  bool was_stopped = false;
+  std::string records;  // the database
+};
+
+struct CompileOptions {
+  // Names of processors to compile for, as `attune compile --help` lists them; the runtime takes the best of
+  // them that runs. Empty: this machine.
+  std::vector<std::string> cpus = {};
+  int threads = 1;  // that one inference is to run on: records of as many count
+  // The database by which kernels are chosen; empty: the one that the network was tuned with, or else the
+  // user's own; "none": none.
+  std::string records = {};
+  bool compresses_weights = false;  // without loss
+  Control control = {};
+};
+
+struct OutputCheck {
+  std::string name;
+  std::string criterion;  // "absolute 1.2e-06 + relative 1e-04"
+  double max_absolute_error = 0, max_relative_error = 0;
+  int64_t elements = 0, mismatches = 0;
+  bool ok = false;
+};
+
+struct KernelTime {
+  std::string op;                   // "conv+bias+relu"
+  std::vector<std::string> labels;  // the nodes that it computes
+  std::string strategy;
+  int64_t calls = 0;
+  double seconds = 0, share = 0;  // of one inference; of all kernels, 0 to 1
+  double gflops_per_second = 0, gb_per_second = 0;
+  double peak_share = 0, roofline_share = 0;
+};
+
+struct NetworkSizes {
+  uint64_t file_bytes = 0, code_bytes = 0;
+  uint64_t weight_bytes = 0, stored_weight_bytes = 0;  // in memory, in the file
+  uint64_t arena_bytes = 0, scratch_bytes = 0;         // of each session, and of each of its threads
+  std::vector<std::string> cpus;
+};
+
+// A value type: copies are cheap.
+class ATTUNE_EXPORT Network {
+ public:
+  // A model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or an artifact, recognized by its content.
+  // An artifact is compiled already: steps that change the network throw.
+  static Network load(const std::string& path, const LoadOptions& options = {});
+  // One of the architectures that `attune zoo` lists, with random weights.
+  static Network zoo(const std::string& name);
+  // The artifact with these bytes.
+  static Network from_artifact(std::span<const std::byte> bytes);
+
+  ~Network();
+  Network(const Network&);
+  Network& operator=(const Network&);
+
+  Network optimize(const OptimizeOptions& options = {}) const;
+  // To 8-bit integers, calibrated with `samples` of typical inputs: all inputs, by name.
+  Network quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options = {}) const;
+  // Finds faster kernels for this machine by measuring them, which takes minutes and wants the machine for
+  // itself.
+  Network tune(const TuneOptions& options = {}) const;
+  Network compile(const CompileOptions& options = {}) const;
+
+  // Writes the artifact, completely or not at all.
+  void save(const std::string& path) const;
+  std::vector<std::byte> artifact() const;
+  // Writes the quantized model as ONNX. Throws if the network is not quantized.
+  void save_onnx(const std::string& path) const;
+
+  // All outputs, in the model's order. Makes a session for each call: for many runs, see attune.hpp.
+  // `threads` 0: as many as processors.
+  NamedTensors run(const NamedTensors& inputs, int threads = 0) const;
+  // Compares the outputs with those of the reference interpreter. Inputs that are missing are random, by
+  // `seed`; so in the next two.
+  std::vector<OutputCheck> verify(const NamedTensors& inputs = {}, uint64_t seed = 0, int threads = 0) const;
+  // The milliseconds of each run, for so many seconds and at least 3 runs.
+  std::vector<double> bench(double seconds = 1, int threads = 1, const NamedTensors& inputs = {},
+                            uint64_t seed = 0) const;
+  // The time of each kernel, the slowest first: the median of `rounds` runs.
+  std::vector<KernelTime> profile(int rounds = 20, int threads = 1, const NamedTensors& inputs = {},
+                                  uint64_t seed = 0) const;
+
+  std::vector<InputInfo> inputs() const;
+  NamedTensor random_input(const std::string& name, uint64_t seed) const;
+  NetworkSizes sizes() const;
+  bool is_compiled() const;
+  bool is_quantized() const;
+  // Of the latest tune(); throws if the network is not tuned.
+  const TuningReport& tuning() const;
+
+ private:
+  struct State;
+  explicit Network(std::shared_ptr<const State> state);
+
+  std::shared_ptr<const State> state_;
+};
+
+// The library's version, "0.1.0", and what tells builds apart, of which the worker program has the same.
+ATTUNE_EXPORT std::string version();
+ATTUNE_EXPORT std::string build_id();
+
+}  // namespace attune::compiler
+
+#endif  // ATTUNE_COMPILER_HPP_

@@ -1,0 +1,128 @@
+// The public C++ interface, but for tuning, whose workers tests/package has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stop_token>
+
+#include "attune/compiler.hpp"
+#include "base/testing/temporary_folder.h"
+
+namespace attune::compiler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// The code of the error that a call throws; kInternal where it throws none.
+template <typename Call>
+ErrorCode CodeOf(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorCode::kInternal;
+}
+
+class LibraryTest : public ::testing::Test {
+ protected:
+  static const Network& Squeezenet() {
+    static const Network network = Network::zoo("squeezenet1_1");
+    return network;
+  }
+  static NamedTensors Inputs(uint64_t seed) {
+    NamedTensors inputs;
+    for (const InputInfo& input : Squeezenet().inputs())
+      inputs.push_back(Squeezenet().random_input(input.name, seed));
+    return inputs;
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(LibraryTest, TensorsShareAndCheckTheirBytes) {
+  const float values[] = {1, 2, 3, 4, 5, 6};
+  const Tensor tensor({2, 3}, values);
+  const Tensor copy = tensor;
+  EXPECT_EQ(copy.bytes().data(), tensor.bytes().data());
+  EXPECT_EQ(tensor.as<float>()[5], 6);
+  EXPECT_EQ(Tensor().bytes().size(), 0);
+  EXPECT_EQ(Tensor(ATTUNE_I64, {}).bytes().size(), 8);
+  EXPECT_EQ(CodeOf([&] { return tensor.as<double>(); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([&] { return Tensor({7}, values); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Tensor(ATTUNE_F32, {-1}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Tensor(static_cast<attune_dtype>(99), {1}); }), ErrorCode::kInvalid);
+}
+
+TEST_F(LibraryTest, StepsThatAreLeftOutAreDone) {
+  const NamedTensors inputs = Inputs(1);
+  const NamedTensors outputs = Squeezenet().run(inputs, 1);
+  ASSERT_EQ(outputs.size(), 1);
+  EXPECT_THAT(outputs[0].tensor.shape(), ElementsAre(1, 1000));
+  EXPECT_FALSE(Squeezenet().is_compiled());
+  const Network compiled = Squeezenet().optimize().compile({.records = "none"});
+  EXPECT_TRUE(compiled.is_compiled());
+  for (const OutputCheck& check : compiled.verify(inputs)) EXPECT_TRUE(check.ok) << check.criterion;
+  EXPECT_GE(compiled.bench(0.01).size(), 3);
+  EXPECT_GT(compiled.profile(1).at(0).seconds, 0);
+  EXPECT_GT(compiled.sizes().code_bytes, 0);
+}
+
+TEST_F(LibraryTest, ArtifactsAreTheSameInAFileAndInMemory) {
+  const Network compiled = Squeezenet().compile({.cpus = {"x86-64-v3"}});
+  compiled.save(folder_ / "net.atn");
+  const Network loaded = Network::load(folder_ / "net.atn"),
+                copy = Network::from_artifact(compiled.artifact());
+  EXPECT_EQ(loaded.artifact(), compiled.artifact());
+  EXPECT_EQ(copy.artifact(), compiled.artifact());
+  EXPECT_THAT(loaded.sizes().cpus, ElementsAre("x86-64-v3"));
+  EXPECT_EQ(CodeOf([&] { return loaded.optimize(); }), ErrorCode::kInvalid);
+}
+
+TEST_F(LibraryTest, QuantizesBeforeOrAfterOptimizing) {
+  const NamedTensors samples[] = {Inputs(1), Inputs(2)};
+  const QuantizeOptions options = {.equalizes = false, .corrects_biases = false, .threads = 1};
+  const Network before = Squeezenet().quantize(samples, options).optimize();
+  const Network after = Squeezenet().optimize().quantize(samples, options);
+  EXPECT_TRUE(before.is_quantized() && after.is_quantized());
+  EXPECT_EQ(before.compile({.records = "none"}).artifact(), after.compile({.records = "none"}).artifact());
+  after.save_onnx(folder_ / "net8.onnx");
+  EXPECT_EQ(Network::load(folder_ / "net8.onnx").inputs().size(), 1);
+  EXPECT_EQ(CodeOf([&] { Squeezenet().save_onnx(folder_ / "none.onnx"); }), ErrorCode::kInvalid);
+}
+
+TEST_F(LibraryTest, CallsAreFollowedAndEnded) {
+  int reports = 0;
+  std::stop_source stop;
+  const Control control = {.progress =
+                               [&](std::string_view, int64_t, int64_t) {
+                                 if (++reports == 3) stop.request_stop();
+                               },
+                           .stop = stop.get_token()};
+  EXPECT_EQ(CodeOf([&] { return Squeezenet().optimize({.control = control}); }), ErrorCode::kCancelled);
+  EXPECT_GE(reports, 3);
+}
+
+TEST_F(LibraryTest, ErrorsNameTheFile) {
+  try {
+    Network::load(folder_ / "none.onnx");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+    EXPECT_THAT(error.what(), HasSubstr("none.onnx"));
+  }
+  EXPECT_EQ(CodeOf([] { return Network::zoo("poem"); }), ErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().run({}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().tuning(); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().compile({.cpus = {"z80"}}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().optimize({.passes = "fly"}); }), ErrorCode::kInvalid);
+}
+
+TEST_F(LibraryTest, SaysItsVersionAndBuild) {
+  EXPECT_EQ(version(), attune_version());
+  EXPECT_EQ(build_id().size(), 32);
+}
+
+}  // namespace
+}  // namespace attune::compiler

@@ -1,0 +1,214 @@
+// The public class Network, on top of that of api/network.h.
+#include "api/network.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/samples.h"
+#include "base/memory_file.h"
+#include "base/status.h"
+#include "device/host.h"
+#include "library/convert.h"
+#include "library/network_state.h"
+#include "zoo/zoo.h"
+
+namespace attune::compiler {
+namespace {
+
+quant::RangeMethod MethodOf(Calibration calibration) {
+  switch (calibration) {
+    case Calibration::kMinMax:
+      return quant::RangeMethod::kMinMax;
+    case Calibration::kPercentile:
+      return quant::RangeMethod::kPercentile;
+    case Calibration::kEntropy:
+      return quant::RangeMethod::kEntropy;
+    case Calibration::kMeanSquaredError:
+      break;
+  }
+  return quant::RangeMethod::kMse;
+}
+
+OutputCheck FromOwn(const attune::OutputCheck& check) {
+  return {.name = check.name,
+          .criterion = check.criterion,
+          .max_absolute_error = check.comparison.max_absolute_error,
+          .max_relative_error = check.comparison.max_relative_error,
+          .elements = check.comparison.elements,
+          .mismatches = check.comparison.mismatches,
+          .ok = check.ok};
+}
+
+KernelTime FromOwn(const KernelProfile& kernel) {
+  return {.op = kernel.op,
+          .labels = kernel.labels,
+          .strategy = kernel.strategy,
+          .calls = kernel.calls,
+          .seconds = kernel.seconds,
+          .share = kernel.share,
+          .gflops_per_second = kernel.gflops_per_s,
+          .gb_per_second = kernel.gb_per_s,
+          .peak_share = kernel.peak_share,
+          .roofline_share = kernel.roofline_share};
+}
+
+}  // namespace
+
+attune::Network Network::State::Optimized(const Control& control) const {
+  if (optimized) return *optimized;
+  OptimizeOptions options = optimizing;
+  options.control = control;
+  return OptimizeAs(imported, options);
+}
+
+attune::Network Network::State::Compiled() const {
+  if (compiled) return *compiled;
+  if (imported.is_compiled()) return imported;
+  return CompileAs(Optimized(), {}, optimizing.weights);
+}
+
+Network::Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+Network::~Network() = default;
+Network::Network(const Network&) = default;
+Network& Network::operator=(const Network&) = default;
+
+Network Network::load(const std::string& path, const LoadOptions& options) {
+  Following following(options.control);
+  ModelOptions loading;
+  loading.shapes = options.shapes;
+  loading.signature = options.signature;
+  loading.control = following.work();
+  loading.artifact.sha256 = options.sha256;
+  for (const auto& [name, value] : options.values) loading.values[name] = TensorAccess::ToOwn(value);
+  const attune::Network network = attune::Network::Load(path, loading);
+  Check(network.status());
+  return Network(std::make_shared<const State>(network));
+}
+
+Network Network::zoo(const std::string& name) {
+  const MemoryFile file = Value(MemoryFile::Of(Value(BuildZooModel(name))));
+  return load(file.path());
+}
+
+Network Network::from_artifact(std::span<const std::byte> bytes) {
+  const auto file = std::make_shared<const MemoryFile>(
+      Value(MemoryFile::Of({reinterpret_cast<const char*>(bytes.data()), bytes.size()})));
+  State state = *load(file->path()).state_;
+  state.file = file;
+  return Network(std::make_shared<const State>(std::move(state)));
+}
+
+Network Network::optimize(const OptimizeOptions& options) const {
+  State state = {.imported = state_->imported, .optimizing = options};
+  state.optimized = OptimizeAs(state.imported, options);
+  state.optimizing.control = {};
+  return Network(std::make_shared<const State>(std::move(state)));
+}
+
+Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options) const {
+  Following following(options.control);
+  attune::QuantizeOptions quantizing = QuantizeOptionsOf(
+      options.is_mixed ? "auto" : "int8", {}, Value(HostTarget()), /*is_here=*/true, following.work());
+  quantizing.calibration.method = MethodOf(options.calibration);
+  quantizing.calibration.percentile = options.percentile;
+  quantizing.max_drop = options.max_drop;
+  quantizing.clusters = options.clusters;
+  quantizing.equalizes = options.equalizes;
+  quantizing.corrects_biases = options.corrects_biases;
+  quantizing.threads = options.threads;
+  std::vector<std::vector<attune::NamedTensor>> own;
+  for (const NamedTensors& sample : samples) own.push_back(ToOwn(sample));
+  State state = {.imported = state_->imported.Quantize(own, quantizing), .optimizing = state_->optimizing};
+  Check(state.imported.status());
+  if (state_->optimized) state.optimized = state.Optimized(options.control);
+  return Network(std::make_shared<const State>(std::move(state)));
+}
+
+Network Network::compile(const CompileOptions& options) const {
+  const bool is_tuned = state_->tuning != nullptr;
+  // The tuned network is compiled as the run has measured it.
+  if (is_tuned && state_->compiled && options.cpus.empty() && options.records.empty() &&
+      !options.compresses_weights)
+    return *this;
+  CompileOptions compiling = options;
+  if (is_tuned && compiling.records.empty() && compiling.cpus.empty())
+    compiling.records = state_->tuning->records;
+  State state = *state_;
+  state.optimized = state.Optimized(options.control);
+  state.compiled = CompileAs(*state.optimized, compiling, state.optimizing.weights);
+  return Network(std::make_shared<const State>(std::move(state)));
+}
+
+void Network::save(const std::string& path) const { Check(state_->Compiled().Save(path).status()); }
+
+std::vector<std::byte> Network::artifact() const {
+  const std::string bytes = Value(state_->Compiled().ArtifactBytes());
+  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+  return {begin, begin + bytes.size()};
+}
+
+void Network::save_onnx(const std::string& path) const {
+  const QuantizedModel* quantized = state_->imported.quantized();
+  if (quantized == nullptr)
+    Check(InvalidInput(state_->imported.source(), ": is not quantized; call quantize() first"));
+  Check(SaveOnnx(*quantized, path));
+}
+
+NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
+  return compiler::FromOwn(Value(state_->Compiled().Run(ToOwn(inputs), threads)));
+}
+
+std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t seed, int threads) const {
+  std::vector<OutputCheck> checks;
+  const VerifyReport report = Value(state_->Compiled().Verify(ToOwn(inputs), seed, threads));
+  for (const attune::OutputCheck& check : report.outputs) checks.push_back(FromOwn(check));
+  return checks;
+}
+
+std::vector<double> Network::bench(double seconds, int threads, const NamedTensors& inputs,
+                                   uint64_t seed) const {
+  return Value(state_->Compiled().Bench(threads, seconds, ToOwn(inputs), seed));
+}
+
+std::vector<KernelTime> Network::profile(int rounds, int threads, const NamedTensors& inputs,
+                                         uint64_t seed) const {
+  std::vector<KernelTime> times;
+  const ProfileReport report = Value(state_->Compiled().Profile(threads, rounds, ToOwn(inputs), seed));
+  for (const KernelProfile& kernel : report.kernels) times.push_back(FromOwn(kernel));
+  return times;
+}
+
+std::vector<InputInfo> Network::inputs() const {
+  std::vector<InputInfo> inputs;
+  for (const InputDeclaration& input : Value(state_->imported.Inputs()))
+    inputs.push_back(compiler::FromOwn(input));
+  return inputs;
+}
+
+NamedTensor Network::random_input(const std::string& name, uint64_t seed) const {
+  return {name, TensorAccess::FromOwn(Value(state_->imported.RandomInput(name, seed)))};
+}
+
+NetworkSizes Network::sizes() const {
+  const NetworkDescription description = Value(state_->Compiled().Describe());
+  NetworkSizes sizes;
+  sizes.file_bytes = description.file_bytes;
+  sizes.code_bytes = description.code_bytes;
+  sizes.weight_bytes = description.weight_bytes();
+  sizes.stored_weight_bytes = description.stored_constant_bytes;
+  sizes.arena_bytes = static_cast<uint64_t>(description.program().arena_bytes);
+  sizes.scratch_bytes = static_cast<uint64_t>(description.variant().scratch_bytes);
+  for (const Variant& variant : description.manifest.variants) sizes.cpus.push_back(variant.target.cpu);
+  return sizes;
+}
+
+bool Network::is_compiled() const { return state_->compiled.has_value() || state_->imported.is_compiled(); }
+bool Network::is_quantized() const { return state_->imported.quantized() != nullptr; }
+
+const TuningReport& Network::tuning() const {
+  if (state_->tuning == nullptr)
+    Check(InvalidInput(state_->imported.source(), ": is not tuned; call tune() first"));
+  return *state_->tuning;
+}
+
+}  // namespace attune::compiler

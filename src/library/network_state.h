@@ -1,0 +1,33 @@
+// What is behind a public Network; only for its own sources.
+#ifndef ATTUNE_LIBRARY_NETWORK_STATE_H_
+#define ATTUNE_LIBRARY_NETWORK_STATE_H_
+
+#include <memory>
+#include <optional>
+
+#include "api/network.h"
+#include "attune/compiler.hpp"
+#include "base/memory_file.h"
+
+namespace attune::compiler {
+
+struct Network::State {
+  attune::Network imported;  // as the file has it, or quantized
+  OptimizeOptions optimizing = {};
+  std::optional<attune::Network> optimized = {}, compiled = {};
+  std::shared_ptr<const TuningReport> tuning = {};
+  std::shared_ptr<const MemoryFile> file =
+      {};  // that an artifact is read from, unless it has a path of its own
+
+  // The network after the steps that are needed, done with their defaults if the caller has left them out.
+  attune::Network Optimized(const Control& control = {}) const;
+  attune::Network Compiled() const;
+};
+
+// Optimizes and compiles; throws as Network does.
+attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOptions& options);
+attune::Network CompileAs(const attune::Network& optimized, const CompileOptions& options, Weights weights);
+
+}  // namespace attune::compiler
+
+#endif  // ATTUNE_LIBRARY_NETWORK_STATE_H_

@@ -1,0 +1,81 @@
+// Network::tune(): drives a tuning job on this machine to its end.
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/tuning.h"
+#include "base/process/worker.h"
+#include "base/status.h"
+#include "library/build_id.h"
+#include "library/convert.h"
+#include "library/network_state.h"
+
+namespace attune::compiler {
+namespace {
+
+TuningProgress ProgressOf(const TuningSummary& summary, std::string stage) {
+  TuningProgress progress = {.stage = std::move(stage),
+                             .trials = summary.trials,
+                             .elapsed_seconds = summary.elapsed_seconds,
+                             .seconds_left = summary.seconds_left};
+  for (const TaskSummary& task : summary.tasks) {
+    progress.baseline_kernel_seconds += task.uses * task.default_seconds;
+    progress.best_kernel_seconds +=
+        task.uses * (task.best_seconds > 0 ? task.best_seconds : task.default_seconds);
+  }
+  return progress;
+}
+
+// The workers that tuning starts must be of the library's build.
+void NameBuild() {
+  static std::once_flag once;
+  std::call_once(once, [] { SetBuildId(kBuildId); });
+}
+
+absl::Status RunToEnd(NetworkTuner& tuner, const TuneOptions& options) {
+  TuningJob& job = tuner.job();
+  const std::stop_callback stops(options.stop, [&job] { job.Cancel(); });
+  while (const std::optional<JobStage> stage = job.Next()) {
+    if (options.progress) {
+      tuner.events().Listen(
+          [&](std::string_view, const auto&) { options.progress(ProgressOf(job.Summary(), stage->name)); });
+    }
+    const absl::Status ran = tuner.RunStage();
+    tuner.events().Listen(nullptr);
+    RETURN_IF_ERROR(ran);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Network Network::tune(const TuneOptions& options) const {
+  NameBuild();
+  State state = *state_;
+  state.optimized = state.Optimized({.stop = options.stop});
+  attune::TuneOptions tuning;
+  tuning.tuning.trials = options.trials;
+  tuning.tuning.trials_per_task = options.trials_per_task;
+  tuning.tuning.seconds = options.seconds;
+  tuning.tuning.threads = options.threads;
+  tuning.tuning.batch = options.batch;
+  tuning.tuning.seed = options.seed;
+  tuning.records = options.records;
+  const std::unique_ptr<NetworkTuner> tuner = Value(NetworkTuner::Create(*state.optimized, tuning));
+  Check(RunToEnd(*tuner, options));
+  state.compiled = Value(tuner->Compile());
+  Check(state.compiled->status());
+  const TuningSummary summary = tuner->job().Summary();
+  state.tuning =
+      std::make_shared<const TuningReport>(TuningReport{.run = summary.run,
+                                                        .trials = summary.trials,
+                                                        .elapsed_seconds = summary.elapsed_seconds,
+                                                        .baseline_seconds = summary.untuned_seconds,
+                                                        .tuned_seconds = summary.tuned_seconds,
+                                                        .was_stopped = tuner->job().is_stopped(),
+                                                        .records = tuner->records_path()});
+  return Network(std::make_shared<const State>(std::move(state)));
+}
+
+}  // namespace attune::compiler

@@ -1,0 +1,10 @@
+// What the library says of itself.
+#include "attune/compiler.hpp"
+#include "library/build_id.h"
+
+namespace attune::compiler {
+
+std::string version() { return attune_version(); }
+std::string build_id() { return kBuildId; }
+
+}  // namespace attune::compiler

@@ -1,0 +1,15 @@
+// The program attune-worker: runs what the library wants to have run in a process of its own.
+#include <cstdio>
+#include <optional>
+
+#include "base/out_of_memory.h"
+#include "library/build_id.h"
+#include "tune/job/workers.h"
+
+int main(int argc, char** argv) {
+  attune::ExplainOutOfMemory("attune-worker");
+  attune::SetBuildId(attune::kBuildId);
+  if (const std::optional<int> status = attune::RunIfWorker(argc, argv)) return *status;
+  std::fputs("attune-worker is started by Attune's library, and does nothing by itself.\n", stderr);
+  return 2;
+}

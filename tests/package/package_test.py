@@ -1,0 +1,96 @@
+"""An installed Attune as another project sees it: find_package(), pkg-config, headers, the library and its workers."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+EXAMPLE = ROOT / "docs" / "examples" / "package"
+BUILD, CMAKE, CXX = os.environ["BUILD"], os.environ["CMAKE"], os.environ["CXX"]
+
+
+def run(*command, **more):
+    """What a command prints; a failure has all of it."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+class PackageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.work = pathlib.Path(cls.folder.name)
+        cls.prefix = cls.work / "prefix"
+        run(CMAKE, "--install", BUILD, "--prefix", cls.prefix, "--strip")
+        cls.library = next(cls.prefix.rglob("libattune.so")).parent
+        cls.model = cls.work / "model.onnx"
+        run(cls.prefix / "bin" / "attune", "zoo", "squeezenet1_1", "-o", cls.model)
+        run(CMAKE, "-S", EXAMPLE, "-B", cls.work / "build", f"-DCMAKE_PREFIX_PATH={cls.prefix}",
+            f"-DCMAKE_CXX_COMPILER={CXX}", "-DCMAKE_BUILD_TYPE=Release")
+        run(CMAKE, "--build", cls.work / "build")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def tune(self, *arguments):
+        """Runs the example."""
+        return subprocess.run([self.work / "build" / "tune_model", *map(str, arguments)], capture_output=True, text=True)
+
+    def test_a_program_tunes_compiles_and_runs(self):
+        artifact = self.work / "model.atn"
+        tuned = self.tune(self.model, artifact, 8)
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
+        self.assertRegex(tuned.stdout, r"[0-9]+ trials, [0-9.]+ ms as it was, [0-9.]+ ms now")
+        self.assertIn("as the reference has it", tuned.stdout)
+        self.assertRegex(tuned.stderr, "[0-9]+ trials")
+        self.assertRegex(run(self.work / "build" / "run_artifact", artifact), "4000 bytes")
+
+    def test_errors_are_sentences(self):
+        lost = self.tune(self.work / "none.onnx", self.work / "none.atn")
+        self.assertEqual(lost.returncode, 1)
+        self.assertIn("none.onnx", lost.stderr)
+
+    def test_a_worker_of_another_build_is_refused(self):
+        moved = self.work / "moved"
+        shutil.copytree(self.prefix, moved, symlinks=True)
+        worker = next(moved.rglob("attune-worker"))
+        code = worker.read_bytes()
+        own = run(self.work / "build" / "tune_model", "--build-id").strip().encode()
+        self.assertIn(own, code)
+        worker.write_bytes(code.replace(own, b"0" * len(own)))
+        library = moved / self.library.relative_to(self.prefix)
+        tuned = subprocess.run([self.work / "build" / "tune_model", self.model, self.work / "other.atn", "8"],
+                               capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(library)})
+        self.assertEqual(tuned.returncode, 1)
+        self.assertIn("another build", tuned.stderr)
+
+    def test_headers_need_the_standard_library_alone(self):
+        headers = list((self.prefix / "include" / "attune").iterdir())
+        self.assertGreaterEqual(len(headers), 3)
+        for header in headers:
+            for included in re.findall(r'#include [<"]([^>"]+)[>"]', header.read_text()):
+                self.assertRegex(included, r"^(attune/.*|[a-z_]+(\.h)?)$", header.name)
+
+    def test_pkg_config_finds_both_libraries(self):
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.library / "pkgconfig")}
+        for library, source in (("attune", "tune_model.cc"), ("attune_runtime", "run_artifact.cc")):
+            flags = run("pkg-config", "--cflags", "--libs", library, env=environment).split()
+            self.assertIn(f"-l{library}", flags)
+            run(CXX, "-std=c++20", "-fsyntax-only", EXAMPLE / source, *[flag for flag in flags if flag[:2] == "-I"])
+
+    def test_the_library_exports_its_interface_alone(self):
+        symbols = run("nm", "--dynamic", "--defined-only", "--demangle", self.library / "libattune.so").splitlines()
+        names = [line.split(maxsplit=2)[2] for line in symbols]
+        self.assertIn("attune_session_run", names)
+        for name in names:
+            self.assertRegex(name, r"^(attune_|(typeinfo (name )?for |vtable for )?attune::compiler::)")
+
+
+if __name__ == "__main__":
+    unittest.main()
