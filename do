@@ -8,6 +8,7 @@ usage() {
 ./do demo                       compile real networks and show what comes out; sets up all it needs
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do setup                      install the packages that the build and the tests need
+./do wheel                      the Python package, in build/dist/
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
                                 latency beside other engines, with --int8 of networks of integers, with --wide of
@@ -30,7 +31,7 @@ usage() {
 TEXT
 }
 
-sources() { find benchmarks docs include src tests -name '*.cc' -o -name '*.h' -o -name '*.c' -o -name '*.hpp'; }
+sources() { find benchmarks docs include python src tests -name '*.cc' -o -name '*.h' -o -name '*.c' -o -name '*.hpp'; }
 
 build() {
   local preset=${1:-release}
@@ -42,6 +43,7 @@ build() {
 run_tests() {
   tools/setup.sh tests
   build release
+  tools/wheel.sh
   # A test that hangs is ended, so that it says what it was about; the slowest takes two minutes.
   ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 "$@"
 }
@@ -82,6 +84,7 @@ case $command in
   setup) tools/setup.sh tests ;;
   build) build "$@" ;;
   test) run_tests "$@" ;;
+  wheel) tools/setup.sh python; tools/wheel.sh ;;
   demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
   bench)
     tools/setup.sh bench

@@ -142,10 +142,13 @@ absl::StatusOr<std::string> FindWorkerProgram(const std::string& given) {
   const std::string beside = self.parent_path() / "attune-worker";
   if (!error && access(beside.c_str(), X_OK) == 0) return beside;
   if (MainRunsWorkers()) return std::string("/proc/self/exe");
-  const std::string of_library = FolderOfThisCode() / "attune/attune-worker";
-  if (access(of_library.c_str(), X_OK) == 0) return of_library;
-  return absl::NotFoundError(absl::StrCat("there is no ", beside, " and no ", of_library,
-                                          ", which comes with Attune's library; install both"));
+  const std::filesystem::path library = FolderOfThisCode();
+  for (const std::filesystem::path& folder : {library, library / "attune"}) {
+    std::string of_library = folder / "attune-worker";
+    if (access(of_library.c_str(), X_OK) == 0) return of_library;
+  }
+  return absl::NotFoundError(absl::StrCat("there is no ", beside, ", and none in ", library.string(),
+                                          "; it comes with Attune's library, so install that again"));
 }
 
 absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::string& program,

@@ -47,8 +47,8 @@ struct ProcessEnd {
 ProcessEnd DescribeEnd(int wait_status);
 
 // The program whose main() calls RunIfWorker (worker.h): `given` if it is not empty, else attune-worker
-// beside the running program, else the running program itself if its main() does, else attune-worker in the
-// folder attune beside the shared library that this code is in.
+// beside the running program, else the running program itself if its main() does, else attune-worker beside
+// the shared library that this code is in, or in the folder attune there.
 absl::StatusOr<std::string> FindWorkerProgram(const std::string& given);
 
 struct WorkerLimits {

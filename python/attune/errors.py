@@ -1,0 +1,33 @@
+"""The errors of Attune, with the sentences that the command line prints."""
+
+
+class Error(Exception):
+    """Whatever Attune reports: one sentence that names the file, what is wrong and what to do."""
+
+
+class InvalidError(Error, ValueError):
+    """An argument, a file or a damaged model."""
+
+
+class NotFoundError(Error, LookupError):
+    """A file, an input or a device that is not there."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """The model needs what Attune does not have: a line "NS ..." for each operator."""
+
+
+class CancelledError(Error):
+    """The caller has ended it."""
+
+
+class ResourceError(Error, MemoryError):
+    """Memory, threads or disk cannot be had."""
+
+
+class UnavailableError(Error):
+    """It may work later, for example once another process has released the records."""
+
+
+class InternalError(Error):
+    """A bug of Attune."""

@@ -1,0 +1,214 @@
+"""The whole way from a model to a fast program, as a chain: load, optimize, quantize, tune, compile, run."""
+from __future__ import annotations
+
+import html
+import os
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from . import _core
+from ._progress import Line
+from .errors import InvalidError
+from .session import Session
+
+_PRECISIONS = {"fp32": 0, "bf16": 1, "bf16x3": 2}
+_WEIGHTS = {"fp32": 0, "fp16": 1, "bf16": 2}
+_CALIBRATIONS = {"min-max": 0, "percentile": 1, "entropy": 2, "mse": 3}
+
+
+Arrays = Mapping[str, Any]  # by the names of inputs: what NumPy or DLPack takes for an array
+
+
+def _one_of(table: dict[str, int], name: str, value: str) -> int:
+    if value not in table:
+        raise InvalidError(f"{name}: \"{value}\" is none of {', '.join(table)}")
+    return table[value]
+
+
+class Network:
+    """A network after some steps. Immutable: each step returns another one. Any number of threads may use it.
+
+    Steps that are left out are done with their defaults when they are needed: `attune.load(path).run({...})` optimizes
+    and compiles.
+    """
+
+    def __init__(self, core: _core.Network, progress: bool | None = None) -> None:
+        self._core = core
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._model: _core.Model | None = None
+        self._idle: dict[int, list[Session]] = {}  # sessions that run() may use, by their threads
+        self._owner = os.getpid()
+
+    def _next(self, core: _core.Network) -> Network:
+        return Network(core, self._progress)
+
+    def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
+                 examples: Arrays | None = None) -> Network:
+        """Rewrites and fuses the graph.
+
+        precision: fp32, bf16 or bf16x3. weights: the type that weights are stored in: fp32, fp16 or bf16. passes: the
+        text of a pass plan. examples: {input: array}, typical inputs by which bf16 judges what it costs.
+        """
+        with Line(self._progress) as line:
+            return self._next(self._core.optimize(_one_of(_PRECISIONS, "precision", precision),
+                                                  _one_of(_WEIGHTS, "weights", weights), passes, examples or {},
+                                                  line.step))
+
+    def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
+                 max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,
+                 threads: int = 0) -> Network:
+        """Turns the network into one of 8-bit integers, calibrated with `data`.
+
+        data: an iterable of samples, each {input: array} or, for a network of one input, an array. mixed: layers that
+        lose too much stay as they are, until the network loses at most max_drop (0 to 1) of its agreement with fp32.
+        """
+        names = [name for name, _, _, _ in self._core.inputs()]
+        samples = [sample if isinstance(sample, dict) else {names[0]: sample} for sample in data]
+        with Line(self._progress) as line:
+            return self._next(self._core.quantize(samples, _one_of(_CALIBRATIONS, "calibration", calibration), percentile,
+                                                  mixed, max_drop, clusters, equalize, correct_biases, threads, line.step))
+
+    def tune(self, minutes: float = 0.0, trials: int = 0, trials_per_task: int = 0, threads: int = 1, batch: int = 32,
+             seed: int = 0, records: str | os.PathLike[str] = "") -> Network:
+        """Finds faster kernels for this machine by measuring them, which wants the machine for itself.
+
+        Ends after `minutes` or `trials`, or without limits when nothing more is to be gained. threads: that one
+        inference is to run on. records: the database; by default the user's own. A run that is interrupted keeps what it
+        has measured, and the same call goes on from there.
+        """
+        with Line(self._progress) as line:
+            return self._next(self._core.tune(trials, trials_per_task, 60.0 * minutes, threads, batch, seed,
+                                              os.fspath(records), line.tuning))
+
+    def compile(self, cpus: Sequence[str] = (), threads: int = 1, records: str | os.PathLike[str] = "",
+                compact: bool = False) -> Network:
+        """Generates the code: for this machine, or for the processors that `cpus` names.
+
+        threads: that one inference is to run on. records: the database by which kernels are chosen, "none" for none.
+        compact: compresses weights without loss.
+        """
+        with Line(self._progress) as line:
+            return self._next(self._core.compile(list(cpus), threads, os.fspath(records), compact, line.step))
+
+    def save(self, path: str | os.PathLike[str]) -> Network:
+        """Writes the artifact, which the runtime loads without a compiler. A name that ends in .onnx gets the quantized
+        model instead. Returns the network."""
+        path = os.fspath(path)
+        if path.endswith(".onnx"):
+            self._core.save_onnx(path)
+        else:
+            self._core.save(path)
+        return self
+
+    def _compiled_model(self) -> _core.Model:
+        with self._lock:
+            if self._model is None:
+                self._model = _core.Model.of(self._core.artifact())
+            return self._model
+
+    def session(self, threads: int = 1) -> Session:
+        """A Session, for many runs. threads 0: as many as processors."""
+        return Session(self._compiled_model(), threads)
+
+    def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
+        """The outputs {name: array} of these inputs {name: array}. Thread safe."""
+        if os.getpid() != self._owner:
+            # A session of before the fork has lost its threads.
+            self._idle, self._owner = {}, os.getpid()
+        with self._lock:
+            idle = self._idle.setdefault(threads, [])
+            session = idle.pop() if idle else None
+        session = session or self.session(threads)
+        outputs = session.run(inputs)
+        with self._lock:
+            self._idle.setdefault(threads, []).append(session)
+        return outputs
+
+    def verify(self, inputs: Arrays | None = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
+        """Compares each output with the reference interpreter: a list of dicts with name, ok, criterion and errors.
+        Inputs that are missing are random; so in the next two."""
+        return self._core.verify(inputs or {}, seed, threads)
+
+    def bench(self, seconds: float = 1.0, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> list[float]:
+        """The milliseconds of each run, for so many seconds and at least 3 runs."""
+        return self._core.bench(seconds, threads, inputs or {}, seed)
+
+    def profile(self, rounds: int = 20, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> Profile:
+        """The time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
+        return Profile(self._core.profile(rounds, threads, inputs or {}, seed))
+
+    def inspect(self) -> dict[str, Any]:
+        """A dict of the sizes in bytes of the compiled network, and the processors that it is for."""
+        return self._core.sizes()
+
+    @property
+    def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """{name: (dtype, shape)}; -1 for a size that the model leaves open."""
+        return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in self._core.inputs()}
+
+    def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
+        """A random array for an input, with indices that are valid."""
+        return numpy.asarray(self._core.random_input(name, seed))
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        """What the latest tune() has found: a dict with run, trials, baseline_seconds, tuned_seconds and others."""
+        return self._core.tuning()
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}: {text}" for name, _, _, text in self._core.inputs())
+        steps = [step for step, done in (("quantized", self._core.is_quantized()), ("compiled", self._core.is_compiled()))
+                 if done]
+        return f"<attune.Network({inputs}){''.join(', ' + step for step in steps)}>"
+
+
+class Profile(list[dict[str, Any]]):
+    """A list of dicts, one for each kernel, that prints itself as a table."""
+
+    _COLUMNS = (("ms", lambda row: f"{1e3 * row['seconds']:.4f}"), ("share", lambda row: f"{row['share']:.1%}"),
+                ("GFLOP/s", lambda row: f"{row['gflops_per_second']:.1f}"),
+                ("of peak", lambda row: f"{row['peak_share']:.0%}"), ("kernel", lambda row: row["op"]),
+                ("how", lambda row: row["strategy"]), ("nodes", lambda row: ", ".join(row["labels"])))
+
+    def _rows(self) -> list[list[str]]:
+        return [[show(row) for _, show in self._COLUMNS] for row in self]
+
+    def __str__(self) -> str:
+        rows = [[title for title, _ in self._COLUMNS], *self._rows()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self._COLUMNS))]
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{title}</th>" for title, _ in self._COLUMNS)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._rows())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def load(model: Any, shapes: Mapping[str, Sequence[int]] | None = None, values: Arrays | None = None,
+         signature: str = "", sha256: str = "", progress: bool | None = None) -> Network:
+    """Loads a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch, or an artifact that was compiled.
+
+    model: a path, or an object with SerializeToString() such as an onnx.ModelProto. shapes: {input: sizes} of open
+    dimensions. values: {input: array} of inputs that are the same in every run. sha256: what an artifact must have.
+    progress: whether long calls show how far they are; by default in terminals and notebooks.
+    """
+    with Line(progress) as line:
+        def read(path: str) -> _core.Network:
+            return _core.Network.load(path, {name: list(sizes) for name, sizes in (shapes or {}).items()}, values or {},
+                                      signature, sha256, line.step)
+        if not hasattr(model, "SerializeToString"):
+            return Network(read(os.fspath(model)), progress)
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            file.write(model.SerializeToString())
+            file.flush()
+            return Network(read(file.name), progress)
+
+
+def zoo(name: str) -> Network:
+    """One of the architectures that `attune zoo` lists, with random weights."""
+    return Network(_core.Network.zoo(name))

@@ -1,0 +1,46 @@
+"""Runs a compiled network many times without allocating anything."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+
+from . import _core
+from .errors import InvalidError
+
+
+class Session:
+    """The memory and threads to run a network. For one thread at a time; make one session for each thread.
+
+    `inputs` and `outputs` are dicts of NumPy arrays in the memory that the network reads and writes: what is written to
+    `session.inputs["x"][...]` is the input of the next run(), and `session.outputs` are those of the last one. bf16 is
+    uint16.
+    """
+
+    def __init__(self, model: _core.Model, threads: int = 1) -> None:
+        self._session = _core.Session(model, threads)
+        self._names = [name for name, _, _ in model.outputs()]
+        self.inputs: dict[str, numpy.ndarray[Any, Any]] = {
+            name: numpy.asarray(self._session.input(index)) for index, (name, _, _) in enumerate(model.inputs())}
+
+    @property
+    def outputs(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """The outputs of the last run, in the memory of the session: copy what must last."""
+        return {name: numpy.asarray(self._session.output(index)) for index, name in enumerate(self._names)}
+
+    def run(self, inputs: Mapping[str, Any] | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
+        """Computes the outputs, from these inputs or from what `inputs` holds. Returns copies: {name: array}."""
+        for name, array in (inputs or {}).items():
+            if name not in self.inputs:
+                raise InvalidError(f"there is no input \"{name}\"; the inputs are {', '.join(self.inputs)}")
+            target, given = self.inputs[name], numpy.asarray(array)
+            if given.dtype != target.dtype or given.shape != target.shape:
+                raise InvalidError(f"input \"{name}\": is {given.dtype}{list(given.shape)}, and must be "
+                                   f"{target.dtype}{list(target.shape)}")
+            target[...] = given
+        missing = self.inputs.keys() - inputs.keys() if inputs is not None else ()
+        if missing:
+            raise InvalidError(f"there is no value for input \"{sorted(missing)[0]}\"")
+        self._session.run()
+        return {name: array.copy() for name, array in self.outputs.items()}

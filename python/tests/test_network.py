@@ -1,0 +1,170 @@
+"""The chain from a model to its outputs, and what it says when something is wrong."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+
+import attune
+
+
+@pytest.fixture(scope="module")
+def squeezenet():
+    return attune.zoo("squeezenet1_1").compile(records="none")
+
+
+@pytest.fixture
+def image(squeezenet):
+    return squeezenet.random_input("input", seed=3)
+
+
+def test_steps_that_are_left_out_are_done(image):
+    outputs = attune.zoo("squeezenet1_1").run({"input": image})
+    assert outputs["output"].shape == (1, 1000)
+
+
+def test_runs_what_onnxruntime_computes(squeezenet, image, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model = tmp_path / "net.onnx"
+    subprocess.run([os.environ["ATTUNE"], "zoo", "squeezenet1_1", "-o", model], check=True, capture_output=True)
+    expected = onnxruntime.InferenceSession(str(model)).run(None, {"input": image})[0]
+    numpy.testing.assert_allclose(attune.load(model).run({"input": image})["output"], expected, atol=1e-4, rtol=1e-3)
+
+
+def test_saves_and_loads_an_artifact(squeezenet, image, tmp_path):
+    squeezenet.save(tmp_path / "net.atn")
+    loaded = attune.load(tmp_path / "net.atn")
+    numpy.testing.assert_array_equal(loaded.run({"input": image})["output"], squeezenet.run({"input": image})["output"])
+    assert loaded.inspect() == squeezenet.inspect()
+
+
+def test_a_session_works_in_its_own_memory(squeezenet, image):
+    session = squeezenet.session()
+    session.inputs["input"][...] = image
+    copies = session.run()
+    views = session.outputs
+    numpy.testing.assert_array_equal(views["output"], copies["output"])
+    address = views["output"].ctypes.data
+    del session
+    assert views["output"].ctypes.data == address  # the array keeps the session
+    assert not views["output"].flags.writeable
+
+
+def test_arrays_of_any_layout_are_taken(squeezenet, image):
+    expected = squeezenet.run({"input": image})["output"]
+    strided = numpy.asfortranarray(image)
+    numpy.testing.assert_array_equal(squeezenet.run({"input": strided})["output"], expected)
+
+
+def test_threads_run_at_once(squeezenet):
+    images = [squeezenet.random_input("input", seed) for seed in range(4)]
+    expected = [squeezenet.run({"input": image})["output"] for image in images]
+    results = [None] * len(images)
+
+    def work(index):
+        for _ in range(5):
+            results[index] = squeezenet.run({"input": images[index]})["output"]
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(len(images))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result, wanted in zip(results, expected):
+        numpy.testing.assert_array_equal(result, wanted)
+
+
+def test_works_after_a_fork(squeezenet, image):
+    expected = squeezenet.run({"input": image}, threads=2)["output"]
+    child = os.fork()
+    if child == 0:
+        try:
+            same = numpy.array_equal(squeezenet.run({"input": image}, threads=2)["output"], expected)
+            os._exit(0 if same else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_quantizes(squeezenet, image, tmp_path):
+    quantized = attune.zoo("squeezenet1_1").quantize(squeezenet.random_input("input", seed) for seed in range(4))
+    assert "quantized" in repr(quantized)
+    quantized.save(tmp_path / "net8.onnx")
+    assert quantized.inspect()["file_bytes"] < squeezenet.inspect()["file_bytes"] / 2
+
+
+def test_tunes(tmp_path):
+    tuned = attune.zoo("squeezenet1_1").tune(trials=4, batch=4, records=tmp_path / "records.db")
+    assert tuned.tuning["trials"] >= 4
+    assert all(check["ok"] for check in tuned.verify())
+
+
+def test_a_profile_is_a_table(squeezenet):
+    profile = squeezenet.profile(rounds=1)
+    assert "GFLOP/s" in str(profile)
+    assert profile._repr_html_().count("<tr>") == len(profile) + 1
+    assert sum(row["share"] for row in profile) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("inputs, words", [
+    ({}, "no value for input \"input\""),
+    ({"output": numpy.zeros(1)}, "the inputs are input"),
+    ({"input": numpy.zeros((1, 3, 224, 224))}, "must be float32"),
+    ({"input": numpy.zeros((3, 224, 224), numpy.float32)}, "must be float32[1, 3, 224, 224]"),
+    ({"input": numpy.array([object()])}, "object"),
+])
+def test_wrong_inputs_are_named(squeezenet, inputs, words):
+    with pytest.raises(attune.InvalidError) as raised:
+        squeezenet.run(inputs)
+    assert words in str(raised.value)
+
+
+def test_errors_are_of_the_right_kind(tmp_path):
+    with pytest.raises(attune.NotFoundError, match="none.onnx"):
+        attune.load(tmp_path / "none.onnx")
+    (tmp_path / "bad.onnx").write_bytes(b"\x08\x07garbage")
+    with pytest.raises(ValueError, match="bad.onnx"):
+        attune.load(tmp_path / "bad.onnx")
+    with pytest.raises(attune.InvalidError, match="fp64"):
+        attune.zoo("squeezenet1_1").optimize(precision="fp64")
+    with pytest.raises(attune.InvalidError, match="is not tuned"):
+        attune.zoo("squeezenet1_1").tuning
+    with pytest.raises(attune.InvalidError, match="compiled already"):
+        network = attune.zoo("squeezenet1_1").compile().save(tmp_path / "net.atn")
+        attune.load(tmp_path / "net.atn").optimize()
+
+
+def test_a_model_in_memory_is_loaded(image, tmp_path):
+    class Proto:
+        def SerializeToString(self):
+            return model.read_bytes()
+
+    model = tmp_path / "net.onnx"
+    subprocess.run([os.environ["ATTUNE"], "zoo", "squeezenet1_1", "-o", model], check=True, capture_output=True)
+    assert attune.load(Proto()).run({"input": image})["output"].shape == (1, 1000)
+
+
+def test_ctrl_c_ends_a_long_call(tmp_path):
+    code = ("import attune, sys\n"
+            "try:\n"
+            "    print('begins', flush=True)\n"
+            f"    attune.zoo('resnet18').tune(records={str(tmp_path / 'records.db')!r})\n"
+            "except KeyboardInterrupt:\n"
+            "    print('ended', flush=True)\n")
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begins\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "ended\n"
+        assert process.wait() == 0
+
+
+def test_its_own_python_exceptions_come_through(monkeypatch):
+    def fail(*_):
+        raise RuntimeError("from the progress")
+
+    monkeypatch.setattr("attune._progress.Line.step", fail)
+    with pytest.raises(RuntimeError, match="from the progress"):
+        attune.zoo("resnet18").compile()

@@ -1,0 +1,66 @@
+"""The wheel in build/dist/ as a user gets it: installed by its file into an environment of its own."""
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+MOST_BYTES = 100_000_000  # PyPI's limit
+
+
+def run(*command, **more):
+    """What a command prints; a failure has all of it."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+class WheelTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.environment = pathlib.Path(cls.folder.name) / "environment"
+        cls.wheel, = (ROOT / "build" / "dist").glob("attune_compiler-*.whl")
+        run(sys.executable, "-m", "venv", cls.environment)
+        cls.python = cls.environment / "bin" / "python"
+        run(cls.python, "-m", "pip", "install", "-q", "--no-index", "--no-deps", cls.wheel)
+        # NumPy, pytest and others are those of the tests.
+        packages = run(cls.python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])").strip()
+        (pathlib.Path(packages) / "tests.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def in_environment(self, *arguments):
+        """Runs Python where the package is installed, and the tree's own package is not found."""
+        return run(self.python, *arguments, cwd=self.folder.name,
+                   env={**os.environ, "MYPY_CACHE_DIR": self.folder.name + "/mypy"})
+
+    def test_all_of_pytest_passes(self):
+        print(self.in_environment("-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "python" / "tests"))
+
+    def test_types_hold(self):
+        self.in_environment("-m", "mypy", "--strict", "--allow-any-generics", "-p", "attune")
+
+    def test_is_small_enough(self):
+        self.assertIn("manylinux_2_36_x86_64", self.wheel.name)
+        self.assertLess(self.wheel.stat().st_size, MOST_BYTES)
+
+    def test_only_the_module_is_exported(self):
+        module = self.in_environment("-c", "import attune._core; print(attune._core.__file__)").strip()
+        symbols = run("nm", "--dynamic", "--defined-only", module).split("\n")
+        self.assertEqual([line.split()[-1] for line in symbols if line], ["PyInit__core"])
+
+    def test_is_imported_before_and_after_others(self):
+        for first, second in (("attune", "onnxruntime"), ("onnxruntime", "attune")):
+            code = f"import {first}, {second}, attune; attune.zoo('squeezenet1_1').bench(0.01)"
+            self.in_environment("-c", code)
+
+
+if __name__ == "__main__":
+    unittest.main()
