@@ -15,22 +15,41 @@ class Session:
 
     `inputs` and `outputs` are dicts of NumPy arrays in the memory that the network reads and writes: what is written to
     `session.inputs["x"][...]` is the input of the next run(), and `session.outputs` are those of the last one. bf16 is
-    uint16.
+    uint16. close(), or the end of a with statement, gives the threads back; arrays that are still used keep the memory.
     """
 
     def __init__(self, model: _core.Model, threads: int = 1) -> None:
-        self._session = _core.Session(model, threads)
+        self._open: _core.Session | None = _core.Session(model, threads)
         self._names = [name for name, _, _ in model.outputs()]
         self.inputs: dict[str, numpy.ndarray[Any, Any]] = {
-            name: numpy.asarray(self._session.input(index)) for index, (name, _, _) in enumerate(model.inputs())}
+            name: numpy.asarray(self._open.input(index)) for index, (name, _, _) in enumerate(model.inputs())}
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the session. A second call does nothing."""
+        self._open = None
+        self.inputs = {}
+
+    @property
+    def _session(self) -> _core.Session:
+        if self._open is None:
+            raise InvalidError("the session is closed; make another one with network.session()")
+        return self._open
 
     @property
     def outputs(self) -> dict[str, numpy.ndarray[Any, Any]]:
         """The outputs of the last run, in the memory of the session: copy what must last."""
-        return {name: numpy.asarray(self._session.output(index)) for index, name in enumerate(self._names)}
+        session = self._session
+        return {name: numpy.asarray(session.output(index)) for index, name in enumerate(self._names)}
 
     def run(self, inputs: Mapping[str, Any] | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
         """Computes the outputs, from these inputs or from what `inputs` holds. Returns copies: {name: array}."""
+        session = self._session
         for name, array in (inputs or {}).items():
             if name not in self.inputs:
                 raise InvalidError(f"there is no input \"{name}\"; the inputs are {', '.join(self.inputs)}")
@@ -42,5 +61,5 @@ class Session:
         missing = self.inputs.keys() - inputs.keys() if inputs is not None else ()
         if missing:
             raise InvalidError(f"there is no value for input \"{sorted(missing)[0]}\"")
-        self._session.run()
+        session.run()
         return {name: array.copy() for name, array in self.outputs.items()}

@@ -53,6 +53,17 @@ def test_a_session_works_in_its_own_memory(squeezenet, image):
     assert not views["output"].flags.writeable
 
 
+def test_a_closed_session_says_so(squeezenet, image):
+    with squeezenet.session() as session:
+        session.run({"input": image})
+        views = session.outputs
+    for call in (session.run, lambda: session.outputs):
+        with pytest.raises(attune.InvalidError, match="is closed"):
+            call()
+    session.close()
+    assert numpy.isfinite(views["output"]).all()
+
+
 def test_arrays_of_any_layout_are_taken(squeezenet, image):
     expected = squeezenet.run({"input": image})["output"]
     strided = numpy.asfortranarray(image)
