@@ -27,6 +27,14 @@ namespace attune {
 
 inline grpc::Status BrokenOfTest() { return {grpc::StatusCode::UNAVAILABLE, "the connection broke"}; }
 
+// Takes one of the faults that are left; false if there is none.
+inline bool TakeFault(std::atomic<int>& left) {
+  int now = left;
+  while (now > 0 && !left.compare_exchange_weak(now, now - 1)) {
+  }
+  return now > 0;
+}
+
 // The blobs that were sent, by their digests.
 class FakeBlobs final : public fleet_proto::Fleet::Service {
  public:
@@ -50,7 +58,7 @@ class FakeBlobs final : public fleet_proto::Fleet::Service {
       if (piece.offset() != std::ssize(bytes)) return {grpc::StatusCode::OUT_OF_RANGE, "not there"};
       bytes += piece.bytes();
       received_ += std::ssize(piece.bytes());
-      if (breaks > 0 && breaks-- > 0) return BrokenOfTest();
+      if (TakeFault(breaks)) return BrokenOfTest();
       if (!piece.is_last()) continue;
       const std::string all = std::move(bytes);
       partial_.erase(digest);
@@ -106,7 +114,7 @@ class FakeJobs final : public jobs_service_proto::Jobs::Service {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (std::ranges::none_of(taken_, [&](const auto& known) { return known.key() == submission->key(); }))
       taken_.push_back(*submission);
-    if (lost_answers > 0 && lost_answers-- > 0) return BrokenOfTest();
+    if (TakeFault(lost_answers)) return BrokenOfTest();
     for (const jobs_service_proto::SubmittedJob& submitted : submission->jobs()) {
       jobs_service_proto::Job& job = *jobs_[submitted.name()].mutable_job();
       job.set_id(submitted.name());
