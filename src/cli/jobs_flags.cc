@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status.h"
+#include "jobs/yaml.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -32,7 +33,7 @@ absl::StatusOr<JobsFile> ReadJobs(const JobsFlags& flags) {
     const size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
       return InvalidInput("--set ", setting, ": is not like trials=200");
-    const absl::StatusOr<nlohmann::json> value = ParseYamlValue(setting.substr(equals + 1));
+    const absl::StatusOr<nlohmann::json> value = ParseYaml(setting.substr(equals + 1));
     if (!value.ok()) return Annotate(value.status(), "--set " + setting);
     for (JobSpec& job : file.jobs) job.settings[setting.substr(0, equals)] = *value;
   }

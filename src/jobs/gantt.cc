@@ -1,7 +1,6 @@
 #include "jobs/gantt.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -17,7 +16,7 @@ namespace {
 constexpr double kWidth = 1200, kLeft = 200, kRight = 20, kTop = 8, kBottom = 24, kRow = 20, kBar = 16,
                  kWaitingBar = 4;
 constexpr double kLeastSeconds = 1e-9;
-constexpr size_t kMostRows = 200, kMostBars = 10000, kMostInLegend = 60;
+constexpr size_t kMostRows = 200, kMostBars = 10000;
 
 // Several bars of one row drawn as one.
 struct Cluster {
@@ -26,18 +25,6 @@ struct Cluster {
   int64_t count = 1;
   bool is_broken = false;
 };
-
-// As many colours as needed that differ well: a list for the first ones, then hues by the golden angle, which
-// keeps each new one far from those before it (Vogel, A better way to construct the sunflower head, 1979).
-std::string ColorOf(size_t index) {
-  constexpr std::array kFirst = {"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948",
-                                 "#76b7b2", "#e15759", "#9c755f", "#ff9da7", "#1b5e20"};
-  if (index < kFirst.size()) return kFirst[index];
-  constexpr double kGoldenAngle = 137.508;
-  const int lightness = 40 + 12 * static_cast<int>(index % 3);
-  return absl::StrFormat("hsl(%.0f,60%%,%d%%)", std::fmod(static_cast<double>(index) * kGoldenAngle, 360.0),
-                         lightness);
-}
 
 double XOf(double seconds, const GanttChart& chart) {
   return kLeft + std::clamp(seconds / chart.seconds, 0.0, 1.0) * (kWidth - kLeft - kRight);
@@ -93,7 +80,7 @@ std::string Rectangle(const Cluster& cluster, double y, const GanttChart& chart)
                          y + (kRow - height) / 2, width, height,
                          bar.is_waiting ? " class='pale'"
                                         : absl::StrCat(cluster.is_broken ? " class='broken'" : "", " fill='",
-                                                       ColorOf(bar.color), "'"),
+                                                       PlotColor(bar.color), "'"),
                          Escaped(title));
 }
 
@@ -132,16 +119,6 @@ std::string Label(const std::string& label) {
   return label.substr(0, end) + "…";
 }
 
-std::string Legend(const GanttChart& chart) {
-  std::string html = "<p class='legend'>";
-  for (size_t i = 0; i < std::min(chart.colors.size(), kMostInLegend); ++i)
-    absl::StrAppend(&html, "<span><i style='background:", ColorOf(i), "'></i>", Escaped(chart.colors[i]),
-                    "</span> ");
-  if (chart.colors.size() > kMostInLegend)
-    absl::StrAppend(&html, "<span>and ", chart.colors.size() - kMostInLegend, " more</span>");
-  return absl::StrCat(html, "</p>\n");
-}
-
 }  // namespace
 
 std::string GanttHtml(const GanttChart& chart) {
@@ -150,7 +127,7 @@ std::string GanttHtml(const GanttChart& chart) {
     return absl::StrCat(html, "<p>Nothing has run.</p>\n");
   const size_t num_rows = std::min(chart.rows.size(), kMostRows);
   const double bottom = kTop + kRow * static_cast<double>(num_rows);
-  absl::StrAppend(&html, Legend(chart));
+  absl::StrAppend(&html, HtmlLegend(chart.colors));
   absl::StrAppendFormat(&html, "<svg viewBox='0 0 %.0f %.0f' role='img' aria-label='%s'>\n%s", kWidth,
                         bottom + kBottom, Escaped(chart.title), Axis(chart, bottom));
   const std::vector<std::vector<Cluster>> rows = MergeRows(chart, num_rows);

@@ -1,5 +1,7 @@
 #include "jobs/html.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tune/job/svg.h"
@@ -39,6 +41,17 @@ std::string HtmlTable(const std::vector<std::vector<std::string>>& rows, size_t 
     absl::StrAppend(&html, "</tr>", r == 0 ? "</thead><tbody>\n" : "\n");
   }
   return absl::StrCat(html, "</tbody></table>\n");
+}
+
+std::string HtmlLegend(const std::vector<std::string>& names) {
+  constexpr size_t kMostInLegend = 60;
+  std::string html = "<p class='legend'>";
+  for (size_t i = 0; i < std::min(names.size(), kMostInLegend); ++i)
+    absl::StrAppend(&html, "<span><i style='background:", PlotColor(i), "'></i>", Escaped(names[i]),
+                    "</span> ");
+  if (names.size() > kMostInLegend)
+    absl::StrAppend(&html, "<span>and ", names.size() - kMostInLegend, " more</span>");
+  return absl::StrCat(html, "</p>\n");
 }
 
 std::string SecondsText(double seconds) {

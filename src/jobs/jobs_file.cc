@@ -1,18 +1,16 @@
 #include "jobs/jobs_file.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "jobs/settings.h"
+#include "jobs/yaml.h"
 
 namespace attune {
 namespace {
@@ -21,75 +19,6 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMostBytes = int64_t{16} << 20;
 constexpr size_t kMostJobs = 100'000;
-// Aliases can make a small file a huge document.
-constexpr int kMostDepth = 32;
-constexpr int64_t kMostNodes = 4'000'000;
-
-// Turns YAML into JSON: quoted scalars are texts, others what they look like.
-class Converter {
- public:
-  absl::StatusOr<Json> Convert(const YAML::Node& node, int depth = 0) {
-    if (depth > kMostDepth || ++nodes_ > kMostNodes) return Error(node, "is nested too deeply or too large");
-    switch (node.Type()) {
-      case YAML::NodeType::Scalar:
-        return Scalar(node);
-      case YAML::NodeType::Sequence:
-        return Sequence(node, depth);
-      case YAML::NodeType::Map:
-        return Map(node, depth);
-      default:
-        return Json();
-    }
-  }
-
- private:
-  static absl::Status Error(const YAML::Node& node, std::string_view what) {
-    return InvalidInput("line ", node.Mark().line + 1, ": ", what);
-  }
-
-  static Json Scalar(const YAML::Node& node) {
-    const std::string& text = node.Scalar();
-    constexpr std::string_view kQuoted = "!";
-    if (node.Tag() == kQuoted) return text;
-    if (text == "true" || text == "false") return text == "true";
-    if (text == "null" || text == "~") return Json();
-    if (int64_t whole = 0; absl::SimpleAtoi(text, &whole)) return whole;
-    // Not "inf", "nan" and the like: they are texts.
-    const bool is_numeric = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
-    if (double number = 0; is_numeric && absl::SimpleAtod(text, &number)) return number;
-    return text;
-  }
-
-  absl::StatusOr<Json> Sequence(const YAML::Node& node, int depth) {
-    Json list = Json::array();
-    for (const YAML::Node& item : node) {
-      ASSIGN_OR_RETURN(list.emplace_back(), Convert(item, depth + 1));
-    }
-    return list;
-  }
-
-  absl::StatusOr<Json> Map(const YAML::Node& node, int depth) {
-    Json object = Json::object();
-    for (const auto& entry : node) {
-      const YAML::Node &key = entry.first, &value = entry.second;
-      if (!key.IsScalar()) return Error(key, "a key is no text");
-      if (object.contains(key.Scalar()))
-        return Error(key, absl::StrCat("\"", Printable(key.Scalar()), "\" is there twice"));
-      ASSIGN_OR_RETURN(object[key.Scalar()], Convert(value, depth + 1));
-    }
-    return object;
-  }
-
-  int64_t nodes_ = 0;
-};
-
-absl::StatusOr<Json> ParseYaml(const std::string& text) {
-  try {
-    return Converter().Convert(YAML::Load(text));
-  } catch (const YAML::Exception& error) {
-    return InvalidInput("line ", error.mark.line + 1, ": is no YAML: ", WithoutControls(error.msg));
-  }
-}
 
 // Ids that differ from each other.
 class Ids {
@@ -179,8 +108,6 @@ absl::StatusOr<JobsFile> ReadJobsFile(const std::string& path) {
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   return ParseJobsFile(text, path, absolute.parent_path().string());
 }
-
-absl::StatusOr<nlohmann::json> ParseYamlValue(const std::string& text) { return ParseYaml(text); }
 
 std::vector<JobSpec> TuningSpecs(const std::vector<std::string>& models) {
   std::vector<JobSpec> jobs;

@@ -16,7 +16,6 @@
 
 #include "absl/status/statusor.h"
 #include "jobs/job_spec.h"
-#include "nlohmann/json.hpp"
 
 namespace attune {
 
@@ -34,9 +33,6 @@ absl::StatusOr<JobsFile> ReadJobsFile(const std::string& path);
 // The same for a text; `name` is used in messages.
 absl::StatusOr<JobsFile> ParseJobsFile(const std::string& text, const std::string& name,
                                        const std::string& base);
-
-// One value as YAML has it: a number, true or false, a text, or a list of them.
-absl::StatusOr<nlohmann::json> ParseYamlValue(const std::string& text);
 
 // The specs of jobs that tune these models, with ids of their own.
 std::vector<JobSpec> TuningSpecs(const std::vector<std::string>& models);

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +21,7 @@
 
 #include "absl/strings/str_split.h"
 #include "base/printable.h"
+#include "base/process/launch.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "device/pin_tree.h"
@@ -82,47 +81,8 @@ absl::StatusOr<Connection> SocketToProgram() {
   return Connection{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// The work of the child between fork and exec. It only makes system calls, since other threads of this
-// process may hold any lock.
-struct Launch {
-  const char* program;
-  char* const* arguments;
-  const char* folder;
-  int input, output, errors;
-  int failure;   // takes the errno if the program cannot be executed
-  pid_t parent;  // this process
-
-  [[noreturn]] static void Fail(int to) {
-    const int error = errno;
-    _exit(write(to, &error, sizeof(error)) > 0 ? 126 : 127);
-  }
-
-  [[noreturn]] void Execute() const {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);  // it ended before it could be asked for
-    setpgid(0, 0);
-    constexpr int kAway = 16;  // beyond the descriptors that are about to be used
-    constexpr int kFailure = STDERR_FILENO + 1;
-    const int away_input = fcntl(input, F_DUPFD, kAway), away_output = fcntl(output, F_DUPFD, kAway);
-    const int away_errors = fcntl(errors, F_DUPFD, kAway), away_failure = fcntl(failure, F_DUPFD, kAway);
-    if (away_input < 0 || away_output < 0 || away_errors < 0 || away_failure < 0) Fail(failure);
-    dup2(away_input, STDIN_FILENO);
-    dup2(away_output, STDOUT_FILENO);
-    dup2(away_errors, STDERR_FILENO);
-    dup3(away_failure, kFailure, O_CLOEXEC);
-    close_range(kFailure + 1, UINT_MAX, 0);
-
-    for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (*folder == '\0' || chdir(folder) == 0) execve(program, arguments, environ);
-    Fail(kFailure);
-  }
-};
-
 // The loop of the keeper: no signal of this process interrupts it.
-void Keep(const Launch& launch, int ended, std::promise<pid_t>& started) {
+void Keep(const ProgramLaunch& launch, int ended, std::promise<pid_t>& started) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
@@ -151,14 +111,14 @@ absl::Status ProgramProcess::StartKeeper(const std::string& program, std::vector
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  const Launch launch = {.program = program.c_str(),
-                         .arguments = pointers.data(),
-                         .folder = folder.c_str(),
-                         .input = input.theirs.get(),
-                         .output = output.theirs.get(),
-                         .errors = errors.theirs.get(),
-                         .failure = failure.theirs.get(),
-                         .parent = getpid()};
+  const ProgramLaunch launch = {.program = program.c_str(),
+                                .arguments = pointers.data(),
+                                .folder = folder.c_str(),
+                                .input = input.theirs.get(),
+                                .output = output.theirs.get(),
+                                .errors = errors.theirs.get(),
+                                .failure = failure.theirs.get(),
+                                .parent = getpid()};
   std::promise<pid_t> started;
   std::future<pid_t> pid = started.get_future();
   auto keep = [&launch, ended = ended_.get(), moved = std::move(started)]() mutable {

@@ -1,7 +1,8 @@
-// Line plots as SVG, for the report.
+// Line plots as SVG, for reports.
 #ifndef ATTUNE_TUNE_JOB_SVG_H_
 #define ATTUNE_TUNE_JOB_SVG_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,9 @@ namespace attune {
 
 // Escapes `text` for HTML and SVG.
 std::string Escaped(std::string_view text);
+
+// A colour for SVG and HTML. Those of different indices differ well.
+std::string PlotColor(size_t index);
 
 struct LinePlot {
   std::string title, x_label, y_label;
@@ -22,6 +26,21 @@ struct LinePlot {
 
 // An <svg> element, or a note instead if there are fewer than two points.
 std::string ToSvg(const LinePlot& plot);
+
+// A value and the ends of its interval; all are finite.
+struct PlotPoint {
+  double x = 0, y = 0, low = 0, high = 0;
+};
+
+// Several lines with error bars, each in the colour of its index.
+struct SeriesPlot {
+  std::string title, x_label, y_label;
+  std::vector<std::string> x_names;            // of x = 0, 1, …; empty: x is a number
+  std::vector<std::vector<PlotPoint>> series;  // points ascending in x
+};
+
+// An <svg> element, or a note instead if there are no points.
+std::string ToSvg(const SeriesPlot& plot);
 
 }  // namespace attune
 

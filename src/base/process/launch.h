@@ -1,0 +1,26 @@
+// The way from fork() to a program that does not outlive the thread that has started it.
+#ifndef ATTUNE_BASE_PROCESS_LAUNCH_H_
+#define ATTUNE_BASE_PROCESS_LAUNCH_H_
+
+#include <sys/types.h>
+
+namespace attune {
+
+// Everything is the caller's, and must be there until the child has executed the program.
+struct ProgramLaunch {
+  const char* program;
+  char* const* arguments;  // ends with a null pointer
+  const char* folder;      // where the program runs; empty: where this process does
+  int input, output, errors;
+  int failure;   // takes the errno if the program cannot be executed; closes when it is
+  pid_t parent;  // this process
+
+  // The work of the child of fork(): becomes the program, with our environment, in a process group of its
+  // own, and with no other open files. The kernel kills the program when the thread that has called fork()
+  // ends. Makes only system calls, since other threads of the parent may hold any lock.
+  [[noreturn]] void Execute() const;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_BASE_PROCESS_LAUNCH_H_
