@@ -58,7 +58,8 @@ MAY_INCLUDE = {
     "service": ["base", "base/sqlite", "device", "measure", "job", "sched", "jobs", "fleet"],
     # The public C++ interface.
     "library": ["base", "device", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h", "attune/compiler.hpp"],
-    "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service"],
+    "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
+    "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service", "sweep"],
 }
 
 # The files of artifact/ that only write, and so may have dependencies.

@@ -27,6 +27,7 @@ void AddRunnerCommand(CLI::App& app, Action& action);
 void AddAgentCommand(CLI::App& app, Action& action);
 void AddFleetCommand(CLI::App& app, Action& action);
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet
+void AddSweepCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 
 }  // namespace attune

@@ -64,6 +64,7 @@ int Main(int argc, char** argv) {
   AddRecordsCommand(app, action);
   AddQuantizeCommand(app, action);
   AddJobsCommand(app, action);
+  AddSweepCommand(app, action);
   AddServerCommand(app, action);
   AddAgentCommand(app, action);
   AddRunnerCommand(app, action);

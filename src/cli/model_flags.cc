@@ -22,18 +22,25 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
+// A flag that says how a model becomes an artifact.
+struct CompilingFlag {
+  const char* name;  // without dashes
+  bool (*is_given)(const ModelFlags& flags);
+};
+constexpr CompilingFlag kCompilingFlags[] = {
+    {"cpu", [](const ModelFlags& flags) { return !flags.cpus.empty(); }},
+    {"passes", [](const ModelFlags& flags) { return !flags.passes.empty(); }},
+    {"dump", [](const ModelFlags& flags) { return !flags.dump.empty(); }},
+    {"records", [](const ModelFlags& flags) { return !flags.records.empty(); }},
+    {"precision", [](const ModelFlags& flags) { return flags.precision != "fp32"; }},
+    {"weights", [](const ModelFlags& flags) { return flags.weights != "fp32"; }},
+    {"compact", [](const ModelFlags& flags) { return flags.compact; }}};
+
 // Ok, or an error that names the flag that cannot apply to an artifact.
 absl::Status CheckArtifactFlags(const ModelFlags& flags) {
-  const std::pair<bool, std::string_view> fixed[] = {{!flags.cpus.empty(), "--cpu"},
-                                                     {!flags.passes.empty(), "--passes"},
-                                                     {!flags.dump.empty(), "--dump"},
-                                                     {!flags.records.empty(), "--records"},
-                                                     {flags.precision != "fp32", "--precision"},
-                                                     {flags.weights != "fp32", "--weights"},
-                                                     {flags.compact, "--compact"}};
-  for (const auto& [is_given, name] : fixed) {
-    if (!is_given) continue;
-    return InvalidInput(flags.model, ": is compiled already, so ", name,
+  for (const CompilingFlag& flag : kCompilingFlags) {
+    if (!flag.is_given(flags)) continue;
+    return InvalidInput(flags.model, ": is compiled already, so --", flag.name,
                         " has no effect; give the model that it was made from");
   }
   return absl::OkStatus();
@@ -233,6 +240,10 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
                      "database of tuning records that kernels are chosen by, or none (default: the one that "
                      "attune records shows, if there is one)");
   command.add_option("--json", flags.json, "write the results as JSON to this file, or to stdout for -");
+}
+
+bool IsForCompiling(std::string_view flag) {
+  return std::ranges::any_of(kCompilingFlags, [&](const CompilingFlag& known) { return flag == known.name; });
 }
 
 int ThreadsOf(const ModelFlags& flags) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -45,6 +46,10 @@ struct ModelFlags : SourceFlags {
 // --dump,
 // --records and --json. `thread_help` says what the threads do.
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
+
+// Whether the flag of this name, without dashes, says how a model becomes an artifact, and so is wrong with
+// an artifact.
+bool IsForCompiling(std::string_view flag);
 
 // The threads that --threads names, or as many as the device has processors.
 int ThreadsOf(const ModelFlags& flags);
