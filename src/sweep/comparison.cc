@@ -69,7 +69,8 @@ absl::StatusOr<ComparedSweep> ReadComparedSweep(const std::string& path) {
     std::optional<MedianInterval>& median = sweep.medians.emplace_back();
     if (!folder.IsDone(run, "bench")) continue;
     ASSIGN_OR_RETURN(const std::vector<double> latencies, ReadLatencies(folder.ResultOf(run, "bench")));
-    median = FindMedian(latencies, kPairConfidence);
+    const MedianInterval found = FindMedian(latencies, kPairConfidence);
+    if (found.low > 0) median = found;
   }
   return sweep;
 }

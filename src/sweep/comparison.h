@@ -36,7 +36,8 @@ struct RatioInterval {
   bool has_confidence = false;
 };
 
-// The medians of a sweep's runs, with kPairConfidence; nothing for a run without times.
+// The medians of a sweep's runs, with kPairConfidence; nothing for a run without times, or whose times are
+// too short to be told from 0.
 struct ComparedSweep {
   SweepPlan plan;
   std::vector<std::optional<MedianInterval>> medians;

@@ -85,11 +85,12 @@ OwnFleet::~OwnFleet() {
 
 absl::Status OwnFleet::StartServer() {
   const std::string log = folder_ + "/server.log";
-  ASSIGN_OR_RETURN(
-      members_.emplace_back(),
-      CompanionProcess::Start(kOwnProgram,
-                              {"attune", "server", "--listen", "127.0.0.1:0", "--enrolment", "127.0.0.1:0"},
-                              folder_, log));
+  // Nothing but the sweep uses the devices, and none is quarantined: nobody is there to end that.
+  ASSIGN_OR_RETURN(members_.emplace_back(),
+                   CompanionProcess::Start(kOwnProgram,
+                                           {"attune", "server", "--listen", "127.0.0.1:0", "--enrolment",
+                                            "127.0.0.1:0", "--calibrate-minutes", "0"},
+                                           folder_, log));
   return AwaitReady(*members_.back(), "attune server", log, cancellation_, [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(const std::string said, ReadFile(log, kMostLogBytes));
     return said.find(kReady) != std::string::npos;

@@ -26,7 +26,7 @@ absl::StatusOr<Json> ReadResultFile(const std::string& path) {
 
 absl::StatusOr<std::vector<double>> ReadLatencies(const std::string& path) {
   ASSIGN_OR_RETURN(const Json json, ReadResultFile(path));
-  const auto is_time = [](const Json& time) { return time.is_number() && time.get<double>() > 0; };
+  const auto is_time = [](const Json& time) { return time.is_number() && time.get<double>() >= 0; };
   const auto list = json.find("latency_ms");
   if (list == json.end() || !list->is_array() || list->empty() || !std::ranges::all_of(*list, is_time))
     return InvalidInput(path, ": has no latencies");

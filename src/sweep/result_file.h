@@ -13,7 +13,8 @@ namespace attune {
 // An object. Errors name the file.
 absl::StatusOr<nlohmann::json> ReadResultFile(const std::string& path);
 
-// The latencies in ms that attune bench has written, at least one.
+// The latencies in ms that attune bench has written, at least one. They may be 0: what a device elsewhere
+// needs to begin and to end is taken off.
 absl::StatusOr<std::vector<double>> ReadLatencies(const std::string& path);
 
 // Whether attune tune was stopped before its end, by its result. Also if that cannot be read.
