@@ -83,7 +83,8 @@ std::string ComparisonText(const SweepComparison& comparison, const std::string&
   Rows rows = {{"run", absl::StrCat(second, " / ", first)}};
   for (const SweepPair& pair : comparison.pairs) rows.push_back({pair.description, RatioText(pair.ratio)});
   absl::StrAppend(&text, FormatTable(rows, {false, false}));
-  absl::StrAppend(&text, "geometric mean of ", CountText(std::ssize(comparison.pairs), "pair"), ": ",
+  absl::StrAppend(&text, "geometric mean of ",
+                  CountText(static_cast<int64_t>(comparison.num_combinations), "combination"), ": ",
                   RatioText(comparison.mean), "\n");
   if (comparison.num_unpaired > 0)
     absl::StrAppend(&text, CountText(static_cast<int64_t>(comparison.num_unpaired), "run"),
@@ -108,6 +109,7 @@ Json ComparisonJson(const SweepComparison& comparison, const ComparedSweep& firs
           {"differences", std::move(differences)},
           {"pairs", std::move(pairs)},
           {"unpaired", comparison.num_unpaired},
+          {"combinations", comparison.num_combinations},
           {"geometric_mean", RatioJson(comparison.mean)}};
 }
 

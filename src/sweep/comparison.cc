@@ -29,10 +29,10 @@ SweepValue ValueOf(const SweepPlan& plan, const SweepRun& run, const std::string
   return index < run.values.size() ? run.values[index] : SweepValue();
 }
 
-// By what a run is paired.
+// By what a run is paired, beside its repeat.
 std::vector<SweepValue> KeyOf(const SweepPlan& plan, const SweepRun& run,
                               const std::set<std::string>& options) {
-  std::vector<SweepValue> key = {run.repeat};
+  std::vector<SweepValue> key;
   for (const std::string& option : options) key.push_back(ValueOf(plan, run, option));
   return key;
 }
@@ -100,19 +100,23 @@ RatioInterval MeanOfRatios(const std::vector<RatioInterval>& ratios) {
 absl::StatusOr<SweepComparison> CompareSweeps(const ComparedSweep& first, const ComparedSweep& second) {
   std::set<std::string> swept = SweptOf(first.plan);
   swept.merge(SweptOf(second.plan));
-  std::map<std::vector<SweepValue>, size_t> of_second;
-  for (size_t i = 0; i < second.plan.runs.size(); ++i)
-    if (second.medians[i]) of_second.emplace(KeyOf(second.plan, second.plan.runs[i], swept), i);
+  std::map<std::pair<std::vector<SweepValue>, int64_t>, size_t> of_second;
+  for (size_t i = 0; i < second.plan.runs.size(); ++i) {
+    const SweepRun& run = second.plan.runs[i];
+    if (second.medians[i]) of_second.emplace(std::pair(KeyOf(second.plan, run, swept), run.repeat), i);
+  }
 
   SweepComparison comparison;
-  std::vector<RatioInterval> ratios;
+  std::map<std::vector<SweepValue>, std::vector<RatioInterval>> ratios;  // of the repeats of each combination
   for (size_t i = 0; i < first.plan.runs.size(); ++i) {
     if (!first.medians[i]) continue;
     const SweepRun& run = first.plan.runs[i];
-    const auto found = of_second.find(KeyOf(first.plan, run, swept));
+    std::vector<SweepValue> key = KeyOf(first.plan, run, swept);
+    const auto found = of_second.find(std::pair(key, run.repeat));
     if (found == of_second.end()) continue;
-    ratios.push_back(RatioOfMedians(*first.medians[i], *second.medians[found->second]));
-    comparison.pairs.push_back({i, found->second, first.plan.DescribeRun(run), ratios.back()});
+    const RatioInterval ratio = RatioOfMedians(*first.medians[i], *second.medians[found->second]);
+    comparison.pairs.push_back({i, found->second, first.plan.DescribeRun(run), ratio});
+    ratios[std::move(key)].push_back(ratio);
   }
   if (ratios.empty())
     return InvalidInput(
@@ -120,8 +124,11 @@ absl::StatusOr<SweepComparison> CompareSweeps(const ComparedSweep& first, const 
         "paired by ",
         swept.empty() ? "repeat" : absl::StrJoin(swept, ", "));
   comparison.differences = DifferencesOf(first.plan, second.plan, swept);
-  comparison.num_unpaired = first.plan.runs.size() + second.plan.runs.size() - 2 * ratios.size();
-  comparison.mean = MeanOfRatios(ratios);
+  comparison.num_unpaired = first.plan.runs.size() + second.plan.runs.size() - 2 * comparison.pairs.size();
+  comparison.num_combinations = ratios.size();
+  std::vector<RatioInterval> means;
+  for (const auto& [key, repeats] : ratios) means.push_back(MeanOfRatios(repeats));
+  comparison.mean = MeanOfRatios(means);
   return comparison;
 }
 

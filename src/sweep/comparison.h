@@ -10,8 +10,11 @@
 // as a whole slower, such as another clock of the processor, is in no interval of its own times, but in the
 // differences between runs.
 //
-// The mean of all pairs: the geometric mean of their ratios. Its interval is Student's of the mean of their
-// logarithms, and so has the differences between runs (Student, The probable error of a mean, 1908).
+// The mean: the geometric mean of the ratios of all combinations of values, each of which is the geometric
+// mean over its repeats. Its interval is Student's of the mean of their logarithms, and so has the
+// differences between runs (Student, The probable error of a mean, 1908). Repeats do not count as
+// combinations, since they say nothing about other values. Only if there is a single combination, the
+// interval is that of its repeats.
 #ifndef ATTUNE_SWEEP_COMPARISON_H_
 #define ATTUNE_SWEEP_COMPARISON_H_
 
@@ -61,6 +64,7 @@ struct SweepComparison {
   std::vector<SweepDifference> differences;
   std::vector<SweepPair> pairs;  // in the order of the first sweep
   size_t num_unpaired = 0;       // runs of either sweep
+  size_t num_combinations = 0;
   RatioInterval mean;
 };
 

@@ -71,6 +71,21 @@ TEST(ComparisonTest, AnOptionThatVariesInOneSweepPairsWithTheSameValueInTheOther
   EXPECT_EQ(without->pairs[0].first, 1u);
 }
 
+TEST(ComparisonTest, RepeatsAreNoCombinationsOfTheirOwn) {
+  const std::string yaml = "repeat: 2\noptions: {model: m}\nproduct: {batch: [8, 16]}";
+  const auto repeated = CompareSweeps(Measured(yaml, {1, 1, 1, 1}), Measured(yaml, {2, 3, 8, 3}));
+  ASSERT_TRUE(repeated.ok()) << repeated.status();
+  EXPECT_EQ(repeated->num_combinations, 2u);
+  const RatioInterval once = MeanOfRatios({{.ratio = 4}, {.ratio = 3}});
+  EXPECT_NEAR(repeated->mean.ratio, once.ratio, 1e-12);
+  EXPECT_NEAR(repeated->mean.high, once.high, 1e-9);
+
+  const std::string single = "repeat: 3\noptions: {model: m}";
+  const auto alone = CompareSweeps(Measured(single, {1, 1, 1}), Measured(single, {2, 4, 3}));
+  EXPECT_EQ(alone->num_combinations, 1u);
+  EXPECT_NEAR(alone->mean.high, MeanOfRatios({{.ratio = 2}, {.ratio = 4}, {.ratio = 3}}).high, 1e-12);
+}
+
 TEST(ComparisonTest, RunsWithoutTimesHaveNoPair) {
   const std::string yaml = "options: {model: m}\nproduct: {batch: [8, 16]}";
   const auto comparison = CompareSweeps(Measured(yaml, {0, 1}), Measured(yaml, {1, 1}));

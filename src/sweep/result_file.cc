@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 
 #include "base/file.h"
 #include "base/status.h"
@@ -31,6 +32,17 @@ absl::StatusOr<std::vector<double>> ReadLatencies(const std::string& path) {
   if (list == json.end() || !list->is_array() || list->empty() || !std::ranges::all_of(*list, is_time))
     return InvalidInput(path, ": has no latencies");
   return list->get<std::vector<double>>();
+}
+
+void ForEachStage(const std::string& events,
+                  const std::function<void(const std::string& stage, double seconds)>& take) {
+  std::ifstream file(events);
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("\"stage_seconds\"") == std::string::npos) continue;
+    const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (event.is_object() && TextIn(event, "event") == "stage")
+      take(TextIn(event, "stage"), NumberIn(event, "stage_seconds"));
+  }
 }
 
 bool WasTuningStopped(const std::string& path) {

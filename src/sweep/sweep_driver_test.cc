@@ -202,6 +202,24 @@ TEST_F(SweepDriverTest, ReadsTheTimesOfStagesFromAllPartsOfARun) {
   EXPECT_EQ(result.inference->median.median, 2);
 }
 
+// It has ended, and so cannot be resumed; but there is no result.
+TEST_F(SweepDriverTest, TuningThatWasKilledAtItsEndBeginsAnew) {
+  for (const bool has_finished : {false, true}) {
+    std::filesystem::remove_all(path_);
+    program_.CrashAfter(0);
+    EXPECT_TRUE(absl::IsCancelled(Run()));
+    const std::string stage = has_finished ? "finish" : "time";
+    std::ofstream(FileOfFirstRun("events.jsonl"))
+        << "{\"event\":\"stage\",\"stage\":\"" << stage << "\",\"stage_seconds\":1}\n";
+    for (const char* name : {"records.db", "records.db-wal"})
+      std::ofstream(FileOfFirstRun(name)) << "records";
+    program_.CrashAfter(1000);
+    ASSERT_TRUE(Run().ok());
+    for (const char* name : {"events.jsonl", "records.db", "records.db-wal"})
+      EXPECT_EQ(std::filesystem::exists(FileOfFirstRun(name)), !has_finished) << name;
+  }
+}
+
 TEST_F(SweepDriverTest, AnotherSweepInTheFolderIsRefused) {
   ASSERT_TRUE(Run().ok());
   const absl::Status status =

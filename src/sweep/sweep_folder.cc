@@ -18,7 +18,8 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMostPlanBytes = int64_t{256} << 20;
 constexpr int64_t kMostFailureBytes = 1 << 20;
-constexpr char kPlanName[] = "/sweep.json", kLockName[] = "/sweep", kFailureName[] = "failure.json";
+constexpr char kPlanName[] = "/sweep.json", kLockName[] = "/sweep", kFailureName[] = "failure.json",
+               kEventsName[] = "events.jsonl";
 
 absl::Status FolderError(const std::string& path, const char* what, const std::error_code& error) {
   return absl::FailedPreconditionError(absl::StrCat(path, ": ", what, ": ", error.message()));
@@ -28,6 +29,13 @@ absl::Status MakeFolder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   return error ? FolderError(path, "cannot make the folder", error) : absl::OkStatus();
+}
+
+// Ok also if there is no such file.
+absl::Status Remove(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  return error ? FolderError(path, "cannot be removed", error) : absl::OkStatus();
 }
 
 // Ok if there is nothing but what the begin of a sweep that was killed has left.
@@ -124,9 +132,16 @@ std::optional<SweepFailure> SweepFolder::FailureOf(const SweepRun& run) const {
 
 absl::Status SweepFolder::Prepare(const SweepRun& run, const std::string& command) const {
   RETURN_IF_ERROR(MakeFolder(FileOf(run, "")));
-  std::error_code error;
-  std::filesystem::remove(ResultOf(run, command), error);
-  return error ? FolderError(ResultOf(run, command), "cannot be removed", error) : absl::OkStatus();
+  RETURN_IF_ERROR(Remove(ResultOf(run, command)));
+  if (command != "tune") return absl::OkStatus();
+  bool has_finished = false;
+  ForEachStage(FileOf(run, kEventsName),
+               [&](const std::string& stage, double /*seconds*/) { has_finished |= stage == "finish"; });
+  if (!has_finished) return absl::OkStatus();
+  RETURN_IF_ERROR(Remove(FileOf(run, kEventsName)));
+  if (plan_.records != kOwnRecords) return absl::OkStatus();
+  for (const char* end : {"", "-wal", "-shm", "-runs"}) RETURN_IF_ERROR(Remove(RecordsOf(run) + end));
+  return absl::OkStatus();
 }
 
 absl::Status SweepFolder::Fail(const SweepRun& run, const SweepFailure& failure) const {
@@ -136,9 +151,7 @@ absl::Status SweepFolder::Fail(const SweepRun& run, const SweepFailure& failure)
 }
 
 absl::Status SweepFolder::ForgetFailure(const SweepRun& run) const {
-  std::error_code error;
-  std::filesystem::remove(FileOf(run, kFailureName), error);
-  return error ? FolderError(FileOf(run, kFailureName), "cannot be removed", error) : absl::OkStatus();
+  return Remove(FileOf(run, kFailureName));
 }
 
 }  // namespace attune

@@ -57,7 +57,9 @@ class SweepFolder {
   std::optional<size_t> NextCommand(const SweepRun& run) const;
   std::optional<SweepFailure> FailureOf(const SweepRun& run) const;
 
-  // Makes the run's folder, and removes what is left of a result of the command that does not count.
+  // Makes the run's folder, and removes what is left of a result of the command that does not count. Tuning
+  // that was killed goes on with its records and events. If it had come to its end, but was killed before it
+  // could write its result, it begins anew without them: it cannot be resumed, and would learn from itself.
   absl::Status Prepare(const SweepRun& run, const std::string& command) const;
   absl::Status Fail(const SweepRun& run, const SweepFailure& failure) const;
   absl::Status ForgetFailure(const SweepRun& run) const;

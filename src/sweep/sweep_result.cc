@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <system_error>
 
@@ -16,24 +15,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The mean times of stages. The events are those of the whole run, however often it was resumed, since each
-// part of it appends its own.
 std::map<std::string, double> MeanStageSeconds(const std::string& events) {
   struct Sum {
     double seconds = 0;
     int64_t count = 0;
   };
   std::map<std::string, Sum> sums;
-  std::ifstream file(events);
-  for (std::string line; std::getline(file, line);) {
-    if (line.find("\"stage_seconds\"") == std::string::npos) continue;
-    // The last line may be incomplete.
-    const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!event.is_object() || TextIn(event, "event") != "stage") continue;
-    Sum& sum = sums[TextIn(event, "stage")];
-    sum.seconds += NumberIn(event, "stage_seconds");
+  ForEachStage(events, [&](const std::string& stage, double seconds) {
+    Sum& sum = sums[stage];
+    sum.seconds += seconds;
     ++sum.count;
-  }
+  });
   std::map<std::string, double> means;
   for (const auto& [stage, sum] : sums) means[stage] = sum.seconds / static_cast<double>(sum.count);
   return means;

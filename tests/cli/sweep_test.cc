@@ -165,7 +165,7 @@ TEST_F(SweepTest, ComparesTwoSweepsAndPlotsOne) {
   ASSERT_EQ(compared.exit_code, 0) << compared.err;
   EXPECT_THAT(compared.out, AllOf(HasSubstr("bench.seconds: 0.01 and 0.02"),
                                   HasSubstr("bench.threads=2 compile.compact=true"),
-                                  HasSubstr("geometric mean of 4 pairs: ")));
+                                  HasSubstr("geometric mean of 4 combinations: ")));
   const json itself =
       json::parse(RunAttune({"sweep", "compare", folder_ / "a", folder_ / "a", "--json", "-"}).out);
   EXPECT_EQ(itself["geometric_mean"]["ratio"], 1);
