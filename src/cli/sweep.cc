@@ -20,6 +20,7 @@
 #include "cli/sweep_definitions.h"
 #include "cli/sweep_view.h"
 #include "device/host.h"
+#include "device/topology.h"
 #include "jobs/html.h"
 #include "sweep/own_fleet.h"
 #include "sweep/own_program.h"
@@ -57,6 +58,19 @@ absl::Status CheckModels(const SweepPlan& plan, const SweepFile& file) {
   return absl::OkStatus();
 }
 
+absl::Status CheckProcessors(const SweepFile& file) {
+  const std::vector<int> allowed = AllowedProcessors();
+  if (allowed.empty()) return absl::OkStatus();  // the system does not say
+  for (const SweepAgent& agent : file.agents) {
+    for (const int processor : agent.processors)
+      if (std::ranges::find(allowed, processor) == allowed.end())
+        return InvalidInput(file.path, ": agents: ", Printable(agent.key),
+                            ": processors: nothing can run on ", processor, "; there are ",
+                            absl::StrJoin(allowed, ", "));
+  }
+  return absl::OkStatus();
+}
+
 // Ok if the program would begin with the arguments of all runs.
 absl::Status CheckCommandLines(const SweepFolder& folder, const ReadySweep& sweep,
                                const CommandDefinitions& definitions) {
@@ -80,6 +94,7 @@ absl::StatusOr<ReadySweep> ReadSweep(const std::string& path, const CommandDefin
   sweep.num_excluded = expanded.num_excluded;
   ASSIGN_OR_RETURN(sweep.used, ResolveOptions(sweep.file, expanded, definitions));
   RETURN_IF_ERROR(CheckAgentKeys(sweep.file, expanded, sweep.used));
+  RETURN_IF_ERROR(CheckProcessors(sweep.file));
   sweep.plan = MakeSweepPlan(sweep.file, expanded, ATTUNE_VERSION, DeviceFingerprint());
   RETURN_IF_ERROR(CheckModels(sweep.plan, sweep.file));
   return sweep;
@@ -137,6 +152,8 @@ absl::Status RunAll(const SweepFolder& folder, const ReadySweep& sweep, SweepDri
                             "\nstopping; the same command goes on later, once more ends at once\n");
   std::unique_ptr<OwnFleet> fleet;
   if (!sweep.file.agents.empty() && driver.NumUnfinished() > 0) {
+    Progress progress;
+    progress.Show("starting a server and agents");
     ASSIGN_OR_RETURN(fleet, OwnFleet::Start(folder.FleetFolder(), sweep.file.agents, cancellation));
   }
   OwnProgram program(sweep.file.base, sweep.file.most_seconds);

@@ -106,8 +106,6 @@ absl::Status OwnFleet::StartAgent(const SweepAgent& agent) {
   {
     std::optional<PinnedTo> pinned;
     if (!agent.processors.empty()) pinned.emplace(agent.processors);
-    if (pinned && !pinned->is_pinned())
-      return InvalidInput("agents: ", agent.key, ": processors: this machine lets no agent run on these");
     // The sweep's own work is trusted, as without a fleet.
     ASSIGN_OR_RETURN(members_.emplace_back(),
                      CompanionProcess::Start(

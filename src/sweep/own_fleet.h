@@ -18,8 +18,8 @@ class OwnFleet {
  public:
   // Starts a server and these agents, on the loopback and on ports that are free, and returns once all
   // devices are there. From now on, the environment says that this is the fleet of this process and of those
-  // that it starts. Replaces what is in `folder`: nothing that a sweep needs later is there. The calling
-  // thread must outlive the fleet.
+  // that it starts. Agents' processors must be some that this process may use. Replaces what is in `folder`:
+  // nothing that a sweep needs later is there. The calling thread must outlive the fleet.
   static absl::StatusOr<std::unique_ptr<OwnFleet>> Start(const std::string& folder,
                                                          const std::vector<SweepAgent>& agents,
                                                          const Cancellation& cancellation);

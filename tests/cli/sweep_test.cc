@@ -127,6 +127,9 @@ TEST_F(SweepTest, RefusesWhatCannotBeRunInOneSentence) {
                 file + ": quantize of net.onnx: --data is required");
   ExpectRefused(Sweep("commands: [bench]\noptions: {model: net.onnx, on: desk, cpu: avx2}"),
                 file + ": bench of net.onnx: --on: the device says what to compile for");
+  ExpectRefused(
+      Sweep("commands: [bench]\noptions: {model: net.onnx, on: a}\nagents: [{key: a, processors: [8191]}]"),
+      file + ": agents: a: processors: nothing can run on 8191; there are ");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "s.sweep"));
   EXPECT_EQ(RunAttune({"sweep"}).exit_code, 2);
   EXPECT_EQ(RunAttune({"sweep", "plot", "x"}).exit_code, 2);
@@ -181,9 +184,9 @@ constexpr char kTune[] = R"(
 commands: [tune, bench]
 options: {model: convolutions.onnx, threads: 1, tune.cache: warm, tune.no-defaults: true, bench.seconds: 0.05}
 product:
-  tune.trials-per-task: [4, 8, 16]
+  tune.trials-per-task: [2, 4, 8]
 zip: {tune.batch: [4, 8], tune.candidate-seconds: [0.02, 0.03]}
-exclude: {tune.trials-per-task: 4, tune.batch: 8}
+exclude: {tune.trials-per-task: 2, tune.batch: 8}
 )";
 
 TEST_F(TuneSweepTest, GoesOnAfterAKillInTheMiddle) {
