@@ -1,6 +1,7 @@
 #include "sweep/comparison.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <map>
 #include <set>
@@ -10,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "sweep/result_file.h"
-#include "sweep/student_t.h"
 #include "sweep/sweep_folder.h"
 #include "sweep/sweep_value.h"
 
@@ -89,8 +89,9 @@ RatioInterval MeanOfRatios(const std::vector<RatioInterval>& ratios) {
   for (const RatioInterval& ratio : ratios) sum += std::log(ratio.ratio);
   const double mean = sum / count;
   for (const RatioInterval& ratio : ratios) squares += std::pow(std::log(ratio.ratio) - mean, 2);
-  const double half = StudentQuantile(kSweepConfidence, static_cast<int>(ratios.size()) - 1) *
-                      std::sqrt(squares / (count - 1) / count);
+  const boost::math::students_t student(count - 1);
+  const double quantile = boost::math::quantile(student, (1 + kSweepConfidence) / 2);
+  const double half = quantile * std::sqrt(squares / (count - 1) / count);
   return {.ratio = std::exp(mean),
           .low = std::exp(mean - half),
           .high = std::exp(mean + half),
