@@ -44,7 +44,7 @@ std::vector<SweepDifference> DifferencesOf(const SweepPlan& first, const SweepPl
     if (of_first != of_second) differences.push_back({what, of_first, of_second});
   };
   add("attune", first.version, second.version);
-  add("device", first.fingerprint, second.fingerprint);
+  add("machine", first.fingerprint, second.fingerprint);
   add("commands", absl::StrJoin(first.commands, ", "), absl::StrJoin(second.commands, ", "));
   add("records", first.records, second.records);
   std::set<std::string> options(first.options.begin(), first.options.end());

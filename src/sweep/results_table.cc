@@ -58,8 +58,7 @@ std::vector<ResultColumn> ColumnsOf(const SweepPlan& plan, const SweepResult& re
   if (plan.Has("quantize"))
     columns.push_back({"agreement", result.agreement ? Json(*result.agreement) : Json()});
   columns.push_back({"artifact_bytes", result.artifact_bytes > 0 ? Json(result.artifact_bytes) : Json()});
-  const bool has_device = result.tuning && !result.tuning->device.empty();
-  columns.push_back({"device_fingerprint", has_device ? result.tuning->device : plan.fingerprint});
+  columns.push_back({"device_fingerprint", result.device.empty() ? Json() : Json(result.device)});
   columns.push_back({"attune_version", plan.version});
   return columns;
 }

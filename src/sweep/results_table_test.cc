@@ -43,6 +43,7 @@ TEST(ResultsTableTest, WritesALineForEachRun) {
   done.state = SweepRunState::kDone;
   done.inference = SummarizeLatencies({2, 1, 4, 3});
   done.artifact_bytes = 100;
+  done.device = "a-processor";
   SweepResult failed;
   failed.state = SweepRunState::kFailed;
   failed.error = "bench: no \"x\"";
@@ -51,8 +52,8 @@ TEST(ResultsTableTest, WritesALineForEachRun) {
   EXPECT_THAT(lines[0], StartsWith("run,repeat,threads,model,state,error,median_ms,median_low_ms,"));
   EXPECT_THAT(lines[1], StartsWith(plan.runs[0].id + ",1,1,\"a, b\",done,,2.5,1.0,4.0,2.5,"));
   EXPECT_THAT(lines[1], EndsWith(",100,a-processor,1.0"));
-  EXPECT_THAT(lines[2], StartsWith(plan.runs[1].id +
-                                   ",1,,\"a, b\",failed,\"bench: no \"\"x\"\"\",,,,,,,,,a-processor"));
+  EXPECT_THAT(lines[2],
+              StartsWith(plan.runs[1].id + ",1,,\"a, b\",failed,\"bench: no \"\"x\"\"\",,,,,,,,,,1.0"));
   EXPECT_EQ(lines[3], "");
 
   const auto json = ResultsJson(plan, {done, failed});

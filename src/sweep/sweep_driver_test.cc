@@ -245,6 +245,19 @@ TEST_F(SweepDriverTest, OneProcessAtATime) {
   EXPECT_TRUE(SweepFolder::Open(path_).ok());
 }
 
+TEST_F(SweepDriverTest, NamesTheDeviceIfItIsKnown) {
+  const auto device = [&](const std::string& yaml) {
+    std::filesystem::remove_all(path_);
+    EXPECT_TRUE(Run(yaml).ok());
+    const SweepFolder folder = *SweepFolder::Open(path_);
+    return ReadSweepResult(folder, folder.plan().runs[0]).device;
+  };
+  EXPECT_EQ(device("commands: [bench]\noptions: {model: a}"), "a-processor");
+  EXPECT_EQ(device("commands: [bench]\noptions: {model: a, on: desk}"), "");
+  EXPECT_EQ(device("commands: [bench]\noptions: {model: a, on: desk}\nagents: [{key: desk}]"), "a-processor");
+  EXPECT_EQ(device("commands: [tune, bench]\noptions: {model: a, tune.on: desk}"), "d");
+}
+
 TEST_F(SweepDriverTest, ADamagedResultIsTheErrorOfItsRun) {
   ASSERT_TRUE(Run().ok());
   std::ofstream(FileOfFirstRun("bench.json")) << "{\"latency_ms\": [1, \"two\"]}";

@@ -60,6 +60,21 @@ absl::Status ReadInto(const SweepFolder& folder, const SweepRun& run, SweepResul
   return absl::OkStatus();
 }
 
+// Whether the run measures on a device that is not this machine.
+bool IsElsewhere(const SweepPlan& plan, const SweepRun& run) {
+  if (!plan.agents.empty()) return false;
+  for (size_t i = 0; i < plan.options.size(); ++i) {
+    const std::string& option = plan.options[i];
+    if ((option == "on" || option.ends_with(".on")) && !run.values[i].is_null()) return true;
+  }
+  return false;
+}
+
+std::string DeviceOf(const SweepPlan& plan, const SweepRun& run, const std::optional<TuningTimes>& tuning) {
+  if (tuning && !tuning->device.empty()) return tuning->device;
+  return IsElsewhere(plan, run) ? "" : plan.fingerprint;
+}
+
 }  // namespace
 
 std::string_view Name(SweepRunState state) {
@@ -94,6 +109,7 @@ SweepResult ReadSweepResult(const SweepFolder& folder, const SweepRun& run) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(folder.FileOf(run, "network.atn"), error);
   if (!error) result.artifact_bytes = static_cast<int64_t>(bytes);
+  result.device = DeviceOf(folder.plan(), run, result.tuning);
   return result;
 }
 

@@ -37,7 +37,9 @@ struct TuningTimes {
 
 struct SweepResult {
   SweepRunState state = SweepRunState::kUnfinished;
-  std::string error;  // of a run that has failed
+  std::string error;   // of a run that has failed
+  std::string device;  // the fingerprint of what was measured on; empty: a device elsewhere, of which nothing
+                       // is known
   std::optional<InferenceTimes> inference;
   std::optional<TuningTimes> tuning;
   std::optional<double> agreement;  // of a quantized network with the one in fp32
