@@ -12,7 +12,6 @@ namespace attune {
 namespace {
 
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(ResultsTableTest, QuotesFieldsAsTheStandardSays) {
