@@ -70,6 +70,9 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(tuned.returncode, 1)
         self.assertIn("another build", tuned.stderr)
 
+    def test_what_is_for_wheels_is_not_installed(self):
+        self.assertEqual(sorted(path.name for path in self.prefix.iterdir()), ["bin", "include", "lib"])
+
     def test_headers_need_the_standard_library_alone(self):
         headers = list((self.prefix / "include" / "attune").iterdir())
         self.assertGreaterEqual(len(headers), 3)
