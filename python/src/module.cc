@@ -82,7 +82,7 @@ compiler::NamedTensors ToTensors(const Arrays& arrays) {
   return tensors;
 }
 
-// What a report of a long call says: what, how many units are done, of how many.
+// A report of a long call: so many units of the work are done, of how many.
 struct Step {
   std::string what;
   int64_t done = 0, total = 0;

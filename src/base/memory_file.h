@@ -16,7 +16,7 @@ class MemoryFile {
   // A file with these bytes. Fails if the memory cannot be had.
   static absl::StatusOr<MemoryFile> Of(std::string_view bytes);
 
-  // Where this process can open it, for as long as this object lives.
+  // This process can open the file by this path while this object lives.
   std::string path() const;
 
  private:

@@ -1,4 +1,4 @@
-// What the command line's own definitions say of the options of a sweep.
+// Asks the command line's own definitions about the options of a sweep.
 #ifndef ATTUNE_CLI_SWEEP_DEFINITIONS_H_
 #define ATTUNE_CLI_SWEEP_DEFINITIONS_H_
 

@@ -20,7 +20,7 @@ std::string SweepTable(const SweepPlan& plan, const std::vector<SweepResult>& re
 // "median 1.234 ms", "41 s of tuning, 1.23 times as fast", or why it has failed.
 std::string DescribeSweepResult(const SweepResult& result);
 
-// Of attune sweep compare. The names are those that the user has given the two sweeps.
+// The output of attune sweep compare. The names are those that the user has given the two sweeps.
 std::string ComparisonText(const SweepComparison& comparison, const std::string& first,
                            const std::string& second);
 Json ComparisonJson(const SweepComparison& comparison, const ComparedSweep& first,

@@ -1,4 +1,4 @@
-// What tells builds of the library and of its worker program apart.
+// Tells builds of the library and of its worker program apart.
 #ifndef ATTUNE_LIBRARY_BUILD_ID_H_
 #define ATTUNE_LIBRARY_BUILD_ID_H_
 

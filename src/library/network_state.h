@@ -1,4 +1,4 @@
-// What is behind a public Network; only for its own sources.
+// The state behind a public Network; only for its own sources.
 #ifndef ATTUNE_LIBRARY_NETWORK_STATE_H_
 #define ATTUNE_LIBRARY_NETWORK_STATE_H_
 

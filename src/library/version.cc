@@ -1,4 +1,4 @@
-// What the library says of itself.
+// The version and the build of the library.
 #include "attune/compiler.hpp"
 #include "library/build_id.h"
 

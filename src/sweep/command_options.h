@@ -24,7 +24,7 @@ struct CommandOption {
   bool is_for_models = false;  // it says how a model becomes an artifact, and so is nothing for an artifact
 };
 
-// What the definitions of the command line say. Stands for CLI11, and for a few lines in tests.
+// The definitions of the command line, as a sweep asks them. Stands for CLI11, and for a few lines in tests.
 class CommandDefinitions {
  public:
   virtual ~CommandDefinitions() = default;

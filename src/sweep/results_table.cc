@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 Json PositiveOrNull(double value) { return value > 0 ? Json(value) : Json(); }
 
-// What a column shows of a run, beside its options.
+// A column of the table, beside those of the options.
 struct ResultColumn {
   std::string name;
   Json value;

@@ -1,4 +1,4 @@
-// What the runs of a sweep are: the part of a sweep that must not change between two starts of it.
+// The runs of a sweep: the part of a sweep that must not change between two starts of it.
 #ifndef ATTUNE_SWEEP_SWEEP_PLAN_H_
 #define ATTUNE_SWEEP_SWEEP_PLAN_H_
 

@@ -1,4 +1,4 @@
-// What came out of a run of a sweep.
+// The result of a run of a sweep.
 #ifndef ATTUNE_SWEEP_SWEEP_RESULT_H_
 #define ATTUNE_SWEEP_SWEEP_RESULT_H_
 

@@ -4,8 +4,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "expect_refused.h"
 #include "models.h"
@@ -19,13 +17,6 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string Content(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 class JobsTest : public ::testing::Test {
  protected:
@@ -58,8 +49,8 @@ TEST_F(JobsTest, RunsJobsSideBySideAndSimulatesThemAgain) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("a    done"), HasSubstr("2 jobs in "), HasSubstr("by predictive")));
   EXPECT_THAT(run.err, HasSubstr("attune: note: a is done: 6 of 6 stages"));
-  EXPECT_THAT(Content(page), AllOf(HasSubstr("<svg"), HasSubstr("build"), Not(HasSubstr("http-equiv"))));
-  const json schedule = json::parse(Content(trace));
+  EXPECT_THAT(ReadAll(page), AllOf(HasSubstr("<svg"), HasSubstr("build"), Not(HasSubstr("http-equiv"))));
+  const json schedule = json::parse(ReadAll(trace));
   EXPECT_EQ(schedule["jobs"][1]["owner"], "eve");
   EXPECT_EQ(schedule["stages"].size(), 12u);  // two of them open the jobs
 
@@ -143,11 +134,11 @@ TEST_F(JobsTest, GoesOnAfterAnInterrupt) {
   const Outcome stopped = Jobs(slow, {"--json", trace}, options);
   EXPECT_EQ(stopped.exit_code, 1) << stopped.out;
   EXPECT_THAT(stopped.err, HasSubstr("stopped with 1 of 1 jobs unfinished; the same command goes on"));
-  EXPECT_EQ(json::parse(Content(trace))["jobs"][0]["state"], "unfinished");
+  EXPECT_EQ(json::parse(ReadAll(trace))["jobs"][0]["state"], "unfinished");
   const Outcome again = Jobs(slow, {"--json", trace});
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.err, HasSubstr("going on with schedule"));
-  EXPECT_EQ(json::parse(Content(trace))["jobs"][0]["position"], 40);
+  EXPECT_EQ(json::parse(ReadAll(trace))["jobs"][0]["position"], 40);
 }
 
 TEST_F(JobsTest, DrawsASmallPictureOnATerminal) {
@@ -165,7 +156,7 @@ jobs:
 )";
   const Outcome run = Jobs(yaml);
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(json::parse(Content(folder_ / "net.json"))["trials"], 8);
+  EXPECT_EQ(json::parse(ReadAll(folder_ / "net.json"))["trials"], 8);
   EXPECT_EQ(RunAttune({"run", folder_ / "net.atn", "--input", "random:0"}).exit_code, 0);
   const Outcome list =
       RunAttune({"records", "list", "--runs", "--records", folder_ / "records.db", "--json", "-"});

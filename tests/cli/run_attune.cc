@@ -19,11 +19,6 @@
 namespace attune {
 namespace {
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 // A terminal, and the text that is written to it.
 class Terminal {
  public:
@@ -110,6 +105,11 @@ Outcome RunAttune(const std::vector<std::string>& arguments, const RunOptions& o
   if (options.standard_output.empty()) outcome.out = ReadAll(out);
   outcome.err = terminal ? shown : ReadAll(folder / "err");
   return outcome;
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -51,6 +51,9 @@ class TemporaryFolder {
   std::string path_;
 };
 
+// The content of a file; empty if it cannot be read.
+std::string ReadAll(const std::string& path);
+
 }  // namespace attune
 
 #endif  // ATTUNE_TESTS_CLI_RUN_ATTUNE_H_

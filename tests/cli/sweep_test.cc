@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "base/testing/becomes_true.h"
 #include "expect_refused.h"
@@ -25,18 +23,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::string Content(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // The command lines of all processes that have this text.
 std::vector<std::string> ProcessesWith(const std::string& text) {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string command = Content(entry.path() / "cmdline");
+    const std::string command = ReadAll(entry.path() / "cmdline");
     if (command.find(text) != std::string::npos) found.push_back(command);
   }
   return found;
@@ -86,16 +77,16 @@ TEST_F(SweepTest, RunsEachCombinationInItsOwnFolder) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("bench.threads"), HasSubstr("results.csv")));
   EXPECT_THAT(run.err,
               HasSubstr("attune: note: run 4 of 4 is done, bench.threads=2 compile.compact=false: median"));
-  const std::string csv = Content(folder_ / "s.sweep/results.csv");
+  const std::string csv = ReadAll(folder_ / "s.sweep/results.csv");
   EXPECT_EQ(Lines(csv), 5);
   EXPECT_THAT(
       csv, HasSubstr("run,repeat,bench.threads,compile.compact,model,bench.seconds,state,error,median_ms,"));
-  EXPECT_THAT(Content(page), AllOf(HasSubstr("Inference by bench.threads"), Not(HasSubstr("http-equiv"))));
+  EXPECT_THAT(ReadAll(page), AllOf(HasSubstr("Inference by bench.threads"), Not(HasSubstr("http-equiv"))));
   for (const json& row : Runs(kBench)) {
     EXPECT_EQ(row["state"], "done");
     EXPECT_GT(row["median_ms"], 0);
     EXPECT_EQ(row["artifact_bytes"], std::filesystem::file_size(FileOf(row, "network.atn")));
-    EXPECT_EQ(json::parse(Content(FileOf(row, "bench.json")))["threads"], row["bench.threads"]);
+    EXPECT_EQ(json::parse(ReadAll(FileOf(row, "bench.json")))["threads"], row["bench.threads"]);
   }
   const Outcome again = Sweep(kBench);
   EXPECT_THAT(again.err, AllOf(HasSubstr("0 of 4 runs to do"), Not(HasSubstr("is done"))));
@@ -196,8 +187,8 @@ TEST_F(TuneSweepTest, GoesOnAfterAKillInTheMiddle) {
   options.signal = SIGKILL;
   options.signal_when = [&, runs = json()]() mutable {
     if (runs.empty() && std::filesystem::exists(folder_ / "s.sweep/results.csv"))
-      runs = json::parse(Content(folder_ / "s.sweep/sweep.json"))["runs"];
-    return !runs.empty() && Content(FileOf(runs[2], "events.jsonl")).find("\"trial\"") != std::string::npos;
+      runs = json::parse(ReadAll(folder_ / "s.sweep/sweep.json"))["runs"];
+    return !runs.empty() && ReadAll(FileOf(runs[2], "events.jsonl")).find("\"trial\"") != std::string::npos;
   };
   EXPECT_EQ(Sweep(kTune, {}, options).exit_code, -1);
   EXPECT_TRUE(testing::BecomesTrue([&] { return ProcessesWith(folder_.path()).empty(); }));
@@ -205,14 +196,14 @@ TEST_F(TuneSweepTest, GoesOnAfterAKillInTheMiddle) {
   ASSERT_EQ(runs.size(), 5u);
   EXPECT_EQ(runs[0]["state"], "done");
   EXPECT_EQ(runs[2]["state"], "unfinished");
-  const std::string first = Content(FileOf(runs[0], "tune.json"));
+  const std::string first = ReadAll(FileOf(runs[0], "tune.json"));
 
   const Outcome resumed = Sweep(kTune);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, AllOf(HasSubstr("3 of 5 runs to do"), Not(HasSubstr("run 1 of"))));
-  EXPECT_THAT(Content(FileOf(runs[2], "log.txt")), HasSubstr("going on with run"));
-  EXPECT_EQ(Content(FileOf(runs[0], "tune.json")), first);
-  const std::string csv = Content(folder_ / "s.sweep/results.csv");
+  EXPECT_THAT(ReadAll(FileOf(runs[2], "log.txt")), HasSubstr("going on with run"));
+  EXPECT_EQ(ReadAll(FileOf(runs[0], "tune.json")), first);
+  const std::string csv = ReadAll(folder_ / "s.sweep/results.csv");
   EXPECT_EQ(Lines(csv), 6);
   runs = Runs(kTune);
   for (const json& run : runs) {

@@ -7,17 +7,11 @@ import subprocess
 import tempfile
 import unittest
 
+from commands import run
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLE = ROOT / "docs" / "examples" / "package"
 BUILD, CMAKE, CXX = os.environ["BUILD"], os.environ["CMAKE"], os.environ["CXX"]
-
-
-def run(*command, **more):
-    """What a command prints; a failure has all of it."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **more)
-    if done.returncode != 0:
-        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return done.stdout
 
 
 class PackageTest(unittest.TestCase):

@@ -1,22 +1,15 @@
 """The wheel in build/dist/ as a user gets it: installed by its file into an environment of its own."""
 import os
 import pathlib
-import subprocess
 import sys
 import sysconfig
 import tempfile
 import unittest
 
+from commands import run
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MOST_BYTES = 100_000_000  # PyPI's limit
-
-
-def run(*command, **more):
-    """What a command prints; a failure has all of it."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **more)
-    if done.returncode != 0:
-        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return done.stdout
 
 
 class WheelTest(unittest.TestCase):

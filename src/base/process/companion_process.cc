@@ -1,7 +1,6 @@
 #include "base/process/companion_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/output_file.h"
 #include "base/process/launch.h"
-#include "base/process/message.h"
 #include "base/process/pipe.h"
 #include "base/status.h"
 
@@ -25,16 +23,6 @@ constexpr double kStartSeconds = 60;  // until it is executed
 
 absl::Status NotStarted(const std::string& program, int error) {
   return absl::ResourceExhaustedError(absl::StrCat(program, ": cannot be started: ", std::strerror(error)));
-}
-
-bool AwaitReadable(int file, double seconds) {
-  const Deadline deadline = After(seconds);
-  pollfd wait = {file, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = poll(&wait, 1, PollTimeout(deadline));
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
 }
 
 }  // namespace
@@ -66,7 +54,7 @@ absl::StatusOr<std::unique_ptr<CompanionProcess>> CompanionProcess::Start(const 
   if (process->ended_.get() < 0) return NotStarted(program, errno);
   failure.theirs.Close();
   int error = 0;
-  AwaitReadable(failure.ours.get(), kStartSeconds);  // it closes when the program is executed
+  CanRead(failure.ours.get(), kStartSeconds);  // it closes when the program is executed
   if (read(failure.ours.get(), &error, sizeof(error)) > 0) return NotStarted(program, error);
   return process;
 }
@@ -74,7 +62,7 @@ absl::StatusOr<std::unique_ptr<CompanionProcess>> CompanionProcess::Start(const 
 CompanionProcess::~CompanionProcess() { Stop(0); }
 
 std::optional<int> CompanionProcess::AwaitEnd(double seconds) {
-  if (wait_status_ || !AwaitReadable(ended_.get(), seconds)) return wait_status_;
+  if (wait_status_ || !CanRead(ended_.get(), seconds)) return wait_status_;
   // It is not reaped yet, so that its number is its own: what it has left behind is still in its group.
   kill(-pid_, SIGKILL);
   int status = 0;

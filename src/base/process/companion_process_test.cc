@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "base/testing/becomes_true.h"
+#include "base/testing/child_processes.h"
 #include "base/testing/temporary_folder.h"
 
 namespace attune {
@@ -26,13 +27,8 @@ class CompanionProcessTest : public ::testing::Test {
     std::ifstream file(log_);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
-  // Whether the process whose number the log begins with has ended. Nobody may have reaped it.
-  bool IsGone() const {
-    std::ifstream file("/proc/" + std::to_string(std::stoi(Log())) + "/stat");
-    std::string pid, name, state;
-    file >> pid >> name >> state;
-    return state.empty() || state == "Z";
-  }
+  // The process whose number the log begins with.
+  pid_t Logged() const { return std::stoi(Log()); }
 
   const testing::TemporaryFolder folder_;
   const std::string log_ = folder_ / "log";
@@ -50,7 +46,7 @@ TEST_F(CompanionProcessTest, IsKilledWithItsGroupByTheDestructor) {
     ASSERT_TRUE(testing::BecomesTrue([&] { return Log().ends_with('\n'); }));
     EXPECT_FALSE(process->AwaitEnd(0).has_value());
   }
-  EXPECT_TRUE(testing::BecomesTrue([&] { return IsGone(); }));
+  EXPECT_TRUE(testing::BecomesTrue([&] { return testing::HasEnded(Logged()); }));
 }
 
 TEST_F(CompanionProcessTest, MayEndByItselfWhenAsked) {
@@ -72,7 +68,7 @@ TEST_F(CompanionProcessTest, DoesNotOutliveAParentThatIsKilled) {
   int status = 0;
   ASSERT_EQ(waitpid(parent, &status, 0), parent);
   ASSERT_TRUE(WIFSIGNALED(status));
-  EXPECT_TRUE(testing::BecomesTrue([&] { return IsGone(); }));
+  EXPECT_TRUE(testing::BecomesTrue([&] { return testing::HasEnded(Logged()); }));
 }
 
 TEST_F(CompanionProcessTest, SaysWhyItCannotBeStarted) {

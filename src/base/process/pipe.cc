@@ -1,6 +1,7 @@
 #include "base/process/pipe.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/printable.h"
+#include "base/process/message.h"
 
 namespace attune {
 namespace {
@@ -28,6 +30,16 @@ absl::StatusOr<OutputPipe> OpenOutputPipe() {
   OutputPipe made = {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return made;
+}
+
+bool CanRead(int file, double seconds) {
+  const Deadline deadline = After(seconds);
+  pollfd waits = {file, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&waits, 1, PollTimeout(deadline));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 std::optional<std::string> ReadSome(int file) {

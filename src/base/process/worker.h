@@ -20,8 +20,9 @@ struct WorkerKind {
   bool is_confined = true;
 };
 
-// What tells builds of Attune apart, for programs whose workers are programs of their own: a worker and who
-// starts it must have the same. Empty until it is set, which is to be done before the first worker starts.
+// The build id tells builds of Attune apart, for programs whose workers are programs of their own: a worker
+// must have the same as the program that starts it. It is empty until it is set, which must be before the
+// first worker starts.
 void SetBuildId(std::string id);
 const std::string& BuildId();
 

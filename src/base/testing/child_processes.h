@@ -24,6 +24,13 @@ inline std::vector<pid_t> ChildrenOf(pid_t process) {
   return children;
 }
 
+// Whether the process has ended. It may not be reaped: the process that adopts it may not do that.
+inline bool HasEnded(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string number, name, state;
+  return !(stat >> number >> name >> state) || state == "Z";
+}
+
 }  // namespace attune::testing
 
 #endif  // ATTUNE_BASE_TESTING_CHILD_PROCESSES_H_

@@ -16,7 +16,7 @@ inline grpc::Status ToRpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
 }
 
-// How a call ends that gives `answer` this value.
+// Ends a call with this value as its answer, or with its error.
 template <typename Answer>
 grpc::Status Give(absl::StatusOr<Answer> value, Answer* answer) {
   if (!value.ok()) return ToRpc(value.status());

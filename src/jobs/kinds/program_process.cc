@@ -59,16 +59,6 @@ absl::StatusOr<std::string> FindProgram(const std::string& name, const std::stri
   return absl::NotFoundError("cannot be started: no folder of PATH has a program of this name");
 }
 
-bool CanRead(int file, double seconds) {
-  const Deadline deadline = After(seconds);
-  pollfd waits = {file, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = poll(&waits, 1, PollTimeout(deadline));
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
-}
-
 // Our end of a connection to the program, and its own.
 struct Connection {
   FileDescriptor ours, theirs;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/testing/becomes_true.h"
+#include "base/testing/child_processes.h"
 #include "base/testing/temporary_folder.h"
 #include "jobs/kinds/kinds.h"
 #include "nlohmann/json.hpp"
@@ -38,13 +39,8 @@ double SecondsSince(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-// A zombie has ended too: the process that adopts it may not reap it.
 bool EndsSoon(pid_t process) {
-  return testing::BecomesTrue([&] {
-    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-    std::string number, name, state;
-    return !(stat >> number >> name >> state) || state == "Z";
-  });
+  return testing::BecomesTrue([&] { return testing::HasEnded(process); });
 }
 
 class ProgramJobTest : public ::testing::Test {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/testing/becomes_true.h"
+#include "base/testing/child_processes.h"
 #include "tune/task/faults_for_test.h"
 #include "tune/task/service_for_test.h"
 #include "tune/task/tasks_for_test.h"
@@ -33,13 +34,6 @@ std::vector<pid_t> Descendants(pid_t pid) {
     }
   }
   return found;
-}
-
-// Whether the process exists and is not a zombie that its new parent has not reaped yet.
-bool IsRunning(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string number, name, state;
-  return (file >> number >> name >> state) && state != "Z";
 }
 
 TEST(LocalService, NothingOutlivesATunerThatIsKilled) {
@@ -68,7 +62,7 @@ TEST(LocalService, NothingOutlivesATunerThatIsKilled) {
   kill(tuner, SIGKILL);
   waitpid(tuner, nullptr, 0);
   ASSERT_EQ(workers.size(), kProcesses);
-  EXPECT_TRUE(testing::BecomesTrue([&] { return std::none_of(workers.begin(), workers.end(), IsRunning); }));
+  EXPECT_TRUE(testing::BecomesTrue([&] { return std::ranges::all_of(workers, testing::HasEnded); }));
 }
 
 TEST(LocalService, LeavesNoProcessesAndNoFiles) {
