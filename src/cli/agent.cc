@@ -9,7 +9,6 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/enrolment.h"
-#include "cli/fleet_folders.h"
 #include "cli/output.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
@@ -17,6 +16,7 @@
 #include "fleet/agent/fleet_agent.h"
 #include "fleet/host/device_host_process.h"
 #include "fleet/host/stays_off_lease.h"
+#include "fleet/identity/member_folders.h"
 
 namespace attune {
 namespace {

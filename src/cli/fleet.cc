@@ -16,9 +16,9 @@
 #include "cli/fleet_calibrate.h"
 #include "cli/fleet_top.h"
 #include "cli/fleet_view.h"
-#include "cli/on_device.h"
 #include "cli/output.h"
 #include "fleet/client/fleet_client.h"
+#include "fleet/client/joined_fleet.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
 

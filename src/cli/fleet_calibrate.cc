@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/calibrations_view.h"
-#include "cli/on_device.h"
 #include "cli/output.h"
 #include "fleet/client/fleet_client.h"
+#include "fleet/client/joined_fleet.h"
 
 namespace attune {
 namespace {

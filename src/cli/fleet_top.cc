@@ -19,10 +19,10 @@
 #include "base/status.h"
 #include "cli/fleet_view.h"
 #include "cli/live_text.h"
-#include "cli/on_device.h"
 #include "cli/output.h"
 #include "cli/stops_on_signal.h"
 #include "fleet/client/fleet_client.h"
+#include "fleet/client/joined_fleet.h"
 
 namespace attune {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "cli/on_device.h"
 #include "cli/output.h"
 #include "cli/stops_on_signal.h"
+#include "fleet/client/joined_fleet.h"
 
 namespace attune {
 namespace {

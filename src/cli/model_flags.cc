@@ -16,6 +16,7 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "cli/on_device.h"
+#include "fleet/client/joined_fleet.h"
 
 namespace attune {
 namespace {

@@ -2,17 +2,13 @@
 #ifndef ATTUNE_CLI_ON_DEVICE_H_
 #define ATTUNE_CLI_ON_DEVICE_H_
 
-#include <memory>
 #include <string>
 
 #include "CLI/CLI.hpp"
-#include "absl/status/statusor.h"
 #include "api/network_on_device.h"
 #include "base/cancel.h"
 #include "cli/output.h"
 #include "cli/stops_on_signal.h"
-#include "fleet/client/fleet_client.h"
-#include "fleet/identity/credentials.h"
 #include "measure/service.h"
 
 namespace attune {
@@ -34,12 +30,6 @@ class WorkOnDevice {
   StopsOnSignal stops_;
   NetworkOnDevice device_;
 };
-
-// The fleet that this user has joined, or whose server he runs on this machine. Fails if there is none.
-absl::StatusOr<FleetCredentials> JoinedCredentials();
-absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet();
-// Measures on the devices with this key.
-absl::StatusOr<std::shared_ptr<MeasuringService>> MeasuringOn(const std::string& key);
 
 }  // namespace attune
 

@@ -8,10 +8,10 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/enrolment.h"
-#include "cli/fleet_folders.h"
 #include "cli/output.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
+#include "fleet/identity/member_folders.h"
 #include "service/runner/job_runner.h"
 
 namespace attune {

@@ -8,11 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/fleet_folders.h"
 #include "cli/output.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
 #include "cli/strategy_flag.h"
+#include "fleet/identity/member_folders.h"
 #include "fleet/server/fleet_server.h"
 #include "service/server/job_server.h"
 

@@ -19,6 +19,7 @@
 #include "fleet/client/remote_service.h"
 #include "fleet/host/mock_device_host.h"
 #include "fleet/identity/credentials.h"
+#include "fleet/identity/member_folders.h"
 #include "fleet/server/fleet_server.h"
 #include "target/target.h"
 

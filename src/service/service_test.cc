@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/testing/becomes_true.h"
 #include "fleet/fleet_for_test.h"
+#include "fleet/identity/member_folders.h"
 #include "fleet/proxy_for_test.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"

@@ -58,10 +58,6 @@ struct FleetServerOptions {
   std::function<absl::StatusOr<std::unique_ptr<FleetExtension>>(const FleetServerParts&)> extension = {};
 };
 
-// The folder, in that of the server's state, with the credentials of an operator: whoever can read the
-// server's state can do all that an operator can.
-inline std::string OperatorFolder(const std::string& server_folder) { return server_folder + "/operator"; }
-
 // Serves until it is destroyed. Thread safe.
 class FleetServer {
  public:

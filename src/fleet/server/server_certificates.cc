@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
-#include "fleet/server/fleet_server.h"
+#include "fleet/identity/member_folders.h"
 #include "fleet/wire/channel.h"
 
 namespace attune {

@@ -1,6 +1,6 @@
 // The folders of a fleet's members on this machine.
-#ifndef ATTUNE_CLI_FLEET_FOLDERS_H_
-#define ATTUNE_CLI_FLEET_FOLDERS_H_
+#ifndef ATTUNE_FLEET_IDENTITY_MEMBER_FOLDERS_H_
+#define ATTUNE_FLEET_IDENTITY_MEMBER_FOLDERS_H_
 
 #include <string>
 
@@ -18,6 +18,10 @@ absl::StatusOr<std::string> DefaultRunnerFolder();
 // Likewise $ATTUNE_SLURM and attune/slurm.
 absl::StatusOr<std::string> DefaultSlurmFolder();
 
+// The folder, in that of the server's state, with the credentials of an operator: whoever can read the
+// server's state can do all that an operator can.
+inline std::string OperatorFolder(const std::string& server_folder) { return server_folder + "/operator"; }
+
 }  // namespace attune
 
-#endif  // ATTUNE_CLI_FLEET_FOLDERS_H_
+#endif  // ATTUNE_FLEET_IDENTITY_MEMBER_FOLDERS_H_

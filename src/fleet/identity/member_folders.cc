@@ -1,4 +1,4 @@
-#include "cli/fleet_folders.h"
+#include "fleet/identity/member_folders.h"
 
 #include <cstdlib>
 #include <optional>
