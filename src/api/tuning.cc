@@ -56,6 +56,7 @@ std::string OptionsJson(const TuneOptions& o, const Network& network, const std:
                          {"patience", t.patience},
                          {"batch", t.batch},
                          {"measure_seconds", t.measure_seconds},
+                         {"execution_seconds", t.execution_seconds},
                          {"random_share", t.random_share},
                          {"transfer_from_runs", t.transfer_from_runs},
                          {"transfer_from_tasks", t.transfer_from_tasks},

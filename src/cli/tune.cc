@@ -166,6 +166,12 @@ void AddTuneCommand(CLI::App& app, Action& action) {
                    "the longest that timing one candidate may take (default: 0.8)")
       ->check(CLI::Range(0.01, 3600.0));
   command
+      ->add_option("--execution-seconds", tuning.execution_seconds,
+                   "the longest that one run of a candidate may take, unless its baseline takes half as long "
+                   "(default: 1, "
+                   "doubled up to 10 while more than a tenth of the candidates take longer)")
+      ->check(CLI::Range(0.01, 3600.0));
+  command
       ->add_option("--patience", tuning.patience,
                    "leave a task alone after so many trials without a gain (default: 200; 0: never)")
       ->check(CLI::Range(int64_t{0}, kMost));

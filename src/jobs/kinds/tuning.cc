@@ -53,6 +53,7 @@ void ReadSearch(SettingsReader& reader, TuneOptions& options) {
   reader.Read("batch", tuning.batch, 1, kMostBatch);
   reader.Read("builders", tuning.builders, 1, kMostBuilders);
   reader.Read("candidate_seconds", tuning.measure_seconds, kLeastSeconds, kMostCandidateSeconds);
+  reader.Read("execution_seconds", tuning.execution_seconds, kLeastSeconds, kMostCandidateSeconds);
   reader.Read("random_share", tuning.random_share, 0, 1);
   reader.Read("seed", seed, 0, INT64_MAX);
   reader.Read("transfer_runs", tuning.transfer_from_runs);

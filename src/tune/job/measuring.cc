@@ -82,6 +82,14 @@ MeasureOptions Measuring::Options() const {
   return options;
 }
 
+MeasureOptions Measuring::Options(const TaskTuning& task) const {
+  MeasureOptions options = Options();
+  const std::optional<Baseline>& baseline = task.baseline();
+  options.execution_seconds_limit =
+      execution_limit_.Of(baseline ? std::optional(baseline->seconds) : std::nullopt);
+  return options;
+}
+
 absl::Status Measuring::RecordData(const TuningTask& task) {
   const auto known = data_.find(task.digest);
   if (known != data_.end() && tools_.service->Has(known->second)) return absl::OkStatus();
@@ -129,7 +137,7 @@ absl::Status Measuring::Check(std::span<Attempt> attempts, std::span<const std::
     ASSIGN_OR_RETURN(attempt.kernel, Blob::Of(EncodeKernel(attempt.built.kernel)));
     RETURN_IF_ERROR(Put(*attempt.kernel));
     items.push_back({.kind = MeasureItem::Kind::kCheckKernel,
-                     .options = Options(),
+                     .options = Options(*tasks[attempt.task]),
                      .subject = attempt.kernel->digest(),
                      .data = data_.at(task.digest),
                      .processors = grant.processors});

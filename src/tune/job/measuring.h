@@ -16,6 +16,7 @@
 #include "job/job.h"
 #include "measure/service.h"
 #include "target/target.h"
+#include "tune/job/execution_limit.h"
 #include "tune/job/options.h"
 #include "tune/job/task_tuning.h"
 #include "tune/job/trial_log.h"
@@ -73,6 +74,10 @@ class Measuring {
 
   // The options for timing a candidate.
   MeasureOptions Options() const;
+  // Likewise, of a task that is still being searched.
+  MeasureOptions Options(const TaskTuning& task) const;
+  // The limit for candidates of the search, which Options() takes from here.
+  ExecutionLimit& execution_limit() { return execution_limit_; }
   // The most bytes that one process may use.
   int64_t memory_limit() const;
 
@@ -92,6 +97,7 @@ class Measuring {
   const std::function<bool()> is_stopped_;
   const int64_t memory_of_machine_;
   std::map<std::string, std::string> data_;  // digests of reference data, by task digest
+  ExecutionLimit execution_limit_{options_.execution_seconds};
 };
 
 }  // namespace attune

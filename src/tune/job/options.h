@@ -27,6 +27,7 @@ struct TuningOptions {
   int batch = 32;                  // candidates that are built, and then measured, together
   int builders = 0;                // processes that build, threads that select; 0: as many as processors
   double measure_seconds = 0.8;    // the longest time for timing one candidate
+  double execution_seconds = 0;    // ExecutionLimit's; 0: it rises
   double random_share = 0.1;       // the share of candidates that are proposed at random
   bool transfer_from_runs = true;  // earlier records of the same tasks count as trials
   // Candidates that were fast for similar tasks, in this run or in the records, are tried early, and the

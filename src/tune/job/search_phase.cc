@@ -244,6 +244,8 @@ absl::StatusOr<bool> SearchPhase::Take(Attempt& attempt, const Measurement& meas
     return is_given_up;
   }
   given_up_ = 0;
+  if (attempt.is_built())
+    context_.measuring.execution_limit().Note(measurement.outcome == TrialOutcome::kTimedOut);
   TrialNote note = {.outcome = measurement.outcome,
                     .timing = measurement.timing,
                     .reason = measurement.reason,
@@ -275,7 +277,7 @@ absl::Status SearchPhase::Time(const JobGrant& grant) {
   std::vector<Measuring::Timed> timed;
   for (Attempt& attempt : pending_) {
     const TaskTuning& task = *context_.tasks[attempt.task];
-    MeasureOptions options = context_.measuring.Options();
+    MeasureOptions options = context_.measuring.Options(task);
     if (!task.best().has_value()) options.abandon_ratio = 0;
     if (task.baseline().has_value() && task.best().has_value())
       options.best_ratio = task.best_seconds() / task.baseline_seconds();
@@ -330,6 +332,7 @@ absl::Status SearchPhase::Learn() {
     touched_[i] = false;
   }
   pending_.clear();
+  context_.measuring.execution_limit().EndBatch();
   next_ = StageKind::kSelect;
   return TrainModel();
 }

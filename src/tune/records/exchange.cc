@@ -112,6 +112,11 @@ class FileBuffer : public std::streambuf {
   std::array<char, 1 << 16> buffer_;
 };
 
+bool Selects(const RecordFilter& filter, const TuningRun& run) {
+  return (filter.run.empty() || run.id == filter.run) &&
+         (filter.device.empty() || run.device == filter.device);
+}
+
 }  // namespace
 
 absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::istream& lines,
@@ -158,7 +163,8 @@ absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, co
   return ImportRecords(database, lines, path, options);
 }
 
-absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source) {
+absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source,
+                                          const RecordFilter& which) {
   std::error_code ignored;
   if (std::filesystem::equivalent(source.path(), database.path(), ignored)) {
     return InvalidInput(source.path(), ": is the database that it would be merged into");
@@ -167,9 +173,11 @@ absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDataba
   const DatabaseSource target = [&database] { return &database; };
   Batch batch(target, report);
   ASSIGN_OR_RETURN(const std::vector<TuningRun> runs, source.Runs());
-  for (const TuningRun& run : runs) RETURN_IF_ERROR(batch.Add(run));
+  for (const TuningRun& run : runs) {
+    if (Selects(which, run)) RETURN_IF_ERROR(batch.Add(run));
+  }
   RETURN_IF_ERROR(
-      source.ForEachRecord({}, [&](const Record& record) { return batch.Add(record); }, &report.skipped));
+      source.ForEachRecord(which, [&](const Record& record) { return batch.Add(record); }, &report.skipped));
   RETURN_IF_ERROR(batch.Flush());
   if (report.skipped > 0)
     report.first_skipped = source.path() + ": some rows are no records that this attune can read";
@@ -181,8 +189,7 @@ absl::StatusOr<ExportReport> ExportRecords(RecordDatabase& database, const Recor
   ExportReport report;
   ASSIGN_OR_RETURN(const std::vector<TuningRun> runs, database.Runs());
   for (const TuningRun& run : runs) {
-    if (!filter.run.empty() && run.id != filter.run) continue;
-    if (!filter.device.empty() && run.device != filter.device) continue;
+    if (!Selects(filter, run)) continue;
     RETURN_IF_ERROR(write(ToJsonLine(run) + "\n"));
     ++report.runs;
   }

@@ -41,8 +41,10 @@ absl::StatusOr<ImportReport> ImportRecords(const DatabaseSource& database, std::
 absl::StatusOr<ImportReport> ImportRecordFile(const DatabaseSource& database, const std::string& path,
                                               const RecordImportOptions& options = {});
 
-// Adds everything from another database, `source`, which is only read.
-absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source);
+// Adds what `which` selects of another database, `source`, which is only read: its runs by filter.run and
+// filter.device.
+absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDatabase& source,
+                                          const RecordFilter& which = {});
 
 struct ExportReport {
   int64_t records = 0;
