@@ -57,7 +57,8 @@ MAY_INCLUDE = {
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "device", "measure", "job", "sched", "jobs", "fleet"],
     # The public C++ interface.
-    "library": ["base", "device", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h", "attune/compiler.hpp"],
+    "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
+                "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
     "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service", "sweep"],
 }

@@ -37,6 +37,10 @@
 
 #include "attune/attune.h"
 
+namespace attune {
+class MeasuringService;
+}
+
 namespace attune::compiler {
 
 enum class ErrorCode {
@@ -118,6 +122,29 @@ struct Control {
   std::stop_token stop = {};
 };
 
+// A machine that networks are tuned for, and measured on. A value type: copies are cheap. Any number of
+// threads may use it.
+class ATTUNE_EXPORT Device {
+ public:
+  // This machine.
+  static Device here();
+  // A device of the fleet that this user has joined (`attune fleet join`), or whose server he runs on this
+  // machine: one with this key, as `attune fleet list` shows them. The fleet's server must have the address
+  // `server`, "host:port", unless that is empty.
+  static Device in_fleet(const std::string& key, const std::string& server = {});
+
+  bool is_here() const { return service_ == nullptr; }
+  std::string fingerprint() const;  // of machines of this kind, whose records it shares
+  std::string cpu() const;          // as CompileOptions::cpus names it
+  int processors() const;           // that kernels may run on
+
+ private:
+  friend class Network;
+  explicit Device(std::shared_ptr<MeasuringService> service) : service_(std::move(service)) {}
+
+  std::shared_ptr<MeasuringService> service_;  // null: this machine
+};
+
 struct LoadOptions {
   // Sizes of the inputs' open dimensions: all sizes of an input, by its name.
   std::map<std::string, Shape> shapes = {};
@@ -127,6 +154,8 @@ struct LoadOptions {
   std::string signature = {};
   // 64 hexadecimal digits: an artifact must have this SHA-256. Refused for a model.
   std::string sha256 = {};
+  // What the network is for, as Network::on() has it; an artifact for a device of a fleet need not run here.
+  Device device = Device::here();
   Control control = {};
 };
 
@@ -177,13 +206,36 @@ struct TuneOptions {
   int threads = 1;  // that one inference is to run on
   int batch = 32;   // candidates that are built, and then measured, together
   uint64_t seed = 0;
+  // The longest that one execution of a candidate may take, unless its baseline takes half as long. 0: a
+  // second, which rises to ten while more than a tenth of the candidates take longer.
+  double execution_seconds = 0;
+  bool transfers_from_runs = true;  // whether what earlier runs have measured counts, for the same tasks
   // The database of records; empty: the user's own, which `attune records` shows. A killed run with the same
   // options goes on from there.
   std::string records = {};
+  // A file that what happens is appended to, as JSON lines; empty: none.
+  std::string events = {};
   // Called when something has happened; one call at a time.
   std::function<void(const TuningProgress&)> progress = {};
   // If a stop is requested, the run ends after what is measured now, with the best that it has found.
   std::stop_token stop = {};
+};
+
+// A kernel of a network that tuning chooses.
+struct TaskReport {
+  std::string description;
+  int64_t uses = 0;  // in the network
+  int64_t trials = 0, failed_trials = 0;
+  int64_t transferred_trials = 0;                 // of earlier runs, which count too
+  double baseline_seconds = 0, best_seconds = 0;  // of one execution; 0: not measured
+  std::string best_config;                        // empty: that of the baseline
+};
+
+// The time of one inference, as the sum of its kernels, after so many trials.
+struct TuningPoint {
+  double elapsed_seconds = 0;
+  int64_t trials = 0;
+  double network_seconds = 0;
 };
 
 struct TuningReport {
@@ -193,7 +245,11 @@ struct TuningReport {
   // Of one inference, measured interleaved; 0: nothing faster was found, and so nothing was measured.
   double baseline_seconds = 0, tuned_seconds = 0;
   bool was_stopped = false;
-  std::string records;  // the database
+  std::string records;      // the database
+  std::string fingerprint;  // the device's
+  std::vector<TaskReport> tasks = {};
+  std::vector<TuningPoint> curve = {};
+  std::map<std::string, double> stage_seconds = {};  // by the names of stages
 };
 
 struct CompileOptions {
@@ -248,6 +304,10 @@ class ATTUNE_EXPORT Network {
   Network(const Network&);
   Network& operator=(const Network&);
 
+  // The network for this device. From here on, it is optimized, tuned and compiled for the device, and run,
+  // verified, benched and profiled there; a network that was compiled before is compiled again, but an
+  // artifact stays as it is.
+  Network on(const Device& device) const;
   Network optimize(const OptimizeOptions& options = {}) const;
   // To 8-bit integers, calibrated with `samples` of typical inputs: all inputs, by name.
   Network quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options = {}) const;
@@ -271,7 +331,8 @@ class ATTUNE_EXPORT Network {
   // The milliseconds of each run, for so many seconds and at least 3 runs.
   std::vector<double> bench(double seconds = 1, int threads = 1, const NamedTensors& inputs = {},
                             uint64_t seed = 0) const;
-  // The time of each kernel, the slowest first: the median of `rounds` runs.
+  // The time of each kernel, the slowest first: the median of `rounds` runs, or of as many as a device of a
+  // fleet chooses.
   std::vector<KernelTime> profile(int rounds = 20, int threads = 1, const NamedTensors& inputs = {},
                                   uint64_t seed = 0) const;
 
@@ -289,6 +350,17 @@ class ATTUNE_EXPORT Network {
 
   std::shared_ptr<const State> state_;
 };
+
+// Records of tuning.
+struct RecordSelection {
+  std::string run = {};       // TuningReport::run; empty: those of all runs
+  bool is_best_only = false;  // the fastest of each task, device and number of threads
+};
+
+// Copies records from one database to another, which is made if it is missing; those that are there already
+// are not doubled. Returns how many were new. Both may be used by others meanwhile.
+ATTUNE_EXPORT int64_t copy_records(const std::string& from, const std::string& to,
+                                   const RecordSelection& which = {});
 
 // The library's version, "0.1.0", and what tells builds apart, of which the worker program has the same.
 ATTUNE_EXPORT std::string version();

@@ -7,11 +7,14 @@
     scores = network.run({"input": image})["output"]
 """
 from ._core import build_id, version
+from .device import Device
 from .errors import (CancelledError, Error, InternalError, InvalidError, NotFoundError, ResourceError, UnavailableError,
                      UnsupportedError)
 from .network import Network, Profile, load, zoo
 from .session import Session
+from .tuner import BenchmarkingContext, Evaluation, Tuner
 
 __version__ = version()
-__all__ = ["CancelledError", "Error", "InternalError", "InvalidError", "Network", "NotFoundError", "Profile",
-           "ResourceError", "Session", "UnavailableError", "UnsupportedError", "build_id", "load", "version", "zoo"]
+__all__ = ["BenchmarkingContext", "CancelledError", "Device", "Error", "Evaluation", "InternalError", "InvalidError",
+           "Network", "NotFoundError", "Profile", "ResourceError", "Session", "Tuner", "UnavailableError",
+           "UnsupportedError", "build_id", "load", "version", "zoo"]

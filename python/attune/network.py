@@ -12,6 +12,7 @@ import numpy
 
 from . import _core
 from ._progress import Line
+from .device import Device, as_device
 from .errors import InvalidError
 from .session import Session
 
@@ -36,16 +37,25 @@ class Network:
     and compiles.
     """
 
-    def __init__(self, core: _core.Network, progress: bool | None = None) -> None:
+    def __init__(self, core: _core.Network, progress: bool | None = None, device: Device | None = None) -> None:
         self._core = core
         self._progress = progress
+        self._device = device or Device.here()
         self._lock = threading.Lock()
         self._model: _core.Model | None = None
         self._idle: dict[int, list[Session]] = {}  # sessions that run() may use, by their threads
         self._owner = os.getpid()
 
     def _next(self, core: _core.Network) -> Network:
-        return Network(core, self._progress)
+        return Network(core, self._progress, self._device)
+
+    def on(self, device: str | Device) -> Network:
+        """The network for a device of the fleet that you have joined: its key, or a Device.
+
+        From here on, it is optimized, tuned and compiled for that device, and run, verified, benched and profiled there.
+        """
+        target = as_device(device)
+        return Network(self._core.on(target._core), self._progress, target)
 
     def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
                  examples: Arrays | None = None) -> Network:
@@ -74,16 +84,21 @@ class Network:
                                                   mixed, max_drop, clusters, equalize, correct_biases, threads, line.step))
 
     def tune(self, minutes: float = 0.0, trials: int = 0, trials_per_task: int = 0, threads: int = 1, batch: int = 32,
-             seed: int = 0, records: str | os.PathLike[str] = "") -> Network:
-        """Finds faster kernels for this machine by measuring them, which wants the machine for itself.
+             seed: int = 0, execution_seconds: float = 0.0, transfer: bool = True,
+             records: str | os.PathLike[str] = "", events: str | os.PathLike[str] = "") -> Network:
+        """Finds faster kernels for the device by measuring them, which wants the device for itself.
 
         Ends after `minutes` or `trials`, or without limits when nothing more is to be gained. threads: that one
-        inference is to run on. records: the database; by default the user's own. A run that is interrupted keeps what it
-        has measured, and the same call goes on from there.
+        inference is to run on. batch: candidates that are built, and then measured, together. execution_seconds: the
+        longest that one execution of a candidate may take; 0: a second, which rises while more than a tenth take longer.
+        transfer: whether what earlier runs have measured counts. records: the database; by default the user's own.
+        events: a file that what happens is appended to, as JSON lines. A run that is interrupted keeps what it has
+        measured, and the same call goes on from there.
         """
         with Line(self._progress) as line:
             return self._next(self._core.tune(trials, trials_per_task, 60.0 * minutes, threads, batch, seed,
-                                              os.fspath(records), line.tuning))
+                                              execution_seconds, transfer, os.fspath(records), os.fspath(events),
+                                              line.tuning))
 
     def compile(self, cpus: Sequence[str] = (), threads: int = 1, records: str | os.PathLike[str] = "",
                 compact: bool = False) -> Network:
@@ -112,11 +127,13 @@ class Network:
             return self._model
 
     def session(self, threads: int = 1) -> Session:
-        """A Session, for many runs. threads 0: as many as processors."""
+        """A Session on this machine, for many runs. threads 0: as many as processors."""
         return Session(self._compiled_model(), threads)
 
     def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
         """The outputs {name: array} of these inputs {name: array}. Thread safe."""
+        if not self._device.is_here:
+            return self._core.run(inputs, threads)
         if os.getpid() != self._owner:
             # A session of before the fork has lost its threads.
             self._idle, self._owner = {}, os.getpid()
@@ -190,23 +207,26 @@ class Profile(list[dict[str, Any]]):
 
 
 def load(model: Any, shapes: Mapping[str, Sequence[int]] | None = None, values: Arrays | None = None,
-         signature: str = "", sha256: str = "", progress: bool | None = None) -> Network:
+         signature: str = "", sha256: str = "", device: str | Device = "", progress: bool | None = None) -> Network:
     """Loads a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch, or an artifact that was compiled.
 
     model: a path, or an object with SerializeToString() such as an onnx.ModelProto. shapes: {input: sizes} of open
     dimensions. values: {input: array} of inputs that are the same in every run. sha256: what an artifact must have.
-    progress: whether long calls show how far they are; by default in terminals and notebooks.
+    device: what the network is for, as Network.on() has it; by default this machine. progress: whether long calls show how
+    far they are; by default in terminals and notebooks.
     """
+    target = as_device(device)
     with Line(progress) as line:
-        def read(path: str) -> _core.Network:
-            return _core.Network.load(path, {name: list(sizes) for name, sizes in (shapes or {}).items()}, values or {},
-                                      signature, sha256, line.step)
+        def read(path: str) -> Network:
+            core = _core.Network.load(path, {name: list(sizes) for name, sizes in (shapes or {}).items()}, values or {},
+                                      signature, sha256, target._core, line.step)
+            return Network(core, progress, target)
         if not hasattr(model, "SerializeToString"):
-            return Network(read(os.fspath(model)), progress)
+            return read(os.fspath(model))
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
             file.write(model.SerializeToString())
             file.flush()
-            return Network(read(file.name), progress)
+            return read(file.name)
 
 
 def zoo(name: str) -> Network:

@@ -24,6 +24,7 @@ namespace attune::python {
 namespace {
 
 namespace nb = nanobind;
+using compiler::Device;
 using compiler::Network;
 using Shapes = std::map<std::string, std::vector<int64_t>>;
 using Arrays = std::map<std::string, Array>;
@@ -106,12 +107,14 @@ auto Follow(const nb::object& progress, const Call& call) {
 }
 
 Network Load(const std::string& path, const Shapes& shapes, const Arrays& values,
-             const std::string& signature, const std::string& sha256, const nb::object& progress) {
+             const std::string& signature, const std::string& sha256, const Device& device,
+             const nb::object& progress) {
   compiler::LoadOptions options;
   options.shapes = shapes;
   for (const auto& [name, array] : values) options.values[name] = ToTensor(array, name);
   options.signature = signature;
   options.sha256 = sha256;
+  options.device = device;
   return Follow(progress, [&](compiler::Control control) {
     options.control = std::move(control);
     return Network::load(path, options);
@@ -152,7 +155,8 @@ Network Quantize(const Network& network, const std::vector<Arrays>& samples, int
 }
 
 Network Tune(const Network& network, int64_t trials, int64_t trials_per_task, double seconds, int threads,
-             int batch, uint64_t seed, const std::string& records, const nb::object& progress) {
+             int batch, uint64_t seed, double execution_seconds, bool transfers_from_runs,
+             const std::string& records, const std::string& events, const nb::object& progress) {
   compiler::TuneOptions options;
   options.trials = trials;
   options.trials_per_task = trials_per_task;
@@ -160,7 +164,10 @@ Network Tune(const Network& network, int64_t trials, int64_t trials_per_task, do
   options.threads = threads;
   options.batch = batch;
   options.seed = seed;
+  options.execution_seconds = execution_seconds;
+  options.transfers_from_runs = transfers_from_runs;
   options.records = records;
+  options.events = events;
   Latest<compiler::TuningProgress> latest;
   options.progress = [&](const compiler::TuningProgress& report) { latest.Set(report); };
   return RunInterruptibly(
@@ -194,6 +201,17 @@ nb::bytes Artifact(const Network& network) {
   return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+// An array with the tensor's memory.
+nb::object OwnedArray(compiler::Tensor tensor) {
+  auto kept = std::make_unique<compiler::Tensor>(std::move(tensor));
+  const std::span<std::byte> bytes = kept->mutable_bytes();
+  const attune_dtype dtype = kept->dtype();
+  const compiler::Shape shape = kept->shape();
+  const nb::capsule owner(kept.release(),
+                          [](void* data) noexcept { delete static_cast<compiler::Tensor*>(data); });
+  return ToNumpy(bytes.data(), dtype, shape, owner, /*is_writable=*/true);
+}
+
 nb::dict ToDict(const compiler::TuningReport& report) {
   nb::dict fields;
   fields["run"] = report.run;
@@ -203,7 +221,36 @@ nb::dict ToDict(const compiler::TuningReport& report) {
   fields["tuned_seconds"] = report.tuned_seconds;
   fields["was_stopped"] = report.was_stopped;
   fields["records"] = report.records;
+  fields["fingerprint"] = report.fingerprint;
+  nb::list tasks, curve;
+  for (const compiler::TaskReport& task : report.tasks) {
+    nb::dict row;
+    row["description"] = task.description;
+    row["uses"] = task.uses;
+    row["trials"] = task.trials;
+    row["failed_trials"] = task.failed_trials;
+    row["transferred_trials"] = task.transferred_trials;
+    row["baseline_seconds"] = task.baseline_seconds;
+    row["best_seconds"] = task.best_seconds;
+    row["best_config"] = task.best_config;
+    tasks.append(row);
+  }
+  for (const compiler::TuningPoint& point : report.curve)
+    curve.append(nb::make_tuple(point.elapsed_seconds, point.trials, point.network_seconds));
+  fields["tasks"] = tasks;
+  fields["curve"] = curve;
+  fields["stage_seconds"] = report.stage_seconds;
   return fields;
+}
+
+// The outputs that the network's device computes.
+nb::dict RunOnDevice(const Network& network, const Arrays& inputs, int threads) {
+  const compiler::NamedTensors tensors = ToTensors(inputs);
+  nb::dict outputs;
+  for (compiler::NamedTensor& output :
+       RunInterruptibly([&](const std::stop_token&) { return network.run(tensors, threads); }, [] {}))
+    outputs[output.name.c_str()] = OwnedArray(std::move(output.tensor));
+  return outputs;
 }
 
 nb::list Verify(const Network& network, const Arrays& inputs, uint64_t seed, int threads) {
@@ -315,9 +362,26 @@ NB_MODULE(_core, m) {
   m.def("version", &compiler::version);
   m.def("build_id", &compiler::build_id);
 
+  m.def(
+      "copy_records",
+      [](const std::string& from, const std::string& to, const std::string& run, bool is_best_only) {
+        return compiler::copy_records(from, to, {.run = run, .is_best_only = is_best_only});
+      },
+      nb::call_guard<nb::gil_scoped_release>());
+
+  nb::class_<Device>(m, "Device")
+      .def_static("here", &Device::here)
+      .def_static("in_fleet", &Device::in_fleet, nb::call_guard<nb::gil_scoped_release>())
+      .def("is_here", &Device::is_here)
+      .def("fingerprint", &Device::fingerprint)
+      .def("cpu", &Device::cpu)
+      .def("processors", &Device::processors);
+
   nb::class_<Network>(m, "Network")
       .def_static("load", &Load)
       .def_static("zoo", &Network::zoo, nb::call_guard<nb::gil_scoped_release>())
+      .def("on", &Network::on)
+      .def("run", &RunOnDevice)
       .def("optimize", &Optimize)
       .def("quantize", &Quantize)
       .def("tune", &Tune)
@@ -335,15 +399,8 @@ NB_MODULE(_core, m) {
            })
       .def("profile", &Profile)
       .def("inputs", &Inputs)
-      .def("random_input",
-           [](const Network& network, const std::string& name, uint64_t seed) {
-             auto tensor = std::make_unique<compiler::Tensor>(network.random_input(name, seed).tensor);
-             compiler::Tensor& kept = *tensor;
-             const nb::capsule owner(
-                 tensor.release(), [](void* data) noexcept { delete static_cast<compiler::Tensor*>(data); });
-             return ToNumpy(kept.mutable_bytes().data(), kept.dtype(), kept.shape(), owner,
-                            /*is_writable=*/true);
-           })
+      .def("random_input", [](const Network& network, const std::string& name,
+                              uint64_t seed) { return OwnedArray(network.random_input(name, seed).tensor); })
       .def("sizes", &Sizes)
       .def("is_compiled", &Network::is_compiled)
       .def("is_quantized", &Network::is_quantized)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/network_on_device.h"
 #include "api/samples.h"
 #include "base/memory_file.h"
 #include "base/status.h"
@@ -58,13 +59,13 @@ attune::Network Network::State::Optimized(const Control& control) const {
   if (optimized) return *optimized;
   OptimizeOptions options = optimizing;
   options.control = control;
-  return OptimizeAs(imported, options);
+  return OptimizeAs(imported, options, service.get());
 }
 
 attune::Network Network::State::Compiled() const {
   if (compiled) return *compiled;
   if (imported.is_compiled()) return imported;
-  return CompileAs(Optimized(), {}, optimizing.weights);
+  return CompileAs(Optimized(), {}, optimizing.weights, service.get());
 }
 
 Network::Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -80,9 +81,11 @@ Network Network::load(const std::string& path, const LoadOptions& options) {
   loading.control = following.work();
   loading.artifact.sha256 = options.sha256;
   for (const auto& [name, value] : options.values) loading.values[name] = TensorAccess::ToOwn(value);
+  loading.artifact.describe_only = !options.device.is_here();
   const attune::Network network = attune::Network::Load(path, loading);
   Check(network.status());
-  return Network(std::make_shared<const State>(network));
+  return Network(
+      std::make_shared<const State>(State{.imported = network, .service = options.device.service_}));
 }
 
 Network Network::zoo(const std::string& name) {
@@ -98,17 +101,25 @@ Network Network::from_artifact(std::span<const std::byte> bytes) {
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
+Network Network::on(const Device& device) const {
+  return Network(std::make_shared<const State>(State{.imported = state_->imported,
+                                                     .optimizing = state_->optimizing,
+                                                     .service = device.service_,
+                                                     .file = state_->file}));
+}
+
 Network Network::optimize(const OptimizeOptions& options) const {
-  State state = {.imported = state_->imported, .optimizing = options};
-  state.optimized = OptimizeAs(state.imported, options);
+  State state = {.imported = state_->imported, .optimizing = options, .service = state_->service};
+  state.optimized = OptimizeAs(state.imported, options, state.service.get());
   state.optimizing.control = {};
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
 Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options) const {
   Following following(options.control);
-  attune::QuantizeOptions quantizing = QuantizeOptionsOf(
-      options.is_mixed ? "auto" : "int8", {}, Value(HostTarget()), /*is_here=*/true, following.work());
+  attune::QuantizeOptions quantizing =
+      QuantizeOptionsOf(options.is_mixed ? "auto" : "int8", {}, TargetOf(state_->service.get()),
+                        state_->service == nullptr, following.work());
   quantizing.calibration.method = MethodOf(options.calibration);
   quantizing.calibration.percentile = options.percentile;
   quantizing.max_drop = options.max_drop;
@@ -118,7 +129,9 @@ Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeO
   quantizing.threads = options.threads;
   std::vector<std::vector<attune::NamedTensor>> own;
   for (const NamedTensors& sample : samples) own.push_back(ToOwn(sample));
-  State state = {.imported = state_->imported.Quantize(own, quantizing), .optimizing = state_->optimizing};
+  State state = {.imported = state_->imported.Quantize(own, quantizing),
+                 .optimizing = state_->optimizing,
+                 .service = state_->service};
   Check(state.imported.status());
   if (state_->optimized) state.optimized = state.Optimized(options.control);
   return Network(std::make_shared<const State>(std::move(state)));
@@ -135,7 +148,7 @@ Network Network::compile(const CompileOptions& options) const {
     compiling.records = state_->tuning->records;
   State state = *state_;
   state.optimized = state.Optimized(options.control);
-  state.compiled = CompileAs(*state.optimized, compiling, state.optimizing.weights);
+  state.compiled = CompileAs(*state.optimized, compiling, state.optimizing.weights, state.service.get());
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
@@ -155,25 +168,40 @@ void Network::save_onnx(const std::string& path) const {
 }
 
 NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
-  return compiler::FromOwn(Value(state_->Compiled().Run(ToOwn(inputs), threads)));
+  const attune::Network compiled = state_->Compiled();
+  return compiler::FromOwn(Value(
+      state_->service == nullptr ? compiled.Run(ToOwn(inputs), threads)
+                                 : NetworkOnDevice(*state_->service).Run(compiled, ToOwn(inputs), threads)));
 }
 
 std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t seed, int threads) const {
   std::vector<OutputCheck> checks;
-  const VerifyReport report = Value(state_->Compiled().Verify(ToOwn(inputs), seed, threads));
+  const attune::Network compiled = state_->Compiled();
+  const VerifyReport report =
+      Value(state_->service == nullptr
+                ? compiled.Verify(ToOwn(inputs), seed, threads)
+                : NetworkOnDevice(*state_->service).Verify(compiled, ToOwn(inputs), seed, threads));
   for (const attune::OutputCheck& check : report.outputs) checks.push_back(FromOwn(check));
   return checks;
 }
 
 std::vector<double> Network::bench(double seconds, int threads, const NamedTensors& inputs,
                                    uint64_t seed) const {
-  return Value(state_->Compiled().Bench(threads, seconds, ToOwn(inputs), seed));
+  const attune::Network compiled = state_->Compiled();
+  return Value(
+      state_->service == nullptr
+          ? compiled.Bench(threads, seconds, ToOwn(inputs), seed)
+          : NetworkOnDevice(*state_->service).Bench(compiled, threads, seconds, ToOwn(inputs), seed));
 }
 
 std::vector<KernelTime> Network::profile(int rounds, int threads, const NamedTensors& inputs,
                                          uint64_t seed) const {
   std::vector<KernelTime> times;
-  const ProfileReport report = Value(state_->Compiled().Profile(threads, rounds, ToOwn(inputs), seed));
+  const attune::Network compiled = state_->Compiled();
+  const ProfileReport report =
+      Value(state_->service == nullptr
+                ? compiled.Profile(threads, rounds, ToOwn(inputs), seed)
+                : NetworkOnDevice(*state_->service).Profile(compiled, threads, ToOwn(inputs), seed));
   for (const KernelProfile& kernel : report.kernels) times.push_back(FromOwn(kernel));
   return times;
 }

@@ -8,12 +8,15 @@
 #include "api/network.h"
 #include "attune/compiler.hpp"
 #include "base/memory_file.h"
+#include "measure/service.h"
+#include "target/target.h"
 
 namespace attune::compiler {
 
 struct Network::State {
   attune::Network imported;  // as the file has it, or quantized
   OptimizeOptions optimizing = {};
+  std::shared_ptr<MeasuringService> service = {};  // of the network's device; null: this machine
   std::optional<attune::Network> optimized = {}, compiled = {};
   std::shared_ptr<const TuningReport> tuning = {};
   std::shared_ptr<const MemoryFile> file =
@@ -24,9 +27,13 @@ struct Network::State {
   attune::Network Compiled() const;
 };
 
-// Optimizes and compiles; throws as Network does.
-attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOptions& options);
-attune::Network CompileAs(const attune::Network& optimized, const CompileOptions& options, Weights weights);
+// Optimizes and compiles for the device of the service; null: this machine. Throws as Network does.
+attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOptions& options,
+                           const MeasuringService* service);
+attune::Network CompileAs(const attune::Network& optimized, const CompileOptions& options, Weights weights,
+                          const MeasuringService* service);
+// The device's target.
+Target TargetOf(const MeasuringService* service);
 
 }  // namespace attune::compiler
 

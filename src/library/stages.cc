@@ -36,19 +36,21 @@ absl::StatusOr<PassPlan> PlanOf(const OptimizeOptions& options) {
   return plan;
 }
 
-// The targets with these names, or this machine.
-std::vector<Target> TargetsOf(const std::vector<std::string>& cpus) {
+// The targets with these names, or the device's.
+std::vector<Target> TargetsOf(const std::vector<std::string>& cpus, const MeasuringService* service) {
   std::vector<Target> targets;
   for (const std::string& cpu : cpus) targets.push_back(Value(TargetByName(cpu)));
-  if (targets.empty()) targets.push_back(Value(HostTarget()));
+  if (targets.empty()) targets.push_back(TargetOf(service));
   return targets;
 }
 
 // Null: the strategies' cost models choose.
-std::shared_ptr<const KernelChooser> ChooserOf(const CompileOptions& options) {
+std::shared_ptr<const KernelChooser> ChooserOf(const CompileOptions& options,
+                                               const MeasuringService* service) {
   // Records describe devices, not processors of a name.
   if (!options.cpus.empty() || options.records == "none") return nullptr;
-  auto chooser = LoadRecordChooser(options.records, DeviceFingerprint(), options.threads);
+  const std::string fingerprint = service == nullptr ? DeviceFingerprint() : service->device().fingerprint;
+  auto chooser = LoadRecordChooser(options.records, fingerprint, options.threads);
   // Nobody has asked for the user's own records.
   if (!chooser.ok() && options.records.empty()) return nullptr;
   return Value(std::move(chooser));
@@ -56,11 +58,17 @@ std::shared_ptr<const KernelChooser> ChooserOf(const CompileOptions& options) {
 
 }  // namespace
 
-attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOptions& options) {
+Target TargetOf(const MeasuringService* service) {
+  return service == nullptr ? Value(HostTarget()) : service->device().target;
+}
+
+attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOptions& options,
+                           const MeasuringService* service) {
   Check(imported.status());
-  Check(CheckPrecision(options.precision, Value(HostTarget())));
+  Check(CheckPrecision(options.precision, TargetOf(service)));
   Following following(options.control);
   attune::OptimizeOptions optimizing;
+  optimizing.measure = service == nullptr;
   optimizing.examples = ToOwn(options.examples);
   optimizing.control = following.work();
   const attune::Network optimized = imported.Optimize(Value(PlanOf(options)), optimizing);
@@ -68,10 +76,11 @@ attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOption
   return optimized;
 }
 
-attune::Network CompileAs(const attune::Network& optimized, const CompileOptions& options, Weights weights) {
+attune::Network CompileAs(const attune::Network& optimized, const CompileOptions& options, Weights weights,
+                          const MeasuringService* service) {
   Following following(options.control);
-  const std::shared_ptr<const KernelChooser> chooser = ChooserOf(options);
-  std::vector<Target> targets = TargetsOf(options.cpus);
+  const std::shared_ptr<const KernelChooser> chooser = ChooserOf(options, service);
+  std::vector<Target> targets = TargetsOf(options.cpus, service);
   attune::CompileOptions compiling;
   compiling.target = targets.front();
   compiling.more_targets.assign(targets.begin() + 1, targets.end());

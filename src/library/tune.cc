@@ -33,6 +33,32 @@ void NameBuild() {
   std::call_once(once, [] { SetBuildId(kBuildId); });
 }
 
+TuningReport ReportOf(NetworkTuner& tuner) {
+  const TuningSummary summary = tuner.job().Summary();
+  TuningReport report = {.run = summary.run,
+                         .trials = summary.trials,
+                         .elapsed_seconds = summary.elapsed_seconds,
+                         .baseline_seconds = summary.untuned_seconds,
+                         .tuned_seconds = summary.tuned_seconds,
+                         .was_stopped = tuner.job().is_stopped(),
+                         .records = tuner.records_path(),
+                         .fingerprint = summary.device,
+                         .stage_seconds = summary.stage_seconds};
+  for (const TaskSummary& task : summary.tasks) {
+    report.tasks.push_back({.description = task.description,
+                            .uses = task.uses,
+                            .trials = task.trials,
+                            .failed_trials = task.failed,
+                            .transferred_trials = task.transferred,
+                            .baseline_seconds = task.default_seconds,
+                            .best_seconds = task.best_seconds,
+                            .best_config = task.is_untuned() ? "" : task.best_config});
+  }
+  for (const CurvePoint& point : summary.curve)
+    report.curve.push_back({point.elapsed_seconds, point.trials, point.network_seconds});
+  return report;
+}
+
 absl::Status RunToEnd(NetworkTuner& tuner, const TuneOptions& options) {
   TuningJob& job = tuner.job();
   const std::stop_callback stops(options.stop, [&job] { job.Cancel(); });
@@ -61,20 +87,16 @@ Network Network::tune(const TuneOptions& options) const {
   tuning.tuning.threads = options.threads;
   tuning.tuning.batch = options.batch;
   tuning.tuning.seed = options.seed;
+  tuning.tuning.execution_seconds = options.execution_seconds;
+  tuning.tuning.transfer_from_runs = options.transfers_from_runs;
   tuning.records = options.records;
+  tuning.events = options.events;
+  tuning.service = state.service;
   const std::unique_ptr<NetworkTuner> tuner = Value(NetworkTuner::Create(*state.optimized, tuning));
   Check(RunToEnd(*tuner, options));
   state.compiled = Value(tuner->Compile());
   Check(state.compiled->status());
-  const TuningSummary summary = tuner->job().Summary();
-  state.tuning =
-      std::make_shared<const TuningReport>(TuningReport{.run = summary.run,
-                                                        .trials = summary.trials,
-                                                        .elapsed_seconds = summary.elapsed_seconds,
-                                                        .baseline_seconds = summary.untuned_seconds,
-                                                        .tuned_seconds = summary.tuned_seconds,
-                                                        .was_stopped = tuner->job().is_stopped(),
-                                                        .records = tuner->records_path()});
+  state.tuning = std::make_shared<const TuningReport>(ReportOf(*tuner));
   return Network(std::make_shared<const State>(std::move(state)));
 }
 

@@ -1,0 +1,36 @@
+// The public class Device.
+#include "device/device.h"
+
+#include "base/status.h"
+#include "device/host.h"
+#include "fleet/client/joined_fleet.h"
+#include "fleet/client/remote_service.h"
+#include "library/convert.h"
+#include "library/network_state.h"
+
+namespace attune::compiler {
+
+Device Device::here() { return Device(nullptr); }
+
+Device Device::in_fleet(const std::string& key, const std::string& server) {
+  const FleetCredentials credentials = Value(JoinedCredentials());
+  if (!server.empty() && server != credentials.server) {
+    Check(InvalidInput(server, ": this user has joined the fleet of ", credentials.server,
+                       "; join the other one with attune fleet join, or leave the server out"));
+  }
+  return Device(
+      Value(RemoteMeasuringService::Open(std::make_shared<FleetClient>(credentials), {.key = key})));
+}
+
+std::string Device::fingerprint() const {
+  return service_ == nullptr ? DeviceFingerprint() : service_->device().fingerprint;
+}
+
+std::string Device::cpu() const { return TargetOf(service_.get()).name; }
+
+int Device::processors() const {
+  const DeviceInfo info = service_ == nullptr ? Value(HostDevice()) : service_->device();
+  return static_cast<int>(info.usable.size());
+}
+
+}  // namespace attune::compiler
