@@ -45,7 +45,8 @@ MAY_INCLUDE = {
     "sched": ["base", "job"],
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
     "measure": ["base", "device", "runtime/device.h", "attune/attune.h", "artifact/artifact.h"],
-    "fleet": ["base", "base/sqlite", "job", "sched", "device", "measure"],
+    "http": ["base"],
+    "fleet": ["base", "base/sqlite", "http", "job", "sched", "device", "measure"],
     "tune/task": EARLY + ["reference", "tensor", "target", "lower", "plan", "compile", "measure"],
     "tune/search": ["base", "tune/task"],
     "tune/records": ["base", "base/sqlite", "lower", "plan", "measure", "tune/task"],

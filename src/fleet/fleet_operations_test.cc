@@ -31,7 +31,7 @@ MockAnswer PeaksOfTest(const MeasureItem&) {
 std::string Get(const std::string& address, const std::string& path) {
   const size_t colon = address.rfind(':');
   boost::asio::ip::tcp::iostream stream(address.substr(0, colon), address.substr(colon + 1));
-  stream << "GET " << path << " HTTP/1.1\r\nHost: test\r\n\r\n" << std::flush;
+  stream << "GET " << path << " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n" << std::flush;
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

@@ -21,16 +21,18 @@
 #include "fleet/server/enrolment_service.h"
 #include "fleet/server/fleet_authority.h"
 #include "fleet/server/fleet_service.h"
-#include "fleet/server/http_server.h"
 #include "fleet/server/metrics.h"
 #include "fleet/server/metrics_text.h"
 #include "fleet/server/server_certificates.h"
 #include "fleet/store/sqlite_fleet_store.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/grpc_log.h"
+#include "http/server.h"
 
 namespace attune {
 namespace {
+
+constexpr int kMostWatchers = 32;  // connections of programs that ask for metrics and health
 
 constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1;
 constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
@@ -128,15 +130,20 @@ struct FleetServer::Parts {
     return FormatMetrics(metrics) + more.text();
   }
 
-  HttpServer::Routes Routes() const {
-    return {
-        {"/metrics", [this] { return HttpAnswer{.body = Metrics(), .content_type = kMetricsContentType}; }},
-        {"/healthz", [] { return HttpAnswer{.body = "the server lives\n"}; }},
-        {"/readyz", [this] {
-           const absl::Status ready = Readiness();
-           return ready.ok() ? HttpAnswer{.body = "the server is ready\n"}
-                             : HttpAnswer{.status = 503, .body = absl::StrCat(ready.message(), "\n")};
-         }}};
+  HttpRouter Routes() const {
+    HttpRouter router;
+    router.Add({"GET", "/metrics", [this](const HttpRequest&) {
+                  return HttpResponse{.body = Metrics(), .content_type = kMetricsContentType};
+                }});
+    router.Add(
+        {"GET", "/healthz", [](const HttpRequest&) { return HttpResponse{.body = "the server lives\n"}; }});
+    router.Add({"GET", "/readyz", [this](const HttpRequest&) {
+                  const absl::Status ready = Readiness();
+                  return ready.ok()
+                             ? HttpResponse{.body = "the server is ready\n"}
+                             : HttpResponse{.status = 503, .body = absl::StrCat(ready.message(), "\n")};
+                }});
+    return router;
   }
 
   ~Parts() {
@@ -198,7 +205,10 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   RETURN_IF_ERROR(parts->certificates->WriteOperators());
   if (parts->extension != nullptr) RETURN_IF_ERROR(parts->extension->Begin());
   if (!options.metrics.empty()) {
-    ASSIGN_OR_RETURN(parts->http, HttpServer::Start({.address = options.metrics}, parts->Routes()));
+    ASSIGN_OR_RETURN(
+        parts->http,
+        HttpServer::Start({.address = options.metrics, .most_connections = kMostWatchers, .threads = 1},
+                          parts->Routes()));
     parts->metrics_address = parts->http->address();
   }
   if (!StartThread(parts->timer, [&running = *parts] { running.RunTimer(); }))

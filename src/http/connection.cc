@@ -1,0 +1,298 @@
+#include "http/connection.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream_base.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "http/problem.h"
+
+namespace attune {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using boost::system::error_code;
+
+std::chrono::steady_clock::duration Seconds(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(seconds));
+}
+
+// Lives as long as an operation of its own is under way. Stream: beast::tcp_stream, or beast::ssl_stream of
+// it.
+template <typename Stream>
+class ConnectionOf final : public HttpConnection, public std::enable_shared_from_this<ConnectionOf<Stream>> {
+ public:
+  template <typename... Arguments>
+  explicit ConnectionOf(HttpService& service, std::string peer, Arguments&&... arguments)
+      : service_(service),
+        peer_(std::move(peer)),
+        stream_(std::forward<Arguments>(arguments)...),
+        heartbeat_(stream_.get_executor()) {
+    service_.connections.insert(this);
+  }
+  ~ConnectionOf() override { service_.connections.erase(this); }
+  ConnectionOf(const ConnectionOf&) = delete;
+  ConnectionOf& operator=(const ConnectionOf&) = delete;
+
+  void Begin() {
+    if constexpr (kIsEncrypted) {
+      LimitTime();
+      stream_.async_handshake(asio::ssl::stream_base::server, [self = Self()](error_code error) {
+        if (!error) self->ReadHeader();
+      });
+    } else {
+      ReadHeader();
+    }
+  }
+
+  void End() override {
+    if (events_ != nullptr) {
+      events_->Close();
+    } else if (is_waiting_) {
+      Lowest().cancel();
+    }
+  }
+
+ private:
+  static constexpr bool kIsEncrypted = !std::is_same_v<Stream, beast::tcp_stream>;
+
+  std::shared_ptr<ConnectionOf> Self() { return this->shared_from_this(); }
+  beast::tcp_stream& Lowest() { return beast::get_lowest_layer(stream_); }
+
+  // Limits all that comes until the next call together, so that a slow peer cannot gain time byte by byte.
+  void LimitTime() { Lowest().expires_after(Seconds(service_.options.seconds_limit)); }
+
+  void ReadHeader() {
+    if (service_.is_ending) return Close();
+    is_waiting_ = true;
+    parser_.emplace();
+    parser_->header_limit(static_cast<uint32_t>(service_.options.most_header_bytes));
+    parser_->body_limit(std::numeric_limits<uint64_t>::max());  // until it is known what the request wants
+    LimitTime();
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = Self()](error_code error, size_t) { self->HaveHeader(error); });
+  }
+
+  void HaveHeader(error_code error) {
+    is_waiting_ = false;
+    if (error == http::error::header_limit) return Refuse(431, "the header is too large");
+    if (IsNoHttp(error))
+      return Refuse(400, absl::StrCat("this is no request of HTTP/1.1: ", error.message()));
+    // The peer is gone or too slow.
+    if (error) return Close();
+    const auto& header = parser_->get();
+    const size_t most = service_.router.MostBodyBytes(View(header.method_string()), View(header.target()));
+    if (parser_->content_length().value_or(0) > most) return Refuse(413, TooLarge(most));
+    parser_->body_limit(most);
+    if (View(header[http::field::expect]) == "100-continue") return WriteContinue();
+    ReadBody();
+  }
+
+  void WriteContinue() {
+    auto answer = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
+    http::async_write(stream_, *answer, [self = Self(), answer](error_code error, size_t) {
+      if (!error) self->ReadBody();
+    });
+  }
+
+  void ReadBody() {
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = Self()](error_code error, size_t) { self->HaveRequest(error); });
+  }
+
+  void HaveRequest(error_code error) {
+    if (error == http::error::body_limit) return Refuse(413, TooLarge(0));
+    if (error) return Close();
+    keeps_alive_ = parser_->keep_alive();
+    is_head_ = parser_->get().method() == http::verb::head;
+    asio::post(*service_.pool, [self = Self(), request = TakeRequest()]() mutable {
+      auto response = std::make_shared<HttpResponse>(self->service_.router.Answer(std::move(request)));
+      asio::post(self->stream_.get_executor(), [self, response] { self->Write(std::move(*response)); });
+    });
+  }
+
+  HttpRequest TakeRequest() {
+    auto& given = parser_->get();
+    HttpRequest request = {.method = std::string(View(given.method_string())),
+                           .path = std::string(View(given.target())),
+                           .body = std::move(given.body()),
+                           .peer = peer_};
+    for (const auto& field : given) {
+      const std::string name = absl::AsciiStrToLower(View(field.name_string()));
+      std::string& value = request.headers[name];
+      absl::StrAppend(&value, value.empty() ? "" : ", ", View(field.value()));
+    }
+    return request;
+  }
+
+  void Refuse(int status, std::string_view why) {
+    keeps_alive_ = false;
+    Write(Problem(status, why));
+  }
+
+  void Write(HttpResponse response) {
+    if (response.events != nullptr) return WriteEvents(std::move(response));
+    written_.emplace(static_cast<http::status>(response.status), 11);
+    SetHeaders(*written_, response);
+    written_->keep_alive(keeps_alive_ && !service_.is_ending);
+    written_->body() = std::move(response.body);
+    written_->prepare_payload();
+    // The length stays that of the body.
+    if (is_head_) written_->body().clear();
+    LimitTime();
+    http::async_write(stream_, *written_, [self = Self()](error_code error, size_t) {
+      if (error) return;
+      if (self->written_->keep_alive()) return self->ReadHeader();
+      self->Close();
+    });
+  }
+
+  template <typename Message>
+  static void SetHeaders(Message& message, const HttpResponse& response) {
+    message.set(http::field::content_type, response.content_type);
+    for (const auto& [name, value] : response.headers) message.set(name, value);
+  }
+
+  void WriteEvents(HttpResponse response) {
+    events_ = std::move(response.events);
+    response.content_type = "text/event-stream";
+    response.headers["Cache-Control"] = "no-store";
+    begin_.emplace(static_cast<http::status>(response.status), 11);
+    SetHeaders(*begin_, response);
+    begin_->chunked(true);
+    begin_->keep_alive(false);
+    serializer_.emplace(*begin_);
+    LimitTime();
+    http::async_write_header(stream_, *serializer_, [self = Self()](error_code error, size_t) {
+      if (error || self->service_.is_ending) self->events_->Close();
+      if (error) return;
+      self->Watch();
+      const std::weak_ptr<ConnectionOf> weak = self;
+      self->events_->OnReady([weak] {
+        if (const auto connection = weak.lock())
+          asio::post(connection->stream_.get_executor(), [connection] { connection->WriteMore(); });
+      });
+    });
+  }
+
+  // Sees when the peer is gone, of whom nothing more is expected, and says from time to time that this end
+  // lives.
+  void Watch() {
+    Lowest().expires_never();
+    stream_.async_read_some(asio::buffer(ignored_), [self = Self()](error_code error, size_t) {
+      if (!error) return self->Watch();
+      self->EndEvents();
+    });
+    KeepAlive();
+  }
+
+  void KeepAlive() {
+    heartbeat_.expires_after(Seconds(service_.options.heartbeat_seconds));
+    heartbeat_.async_wait([weak = std::weak_ptr<ConnectionOf>(Self())](error_code error) {
+      const auto self = weak.lock();
+      if (error || self == nullptr || self->events_ == nullptr) return;
+      if (!self->is_writing_) self->WriteChunk(": alive\n\n");
+      self->KeepAlive();
+    });
+  }
+
+  void WriteMore() {
+    if (is_writing_ || events_ == nullptr) return;
+    EventStream::Pending pending = events_->Take();
+    if (!pending.text.empty()) return WriteChunk(std::move(pending.text));
+    if (pending.is_closed) WriteLastChunk();
+  }
+
+  void WriteChunk(std::string text) {
+    is_writing_ = true;
+    chunk_ = std::move(text);
+    asio::async_write(stream_, http::make_chunk(asio::buffer(chunk_)),
+                      [self = Self()](error_code error, size_t) {
+                        self->is_writing_ = false;
+                        if (error) return self->EndEvents();
+                        self->WriteMore();
+                      });
+  }
+
+  void WriteLastChunk() {
+    is_writing_ = true;
+    asio::async_write(stream_, http::make_chunk_last(),
+                      [self = Self()](error_code, size_t) { self->EndEvents(); });
+  }
+
+  void EndEvents() {
+    if (events_ == nullptr) return;
+    events_->Close();
+    events_->OnReady(nullptr);
+    events_ = nullptr;
+    heartbeat_.cancel();
+    Close();
+  }
+
+  void Close() {
+    error_code ignored;  // the peer is gone already
+    ignored = Lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+  }
+
+  static bool IsNoHttp(error_code error) {
+    return error && error != http::error::end_of_stream && error != http::error::partial_message &&
+           error.category() == http::make_error_code(http::error::bad_method).category();
+  }
+  static std::string TooLarge(size_t most) {
+    return absl::StrCat("the body is too large",
+                        most > 0 ? absl::StrCat("; it may have ", most, " bytes") : "");
+  }
+  static std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
+
+  HttpService& service_;
+  const std::string peer_;
+  Stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::response<http::string_body>> written_;
+  bool is_waiting_ = false;  // for a request
+  bool keeps_alive_ = false, is_head_ = false;
+
+  // While events are written.
+  std::shared_ptr<EventStream> events_;
+  std::optional<http::response<http::empty_body>> begin_;
+  std::optional<http::response_serializer<http::empty_body>> serializer_;
+  asio::steady_timer heartbeat_;
+  std::string chunk_;
+  bool is_writing_ = false;
+  char ignored_[64] = {};
+};
+
+}  // namespace
+
+void BeginConnection(asio::ip::tcp::socket socket, HttpService& service) {
+  error_code ignored;  // a peer that is gone already has no address
+  std::string peer = socket.remote_endpoint(ignored).address().to_string();
+  if (service.encryption == nullptr) {
+    std::make_shared<ConnectionOf<beast::tcp_stream>>(service, std::move(peer), std::move(socket))->Begin();
+  } else {
+    std::make_shared<ConnectionOf<beast::ssl_stream<beast::tcp_stream>>>(
+        service, std::move(peer), std::move(socket), *service.encryption)
+        ->Begin();
+  }
+}
+
+}  // namespace attune

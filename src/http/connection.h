@@ -1,0 +1,38 @@
+// The connections of an HttpServer; only for its sources.
+#ifndef ATTUNE_HTTP_CONNECTION_H_
+#define ATTUNE_HTTP_CONNECTION_H_
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <set>
+
+#include "http/router.h"
+#include "http/server.h"
+
+namespace attune {
+
+// For the server's thread alone, as all here.
+class HttpConnection {
+ public:
+  virtual ~HttpConnection() = default;
+  // Ends as soon as the answer that is under way is written.
+  virtual void End() = 0;
+};
+
+// Shared by the connections of a server, and outlives them.
+struct HttpService {
+  HttpServerOptions options;
+  HttpRouter router;
+  boost::asio::thread_pool* pool = nullptr;         // where requests are answered
+  boost::asio::ssl::context* encryption = nullptr;  // null: nothing is encrypted
+  std::set<HttpConnection*> connections = {};
+  bool is_ending = false;
+};
+
+// Serves the peer of the socket until either end has enough.
+void BeginConnection(boost::asio::ip::tcp::socket socket, HttpService& service);
+
+}  // namespace attune
+
+#endif  // ATTUNE_HTTP_CONNECTION_H_

@@ -1,0 +1,48 @@
+// Finds who answers a request, by its method and the parts of its path.
+#ifndef ATTUNE_HTTP_ROUTER_H_
+#define ATTUNE_HTTP_ROUTER_H_
+
+#include <cstddef>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/message.h"
+
+namespace attune {
+
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+struct HttpRoute {
+  std::string method = {};  // GET, which answers HEAD too, POST, PUT, PATCH or DELETE
+  std::string path = {};    // "/v1/jobs/{id}"; a part in braces stands for any one part
+  HttpHandler handler = {};
+  size_t most_body_bytes = 64 << 10;  // a larger body is refused (413)
+};
+
+// Immutable once all routes are added, and then thread safe if the handlers are.
+class HttpRouter {
+ public:
+  // No two routes may match the same request; literal parts go before those in braces.
+  void Add(HttpRoute route);
+  const std::vector<HttpRoute>& routes() const { return routes_; }
+
+  // The most bytes that the body of such a request may have: those of the route, 0 if there is none.
+  size_t MostBodyBytes(std::string_view method, std::string_view target) const;
+  // The response of the route, whose parts of the path are set; problems of HTTP (400, 404, 405 with Allow)
+  // if there is none, and 500 if the handler throws.
+  HttpResponse Answer(HttpRequest request) const;
+
+ private:
+  // The route of such a request; null if there is none, and then `allowed` has the methods that there are.
+  const HttpRoute* Find(std::string_view method, const std::vector<std::string>& parts,
+                        std::set<std::string>& allowed) const;
+
+  std::vector<HttpRoute> routes_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_HTTP_ROUTER_H_

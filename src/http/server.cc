@@ -1,0 +1,155 @@
+#include "http/server.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "http/connection.h"
+
+namespace attune {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// Accepting fails while the process has no descriptor left; it is tried again after this pause.
+constexpr std::chrono::milliseconds kAcceptPause(200);
+// For answers that are written when the server ends.
+constexpr std::chrono::seconds kEndSeconds(2);
+
+absl::StatusOr<tcp::endpoint> Resolve(asio::io_context& context, const std::string& address) {
+  const size_t colon = address.rfind(':');
+  const auto refuse = [&](std::string_view why) {
+    return InvalidInput("\"", address, "\" is no address and port such as 127.0.0.1:9192 (", why, ")");
+  };
+  if (colon == std::string::npos) return refuse("it has no port");
+  std::string host = address.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  error_code error;
+  const auto found = tcp::resolver(context).resolve(host, address.substr(colon + 1), error);
+  if (error || found.empty()) return refuse(error.message());
+  return found.begin()->endpoint();
+}
+
+absl::Status UseCertificate(const HttpTls& tls, asio::ssl::context& context) {
+  error_code error;
+  context.set_options(
+      asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1,
+      error);
+  if (!error) context.use_certificate_chain(asio::buffer(tls.chain_pem), error);
+  if (!error) context.use_private_key(asio::buffer(tls.key_pem), asio::ssl::context::pem, error);
+  if (error) return InvalidInput("the certificate cannot be used: ", error.message());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct HttpServer::Parts {
+  HttpService service;
+  asio::ssl::context encryption{asio::ssl::context::tls_server};
+  asio::io_context context{1};
+  tcp::acceptor acceptor{context};
+  asio::steady_timer pause{context};
+  std::unique_ptr<asio::thread_pool> pool;
+  std::string address;
+  std::thread thread;
+
+  ~Parts() {
+    asio::post(context, [this] { End(); });
+    if (pool != nullptr) pool->join();
+    if (thread.joinable()) thread.join();
+  }
+
+  // The thread ends when the last connection does, or after a while.
+  void End() {
+    service.is_ending = true;
+    error_code ignored;
+    acceptor.close(ignored);
+    for (HttpConnection* connection : service.connections) connection->End();
+    pause.expires_after(kEndSeconds);
+    pause.async_wait([this](error_code) { context.stop(); });
+    EndOnceIdle();
+  }
+
+  void EndOnceIdle() {
+    if (service.connections.empty()) return context.stop();
+    const auto later = std::make_shared<asio::steady_timer>(context, std::chrono::milliseconds(5));
+    later->async_wait([this, later](error_code) { EndOnceIdle(); });
+  }
+
+  absl::Status Listen() {
+    ASSIGN_OR_RETURN(const tcp::endpoint endpoint, Resolve(context, service.options.address));
+    try {
+      acceptor.open(endpoint.protocol());
+      acceptor.set_option(tcp::acceptor::reuse_address(true));
+      acceptor.bind(endpoint);
+      acceptor.listen(tcp::acceptor::max_listen_connections);
+    } catch (const boost::system::system_error& error) {
+      return absl::UnavailableError(
+          absl::StrCat(service.options.address, ": cannot listen there (", error.code().message(), ")"));
+    }
+    const std::string& asked = service.options.address;
+    address = absl::StrCat(asked.substr(0, asked.rfind(':')), ":", acceptor.local_endpoint().port());
+    return absl::OkStatus();
+  }
+
+  void Accept() {
+    acceptor.async_accept([this](error_code error, tcp::socket socket) {
+      if (service.is_ending) return;
+      if (error) return AcceptLater(error);
+      // A socket beyond the limit is closed here.
+      if (std::ssize(service.connections) < service.options.most_connections)
+        BeginConnection(std::move(socket), service);
+      Accept();
+    });
+  }
+
+  void AcceptLater(error_code error) {
+    Log(LogLevel::kWarning, "a connection is not accepted", "address", address, "reason", error.message());
+    pause.expires_after(kAcceptPause);
+    pause.async_wait([this](error_code) {
+      if (!service.is_ending) Accept();
+    });
+  }
+};
+
+HttpServer::HttpServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+HttpServer::~HttpServer() = default;
+
+const std::string& HttpServer::address() const { return parts_->address; }
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
+                                                              HttpRouter router) {
+  auto parts = std::make_unique<Parts>();
+  parts->service.options = options;
+  parts->service.router = std::move(router);
+  if (options.tls) {
+    RETURN_IF_ERROR(UseCertificate(*options.tls, parts->encryption));
+    parts->service.encryption = &parts->encryption;
+  }
+  RETURN_IF_ERROR(parts->Listen());
+  try {
+    parts->pool = std::make_unique<asio::thread_pool>(options.threads);
+  } catch (const boost::system::system_error&) {
+    return absl::ResourceExhaustedError("the system has no more threads");
+  }
+  parts->service.pool = parts->pool.get();
+  parts->Accept();
+  if (!StartThread(parts->thread, [&running = *parts] { running.context.run(); }))
+    return absl::ResourceExhaustedError("the system has no more threads");
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(parts)));
+}
+
+}  // namespace attune

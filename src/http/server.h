@@ -1,0 +1,54 @@
+// An asynchronous server for HTTP/1.1, with limits for everything that a peer decides.
+#ifndef ATTUNE_HTTP_SERVER_H_
+#define ATTUNE_HTTP_SERVER_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "http/router.h"
+
+namespace attune {
+
+struct HttpTls {
+  std::string chain_pem = {}, key_pem = {};
+};
+
+struct HttpServerOptions {
+  std::string address = {};         // "host:port"; port 0: any free one
+  std::optional<HttpTls> tls = {};  // none: nothing is encrypted
+  // A connection beyond those is closed at once.
+  int most_connections = 2000;
+  int threads = 4;  // that answer: so many requests are answered at once, and others wait
+  size_t most_header_bytes = 16 << 10;
+  // From the connection, or the end of the answer before, to the whole request; and for writing the answer.
+  double seconds_limit = 30;
+  // A stream of events that is silent for so long gets a comment, by which both ends see that it lives.
+  double heartbeat_seconds = 15;
+};
+
+// Serves until it is destroyed: then no connection is accepted any more, streams of events end, and requests
+// that are being answered get their answers, for as long as one write may take. One thread reads and writes;
+// handlers run in threads of their own.
+class HttpServer {
+ public:
+  // Fails if the address is none or is taken, or if the certificate is none.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options,
+                                                           HttpRouter router);
+  ~HttpServer();
+
+  // "host:port" where it listens, with the port that it has got.
+  const std::string& address() const;
+
+ private:
+  struct Parts;
+  explicit HttpServer(std::unique_ptr<Parts> parts);
+
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_HTTP_SERVER_H_
