@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy
 
-from . import _core
+from . import _core, _models
 from ._progress import Line
 from .device import Device, as_device
-from .errors import InvalidError
+from .errors import Error, InvalidError
 from .session import Session
 
 _PRECISIONS = {"fp32": 0, "bf16": 1, "bf16x3": 2}
@@ -210,10 +210,10 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | None = None, values: 
          signature: str = "", sha256: str = "", device: str | Device = "", progress: bool | None = None) -> Network:
     """Loads a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch, or an artifact that was compiled.
 
-    model: a path, or an object with SerializeToString() such as an onnx.ModelProto. shapes: {input: sizes} of open
-    dimensions. values: {input: array} of inputs that are the same in every run. sha256: what an artifact must have.
-    device: what the network is for, as Network.on() has it; by default this machine. progress: whether long calls show how
-    far they are; by default in terminals and notebooks.
+    model: a path, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of open dimensions.
+    values: {input: array} of inputs that are the same in every run. sha256: what an artifact must have. device: what the
+    network is for, as Network.on() has it; by default this machine. progress: whether long calls show how far they are; by
+    default in terminals and notebooks.
     """
     target = as_device(device)
     with Line(progress) as line:
@@ -221,12 +221,14 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | None = None, values: 
             core = _core.Network.load(path, {name: list(sizes) for name, sizes in (shapes or {}).items()}, values or {},
                                       signature, sha256, target._core, line.step)
             return Network(core, progress, target)
-        if not hasattr(model, "SerializeToString"):
+        if isinstance(model, (str, os.PathLike)):
             return read(os.fspath(model))
-        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
-            file.write(model.SerializeToString())
-            file.flush()
-            return read(file.name)
+        with tempfile.TemporaryDirectory(prefix="attune-") as folder:
+            path = _models.write(model, folder)
+            try:
+                return read(path)
+            except Error as error:
+                raise type(error)(str(error).replace(path, f"the {type(model).__name__}")) from None
 
 
 def zoo(name: str) -> Network:
