@@ -39,6 +39,8 @@ bench_packages=(
   # what networks are exported from, and with
   torch==2.15.0 torchvision==0.29.2 transformers==5.23.0 onnx==1.23.2 onnxscript==0.7.2 pnnx==20261020
   numpy==2.4.6 protobuf==7.36.2 flatbuffers==25.12.19 ml_dtypes==0.6.0
+  # what the Python package is loaded beside
+  xgboost==3.2.0
 )
 # Apart from them, so that neither holds the other's packages back.
 keras_packages=(tensorflow-cpu==2.21.0 keras==3.15.1 tf2onnx==1.17.0 onnx==1.23.2 numpy==2.4.6 protobuf==7.36.2)

@@ -17,8 +17,10 @@ from peers import PeerFailed, Report, is_asked_for, isolated, noise, run_attune
 SECONDS = 600  # for what PyTorch does with one network
 
 # From torchvision, with the side of the image that each takes.
-NETWORKS = {"resnet18": 224, "mobilenet_v2": 224, "mobilenet_v3_small": 224, "efficientnet_b0": 224,
-            "squeezenet1_1": 224, "densenet121": 224, "convnext_tiny": 224, "inception_v3": 299, "vgg11": 224}
+NETWORKS = {"alexnet": 224, "vgg11": 224, "resnet18": 224, "squeezenet1_1": 224, "densenet121": 224,
+            "inception_v3": 299, "googlenet": 224, "shufflenet_v2_x1_0": 224, "mobilenet_v2": 224,
+            "mobilenet_v3_small": 224, "efficientnet_b0": 224, "regnet_y_400mf": 224, "convnext_tiny": 224,
+            "vit_b_16": 224, "swin_t": 224}
 
 BERT = "bert"
 LAYERS, TOKENS, PADDING = 2, 32, 8  # some of the tokens are padding
@@ -33,7 +35,8 @@ def build_torchvision(name):
     """A network and its input."""
     import torchvision.models
 
-    options = {"init_weights": False} if name == "inception_v3" else {}  # its own initialization takes minutes
+    slow = ("inception_v3", "googlenet")  # to initialize by itself takes them minutes
+    options = {"init_weights": False} if name in slow else {}
     module = getattr(torchvision.models, name)(weights=None, **options).eval()
     side = NETWORKS[name]
     shake(module)
@@ -43,11 +46,11 @@ def build_torchvision(name):
     return module, (noise(1, 3, side, side),)
 
 
-def build_bert():
+def build_bert(layers=LAYERS):
     """The network and its inputs: the tokens, and a mask that tells which of them count."""
     from transformers import BertConfig, BertModel
 
-    module = BertModel(BertConfig(num_hidden_layers=LAYERS, return_dict=False)).eval()
+    module = BertModel(BertConfig(num_hidden_layers=layers, return_dict=False)).eval()
     shake(module)
     tokens = numpy.random.default_rng(0).integers(0, module.config.vocab_size, (1, TOKENS))
     return module, (tokens, (numpy.arange(TOKENS) < TOKENS - PADDING).astype(numpy.int64)[None])
