@@ -14,8 +14,10 @@ import sys
 import time
 import warnings
 
+import numpy
+
 from check_pytorch import NETWORKS, SECONDS, build_bert, build_torchvision
-from comparing import Expected, compare
+from comparing import Expected, compare_all
 from peers import PeerFailed, is_asked_for, isolated
 from program import print_table
 
@@ -60,23 +62,35 @@ def as_arrays(outputs):
     return [output.float().numpy() for output in (outputs if isinstance(outputs, tuple) else (outputs,))]
 
 
+def largest_error(actual, expected):
+    """In units of the output's root mean square."""
+    return max(abs(values - wanted).max() / numpy.sqrt((wanted * wanted).mean())
+               for values, wanted in zip(actual, expected, strict=True))
+
+
+def check(name):
+    """The row of a network in the table, and what there is to say below it."""
+    try:
+        figures, actual, expected = isolated(measure, name, seconds=SECONDS)
+    except PeerFailed as error:
+        return (name, "", "", "wrong", "", "", "", ""), [str(error)]
+    good, text = compare_all([("", values) for values in actual],
+                             [Expected(f"output {index}", wanted, "float") for index, wanted in enumerate(expected)])
+    row = (name, str(figures["compiled"]), str(figures["fell_back"]), "right" if good else "wrong",
+           f"{largest_error(actual, expected):.1e}", f"{figures['eager']:.2f}", f"{figures['fast']:.2f}",
+           f"{figures['seconds']:.1f}")
+    return row, ([] if good else [text]) + [f"PyTorch runs {graphs} of its graphs: {reason}"
+                                            for reason, graphs in figures["reasons"].items()]
+
+
 def main():
-    rows = [("network", "graphs", "fell back", "verdict", "eager ms", "Attune ms", "first call s")]
+    rows = [("network", "graphs", "fell back", "verdict", "error", "PyTorch ms", "Attune ms", "first call s")]
     remarks = []
     for name in filter(is_asked_for, (*NETWORKS, *BERT_LAYERS)):
         print(name, file=sys.stderr)
-        try:
-            figures, actual, expected = isolated(measure, name, seconds=SECONDS)
-        except PeerFailed as error:
-            rows.append((name, "", "", "wrong", "", "", ""))
-            remarks.append(f"{name}: {error}")
-            continue
-        verdicts = [compare(values, Expected("", wanted, "float")) for values, wanted in zip(actual, expected, strict=True)]
-        rows.append((name, str(figures["compiled"]), str(figures["fell_back"]),
-                     "right" if all(good for good, _ in verdicts) else "wrong", f"{figures['eager']:.2f}",
-                     f"{figures['fast']:.2f}", f"{figures['seconds']:.1f}"))
-        remarks += [f"{name}: {text}" for _, text in verdicts]
-        remarks += [f"{name}: PyTorch runs {graphs} of its graphs: {reason}" for reason, graphs in figures["reasons"].items()]
+        row, said = check(name)
+        rows.append(row)
+        remarks += [f"{name}: {text}" for text in said]
     print_table(rows)
     print("\n".join(remarks))
     sys.exit(any("wrong" in row for row in rows))
