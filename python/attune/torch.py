@@ -19,8 +19,8 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-from .errors import InvalidError
-from .network import load
+from .errors import InvalidError, UnsupportedError
+from .network import Network, load
 
 _OPTIONS = {"precision": str, "records": str, "threads": int, "weights": str}
 
@@ -149,7 +149,7 @@ class _Compiled:
         self._dtypes: list[Any] = []  # of the outputs
         with torch.inference_mode(False), torch.no_grad():
             program = self._export(graph, inputs)
-        network = load(program, progress=False).optimize(options.get("precision", "fp32"), options.get("weights", "fp32"))
+        network = _load(program).optimize(options.get("precision", "fp32"), options.get("weights", "fp32"))
         self._threads = options.get("threads", torch.get_num_threads())
         self._network = network.compile(threads=self._threads, records=options.get("records", ""))
         self._names = list(self._network.inputs)
@@ -189,6 +189,14 @@ class _Compiled:
                   for name, index in zip(self._names, self._input_indices, strict=True)}
         outputs = self._network.run(arrays, threads=self._threads).values()
         return [_to_torch(array, dtype) for array, dtype in zip(outputs, self._dtypes, strict=True)]
+
+
+def _load(program: Any) -> Network:
+    try:
+        return load(program, progress=False)
+    except UnsupportedError:
+        # Without operators that write into a part of a tensor, and otherwise the same.
+        return load(program.run_decompositions({}), progress=False)
 
 
 def _check_input(value: Any) -> None:

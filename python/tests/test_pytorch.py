@@ -149,6 +149,20 @@ def test_weights_that_change_count(torch, module, image):
         torch.testing.assert_close(fast(image), module(image), atol=1e-5, rtol=1e-4)
 
 
+def test_writing_into_a_part_is_compiled(torch):
+    def function(x):
+        mask = torch.zeros(4, 4)
+        mask[1:, 2] = 5
+        mask[0] = x[0]
+        return torch.nn.functional.scaled_dot_product_attention(x, x, x + mask)
+
+    x = torch.randn(4, 4)
+    with torch.no_grad():
+        y, count, reasons = counted(lambda: compiled(torch, function)(x))
+    assert (count, reasons) == (1, [])
+    torch.testing.assert_close(y, function(x))
+
+
 @pytest.mark.parametrize("function, words", [
     (lambda torch, x: x.add_(1) * 2, "changes one of its inputs"),
     (lambda torch, x: (x * 2, x.view(-1)), "shares the memory of an input"),

@@ -80,6 +80,35 @@ TEST(PytorchOps, Movement) {
   for (const Case& c : cases) Check(c);
 }
 
+TEST(PytorchOps, WritesIntoAPart) {
+  const auto written = [](const std::string& target, const std::vector<std::string>& source,
+                          std::vector<std::pair<std::string, nlohmann::json>> arguments) {
+    Program program;
+    program.AddInput("x", {"2", "3"});
+    program.AddInput("part", source);
+    arguments.insert(arguments.begin(), {{"self", T("x")}, {"src", T("part")}});
+    program.AddNode("torch.ops.aten." + target, "y", arguments);
+    program.AddOutput("y");
+    Shape shape;
+    size_t count = 1;
+    for (const std::string& size : source) {
+      shape.push_back(std::stoll(size));
+      count *= std::stoul(size);
+    }
+    const Tensor part = Floats32(std::vector<float>(count, 9), shape);
+    return Values(program.Run({Floats32({1, 2, 3, 4, 5, 6}, {2, 3}), part}));
+  };
+  EXPECT_THAT(written("slice_scatter.default", {"2", "2"}, {{"dim", I(1)}, {"start", I(-2)}}),
+              ElementsAre(1, 9, 9, 4, 9, 9));
+  EXPECT_THAT(written("slice_scatter.default", {"2", "1"}, {{"dim", I(1)}, {"start", I(1)}, {"end", I(2)}}),
+              ElementsAre(1, 9, 3, 4, 9, 6));
+  EXPECT_THAT(written("slice_scatter.default", {"2", "3"}, {}), ElementsAre(9, 9, 9, 9, 9, 9));
+  EXPECT_THAT(written("slice_scatter.default", {"0", "3"}, {{"start", I(1)}, {"end", I(0)}}),
+              ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(written("select_scatter.default", {"3"}, {{"dim", I(0)}, {"index", I(-1)}}),
+              ElementsAre(1, 2, 3, 9, 9, 9));
+}
+
 TEST(PytorchOps, ReductionsAndScans) {
   const std::vector<float> x = {1, 2, 3, 4};
   const std::vector<Case> cases = {

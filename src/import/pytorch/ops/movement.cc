@@ -27,6 +27,27 @@ int64_t Clamped(int64_t position, int64_t size) {
   return std::clamp<int64_t>(position < 0 ? position + size : position, 0, size);
 }
 
+// The argument index, as 0 … size - 1.
+int64_t IndexInto(OpContext& c, int64_t size) {
+  const int64_t index = c.Int("index");
+  if (index < -size || index >= size) Invalid("it selects element ", index, " of ", size);
+  return index < 0 ? index + size : index;
+}
+
+// The argument self with the argument src in place of `size` elements along an axis.
+Value* WithSource(OpContext& c, int64_t axis, int64_t start, int64_t size, bool adds_axis) {
+  Value* x = c.In("self");
+  Shape shape = c.ShapeOf(x);
+  const int64_t after = shape[axis] - start - size;
+  shape[axis] = size;
+  Value* source = adds_axis ? c.Unsqueeze(c.In("src"), {axis}) : c.In("src");
+  std::vector<Value*> parts;
+  if (start > 0) parts.push_back(c.SliceAxis(x, axis, 0, start));
+  if (size > 0) parts.push_back(c.Cast(c.Broadcast(source, shape), x->type().dtype));
+  if (after > 0) parts.push_back(c.SliceAxis(x, axis, start + size, after));
+  return parts.empty() ? x : c.Concat(parts, axis);
+}
+
 }  // namespace
 
 Outputs Identity(OpContext& c) { return {c.In("self")}; }
@@ -169,11 +190,23 @@ Outputs Slice(OpContext& c) {
 Outputs Select(OpContext& c) {
   Value* x = c.In("self");
   const int64_t axis = Emitter::Axis(c.Int("dim"), x->type().rank());
-  const int64_t size = c.DimOf(x, axis);
-  int64_t index = c.Int("index");
-  if (index < -size || index >= size) Invalid("it selects element ", index, " of ", size);
-  if (index < 0) index += size;
+  const int64_t index = IndexInto(c, c.DimOf(x, axis));
   return {c.Squeeze(c.SliceAxis(x, axis, index, 1), {axis})};
+}
+
+Outputs SliceScatter(OpContext& c) {
+  const int64_t axis = c.AxisOf("dim", c.InRank("self"), 0);
+  const int64_t size = c.DimOf(c.In("self"), axis);
+  if (c.Int("step", 1) != 1) Unsupported("a step of ", c.Int("step"));
+  const int64_t start = Clamped(c.Int("start", 0), size);
+  const int64_t end = std::max(start, Clamped(c.Int("end", INT64_MAX), size));
+  return {WithSource(c, axis, start, end - start, /*adds_axis=*/false)};
+}
+
+Outputs SelectScatter(OpContext& c) {
+  const int64_t axis = Emitter::Axis(c.Int("dim"), c.InRank("self"));
+  const int64_t index = IndexInto(c, c.DimOf(c.In("self"), axis));
+  return {WithSource(c, axis, index, 1, /*adds_axis=*/true)};
 }
 
 Outputs Narrow(OpContext& c) {
