@@ -105,12 +105,27 @@ struct NamedTensor {
 };
 using NamedTensors = std::vector<NamedTensor>;
 
-// An input as the model declares it.
+// An input or an output as the model declares it.
 struct InputInfo {
   std::string name;
   attune_dtype dtype = ATTUNE_F32;
-  Shape shape;       // -1: the model leaves it open
-  std::string text;  // "f32[N,3,224,224]"
+  Shape shape;                    // -1: the model leaves it open
+  std::string text;               // "f32[N,3,224,224]"
+  std::vector<std::string> dims;  // its size, its name in the model, or "?"
+  bool has_shape = true;          // false: the model does not even say how many dimensions there are
+};
+
+// What a model's file says of the model.
+struct ModelDeclaration {
+  std::vector<InputInfo> inputs;
+  // The other files that it consists of, relative to its folder; none for a folder, which has all.
+  std::vector<std::string> files;
+  // The rest is that of an ONNX model, and empty for others.
+  std::vector<InputInfo> outputs;
+  // "producer_name", "producer_version", "domain", "description", "version", "graph_name" and
+  // "graph_description".
+  std::map<std::string, std::string> about;
+  std::map<std::string, std::string> metadata;  // what its author has added
 };
 
 // How a caller follows and ends a long call.
@@ -361,6 +376,13 @@ struct RecordSelection {
 // are not doubled. Returns how many were new. Both may be used by others meanwhile.
 ATTUNE_EXPORT int64_t copy_records(const std::string& from, const std::string& to,
                                    const RecordSelection& which = {});
+
+// Reads what the file of a model says, without importing it; an artifact has inputs alone. `signature` as in
+// LoadOptions.
+ATTUNE_EXPORT ModelDeclaration declaration(const std::string& path, const std::string& signature = {});
+
+// The user's own database of records, whether or not it exists.
+ATTUNE_EXPORT std::string records_path();
 
 // The library's version, "0.1.0", and what tells builds apart, of which the worker program has the same.
 ATTUNE_EXPORT std::string version();

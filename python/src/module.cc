@@ -312,6 +312,39 @@ nb::list Inputs(const Network& network) {
   return rows;
 }
 
+// (name, dtype, dims or None) of each.
+nb::list Declared(const std::vector<compiler::InputInfo>& tensors) {
+  nb::list rows;
+  for (const compiler::InputInfo& tensor : tensors) {
+    nb::list dims;
+    for (size_t d = 0; d < tensor.dims.size(); ++d)
+      dims.append(tensor.shape[d] < 0 ? nb::cast(tensor.dims[d]) : nb::cast(tensor.shape[d]));
+    // The text has the name of a type that Attune does not have, too.
+    rows.append(nb::make_tuple(tensor.name, tensor.text.substr(0, tensor.text.find('[')),
+                               tensor.has_shape ? nb::object(dims) : nb::none()));
+  }
+  return rows;
+}
+
+nb::dict Declaration(const std::string& path, const std::string& signature) {
+  const compiler::ModelDeclaration declaration = compiler::declaration(path, signature);
+  nb::dict fields;
+  fields["inputs"] = Declared(declaration.inputs);
+  fields["outputs"] = Declared(declaration.outputs);
+  fields["files"] = declaration.files;
+  // Texts of a file may be of any bytes.
+  const auto decode = [](const std::map<std::string, std::string>& texts) {
+    nb::dict decoded;
+    for (const auto& [key, text] : texts)
+      decoded[nb::steal(PyUnicode_DecodeUTF8(key.data(), static_cast<Py_ssize_t>(key.size()), "replace"))] =
+          nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+    return decoded;
+  };
+  fields["about"] = decode(declaration.about);
+  fields["metadata"] = decode(declaration.metadata);
+  return fields;
+}
+
 // A loaded artifact. Sessions keep it alive.
 using Model = runtime::Model;
 
@@ -361,6 +394,9 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(Translate);
   m.def("version", &compiler::version);
   m.def("build_id", &compiler::build_id);
+  m.def("array", &ToSharedNumpy);
+  m.def("declaration", &Declaration);
+  m.def("records_path", &compiler::records_path);
 
   m.def(
       "copy_records",
@@ -382,6 +418,11 @@ NB_MODULE(_core, m) {
       .def_static("zoo", &Network::zoo, nb::call_guard<nb::gil_scoped_release>())
       .def("on", &Network::on)
       .def("run", &RunOnDevice)
+      .def_static("from_artifact",
+                  [](const nb::bytes& artifact) {
+                    return Network::from_artifact(
+                        std::span(reinterpret_cast<const std::byte*>(artifact.data()), artifact.size()));
+                  })
       .def("optimize", &Optimize)
       .def("quantize", &Quantize)
       .def("tune", &Tune)

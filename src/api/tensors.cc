@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/compiled_model.h"
+#include "api/model_declaration.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "import/import.h"
@@ -13,20 +14,6 @@
 
 namespace attune {
 namespace {
-
-InputDeclaration Declare(const DeclaredTensor& info) {
-  InputDeclaration declaration;
-  declaration.name = info.name;
-  declaration.dtype = ParseDType(info.dtype);
-  declaration.dtype_name = info.dtype;
-  declaration.dims = info.dims;
-  declaration.ranked = info.ranked;
-  for (const std::string& dim : info.dims) {
-    int64_t size = 0;
-    declaration.shape.push_back(absl::SimpleAtoi(dim, &size) ? size : -1);
-  }
-  return declaration;
-}
 
 // Sets every open dimension with that symbol. Two "?" never mean the same dimension.
 absl::Status BindSymbol(const std::string& symbol, int64_t size,

@@ -69,7 +69,12 @@ NamedTensors FromOwn(const std::vector<attune::NamedTensor>& tensors) {
 }
 
 InputInfo FromOwn(const InputDeclaration& input) {
-  InputInfo info = {.name = input.name, .dtype = ATTUNE_F32, .shape = input.shape, .text = ToString(input)};
+  InputInfo info = {.name = input.name,
+                    .dtype = ATTUNE_F32,
+                    .shape = input.shape,
+                    .text = ToString(input),
+                    .dims = input.dims,
+                    .has_shape = input.ranked};
   if (input.dtype) info.dtype = static_cast<attune_dtype>(*input.dtype);
   return info;
 }

@@ -10,8 +10,11 @@
 namespace attune::compiler {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
 
 // The code of the error that a call throws; kInternal where it throws none.
 template <typename Call>
@@ -119,7 +122,22 @@ TEST_F(LibraryTest, ErrorsNameTheFile) {
   EXPECT_EQ(CodeOf([] { return Squeezenet().optimize({.passes = "fly"}); }), ErrorCode::kInvalid);
 }
 
-TEST_F(LibraryTest, SaysItsVersionAndBuild) {
+TEST_F(LibraryTest, SaysWhatAFileDeclares) {
+  const NamedTensors samples[] = {Inputs(1)};
+  Squeezenet().quantize(samples, {.equalizes = false, .threads = 1}).save_onnx(folder_ / "net8.onnx");
+  const ModelDeclaration declared = declaration(folder_ / "net8.onnx");
+  ASSERT_EQ(declared.inputs.size(), 1);
+  EXPECT_EQ(declared.inputs[0].name, "input");
+  EXPECT_THAT(declared.inputs[0].dims, ElementsAre("1", "3", "224", "224"));
+  ASSERT_EQ(declared.outputs.size(), 1);
+  EXPECT_THAT(declared.outputs[0].shape, ElementsAre(1, 1000));
+  EXPECT_THAT(declared.about, Contains(Key("producer_name")));
+  EXPECT_THAT(declared.files, IsEmpty());
+  EXPECT_EQ(CodeOf([&] { return declaration(folder_ / "none.onnx"); }), ErrorCode::kNotFound);
+}
+
+TEST_F(LibraryTest, SaysItsVersionBuildAndRecords) {
+  EXPECT_THAT(records_path(), HasSubstr("/"));
   EXPECT_EQ(version(), attune_version());
   EXPECT_EQ(build_id().size(), 32);
 }

@@ -62,8 +62,14 @@ absl::StatusOr<OnnxModelInfo> ReadOnnxInfo(const std::string& path) {
   for (const ValueInfoProto& output : model.graph().output()) info.outputs.push_back(DescribeValue(output));
   for (const auto& opset : model.opset_import()) info.opsets[opset.domain()] = opset.version();
   info.ir_version = model.ir_version();
-  info.producer = model.producer_name();
-  if (!model.producer_version().empty()) absl::StrAppend(&info.producer, " ", model.producer_version());
+  info.about = {{"producer_name", model.producer_name()},
+                {"producer_version", model.producer_version()},
+                {"domain", model.domain()},
+                {"description", model.doc_string()},
+                {"version", absl::StrCat(model.model_version())},
+                {"graph_name", model.graph().name()},
+                {"graph_description", model.graph().doc_string()}};
+  for (const auto& entry : model.metadata_props()) info.metadata[entry.key()] = entry.value();
   return info;
 }
 

@@ -29,7 +29,10 @@ struct OnnxModelInfo {
   std::vector<DeclaredTensor> outputs;
   std::map<std::string, int64_t> opsets;  // by domain; "" is the default domain
   int64_t ir_version = 0;
-  std::string producer;
+  // "producer_name", "producer_version", "domain", "description", "version", "graph_name" and
+  // "graph_description"; those that the file leaves out are empty.
+  std::map<std::string, std::string> about;
+  std::map<std::string, std::string> metadata;  // what its author has added
 };
 
 // Information that the file states. Errors: unreadable, not an ONNX model.
