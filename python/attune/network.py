@@ -3,23 +3,25 @@ from __future__ import annotations
 
 import html
 import os
-import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy
 
-from . import _core, _models
+from . import _core
+from ._padding import PadTo
 from ._progress import Line
+from ._source import ModelSource
+from .compiled_cache import CacheLimits
 from .device import Device, as_device
-from .errors import Error, InvalidError
+from .errors import InvalidError
 from .session import Session
 
 _PRECISIONS = {"fp32": 0, "bf16": 1, "bf16x3": 2}
 _WEIGHTS = {"fp32": 0, "fp16": 1, "bf16": 2}
 _CALIBRATIONS = {"min-max": 0, "percentile": 1, "entropy": 2, "mse": 3}
-
+_NAMED_OPTIONS = {"precision": _PRECISIONS, "weights": _WEIGHTS, "calibration": _CALIBRATIONS}
 
 Arrays = Mapping[str, Any]  # by the names of inputs: what NumPy or DLPack takes for an array
 
@@ -28,6 +30,12 @@ def _one_of(table: dict[str, int], name: str, value: str) -> int:
     if value not in table:
         raise InvalidError(f"{name}: \"{value}\" is none of {', '.join(table)}")
     return table[value]
+
+
+def check_options(**options: Any) -> None:
+    """Raises InvalidError for an option of optimize() or quantize() that names what is not there."""
+    for name in options.keys() & _NAMED_OPTIONS.keys():
+        _one_of(_NAMED_OPTIONS[name], name, options[name])
 
 
 class Network:
@@ -206,29 +214,37 @@ class Profile(list[dict[str, Any]]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def load(model: Any, shapes: Mapping[str, Sequence[int]] | None = None, values: Arrays | None = None,
-         signature: str = "", sha256: str = "", device: str | Device = "", progress: bool | None = None) -> Network:
+def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str, Sequence[int]]] | None = None,
+         values: Arrays | None = None, signature: str = "", sha256: str = "", device: str | Device = "",
+         progress: bool | None = None, pad_to: PadTo | None = None,
+         pad_value: float | Mapping[str, float] = 0, cache: CacheLimits = CacheLimits()) -> Network:
     """Loads a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch, or an artifact that was compiled.
 
-    model: a path, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of open dimensions.
-    values: {input: array} of inputs that are the same in every run. sha256: what an artifact must have. device: what the
-    network is for, as Network.on() has it; by default this machine. progress: whether long calls show how far they are; by
-    default in terminals and notebooks.
+    model: a path, the bytes of a file, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of open
+    dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256: what an
+    artifact must have. device: what the network is for, as Network.on() has it; by default this machine. progress: whether
+    long calls show how far they are; by default in terminals and notebooks.
+
+    A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each set
+    of shapes that comes, within the limits of `cache`. pad_to: {dimension: sizes} that inputs are padded to, or the sizes
+    alone if one dimension besides the first is open; only for models that mask what is padded. pad_value: what is added,
+    or {input: value}.
     """
-    target = as_device(device)
-    with Line(progress) as line:
-        def read(path: str) -> Network:
-            core = _core.Network.load(path, {name: list(sizes) for name, sizes in (shapes or {}).items()}, values or {},
-                                      signature, sha256, target._core, line.step)
+    from .open_network import open_model  # which is built on this module
+    source, target = ModelSource(model), as_device(device)
+
+    def read(one: Mapping[str, Sequence[int]]) -> Network:
+        with Line(progress) as line, source.file() as path:
+            core = _core.Network.load(path, {name: list(sizes) for name, sizes in one.items()}, values or {}, signature,
+                                      sha256, target._core, line.step)
             return Network(core, progress, target)
-        if isinstance(model, (str, os.PathLike)):
-            return read(os.fspath(model))
-        with tempfile.TemporaryDirectory(prefix="attune-") as folder:
-            path = _models.write(model, folder)
-            try:
-                return read(path)
-            except Error as error:
-                raise type(error)(str(error).replace(path, f"the {type(model).__name__}")) from None
+
+    ahead = [shapes] if isinstance(shapes, Mapping) else list(shapes or [])
+    if pad_to is not None or not isinstance(shapes, Mapping):
+        opened = open_model(source, read, ahead, values or {}, signature, pad_to, pad_value, cache, target)
+        if opened is not None:
+            return opened
+    return read(ahead[0] if ahead else {})
 
 
 def zoo(name: str) -> Network:

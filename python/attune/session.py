@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from . import _core
+from ._arrays import as_array
 from .errors import InvalidError
 
 
@@ -53,7 +54,7 @@ class Session:
         for name, array in (inputs or {}).items():
             if name not in self.inputs:
                 raise InvalidError(f"there is no input \"{name}\"; the inputs are {', '.join(self.inputs)}")
-            target, given = self.inputs[name], numpy.asarray(array)
+            target, given = self.inputs[name], as_array(name, array)
             if given.dtype != target.dtype or given.shape != target.shape:
                 raise InvalidError(f"input \"{name}\": is {given.dtype}{list(given.shape)}, and must be "
                                    f"{target.dtype}{list(target.shape)}")

@@ -37,7 +37,8 @@ def attribute(name, value):
 
 
 def value_info(name, dtype, shape):
-    dims = b"".join(data(1, number(1, size)) for size in shape)
+    """Sizes are numbers, or names of dimensions that are open."""
+    dims = b"".join(data(1, data(2, size) if isinstance(size, str) else number(1, size)) for size in shape)
     return data(1, name) + data(2, data(1, number(1, DTYPES[dtype]) + data(2, dims)))
 
 
@@ -79,8 +80,12 @@ class Model:
         self.parts.append(data(1, body))
         return name
 
-    def write(self, path, output, dtype="float32"):
-        """Writes the model with one output, of any shape."""
-        result = data(12, data(1, output) + data(2, data(1, number(1, DTYPES[dtype]))))
+    def write(self, path, output, dtype="float32", shape=None, metadata=None):
+        """Writes the model with one output, of any shape unless one is given. metadata: texts by their names."""
+        if shape is None:
+            result = data(12, data(1, output) + data(2, data(1, number(1, DTYPES[dtype]))))
+        else:
+            result = data(12, value_info(output, dtype, shape))
         graph = b"".join(self.parts) + data(2, "small") + result
-        path.write_bytes(number(1, 9) + data(7, graph) + data(8, number(2, self.opset)))
+        texts = b"".join(data(14, data(1, key) + data(2, text)) for key, text in (metadata or {}).items())
+        path.write_bytes(number(1, 9) + data(2, "onnx_writer") + data(7, graph) + data(8, number(2, self.opset)) + texts)

@@ -1,0 +1,344 @@
+"""Networks whose inputs have open dimensions: compiled for each set of shapes when it first comes."""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from . import _core
+from ._arrays import as_array
+from ._declared import Declared, Sizes, bind, check_arrays, declared, without
+from ._padding import Buckets, PadTo
+from ._source import ModelSource
+from .compiled_cache import CacheLimits, CompiledFiles, CompiledInMemory
+from .device import Device, as_device
+from .errors import Error, InvalidError
+from .network import Arrays, Network, Profile, check_options
+from .session import Session
+
+Sample = dict[str, numpy.ndarray[Any, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenModel:
+    """What is opened: how to import it at some shapes, and what its file says."""
+
+    inputs: tuple[Declared, ...]  # without those whose values are given
+    outputs: tuple[Declared, ...]  # empty if the file does not declare them
+    values: Sample
+    read: Callable[[Mapping[str, Sequence[int]]], Network]
+    digest: Callable[[], str]  # of its content
+
+    def named(self, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+        """{input: shape}."""
+        return {input.name: shape for input, shape in zip(self.inputs, sizes)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The steps that are replayed for each set of shapes."""
+
+    steps: tuple[tuple[str, dict[str, Any]], ...] = ()  # optimize and quantize, with their arguments
+    compiling: dict[str, Any] | None = None
+    records: str = ""  # that tune() has written
+
+    @property
+    def compile_options(self) -> dict[str, Any]:
+        """Those of compile(), by the records of tune() unless it names others."""
+        options = dict(self.compiling or {"cpus": (), "threads": 1, "records": "", "compact": False})
+        if not options["records"] and not options["cpus"]:
+            options["records"] = self.records
+        return options
+
+
+def _digest_of(value: Any) -> Any:
+    """Something that json takes instead of an array or an object of another kind."""
+    if isinstance(value, numpy.ndarray):
+        return [str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
+    return str(value)
+
+
+def _state_of_records(options: Mapping[str, Any]) -> list[Any]:
+    """Differs once the database has other records."""
+    if options["cpus"] or options["records"] == "none":
+        return []
+    state: list[Any] = []
+    path = options["records"] or _core.records_path()
+    for file in (path, path + "-wal"):
+        with contextlib.suppress(OSError):
+            status = os.stat(file)
+            if status.st_size:
+                state.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
+    return state
+
+
+def _bytes_of(network: Network) -> int:
+    """Of its artifact and of one session."""
+    sizes = network.inspect()
+    return int(sizes["file_bytes"] + sizes["arena_bytes"])
+
+
+class OpenNetwork(Network):
+    """A network with open dimensions. Immutable and thread safe, as Network.
+
+    The steps are remembered, and done for each set of shapes when it first comes in run(); compile() does them for the
+    shapes that load() was given. The compiled code is kept in memory and on disk, within the limits of `CacheLimits`.
+    at(shapes) is the Network for some shapes.
+    """
+
+    def __init__(self, source: OpenModel, ahead: Sequence[Sizes], buckets: Buckets | None, limits: CacheLimits,
+                 device: Device, plan: Plan = Plan(), tuned: Mapping[Sizes, Network] | None = None) -> None:
+        self._source = source
+        self._ahead = tuple(ahead)
+        self._buckets = buckets
+        self._limits = limits
+        self._device = device
+        self._plan = plan
+        self._tuned = dict(tuned or {})
+        self._files = CompiledFiles(limits)
+        self._memory: CompiledInMemory[Network] = CompiledInMemory(limits)
+
+    def _with(self, plan: Plan, tuned: Mapping[Sizes, Network] | None = None) -> OpenNetwork:
+        return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, self._device, plan, tuned)
+
+    def _with_step(self, name: str, **options: Any) -> OpenNetwork:
+        check_options(**options)
+        return self._with(Plan(steps=(*self._plan.steps, (name, options))))
+
+    def on(self, device: str | Device) -> OpenNetwork:
+        """As Network.on(). What is compiled for another machine is not kept on disk."""
+        return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, as_device(device),
+                           Plan(self._plan.steps))
+
+    def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
+                 examples: Arrays | None = None) -> OpenNetwork:
+        """As Network.optimize()."""
+        arrays = {name: as_array(name, array) for name, array in (examples or {}).items()}
+        return self._with_step("optimize", precision=precision, weights=weights, passes=passes, examples=arrays)
+
+    def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
+                 max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,
+                 threads: int = 0) -> OpenNetwork:
+        """As Network.quantize(). A set of shapes is calibrated with those samples that have these shapes."""
+        first = self._source.inputs[0].name
+        given = (sample if isinstance(sample, dict) else {first: sample} for sample in data)
+        samples = [{name: as_array(name, array) for name, array in sample.items()} for sample in given]
+        if self._buckets:
+            samples = [self._buckets.pad(sample)[0] for sample in samples]
+        return self._with_step("quantize", data=samples, calibration=calibration, percentile=percentile, mixed=mixed,
+                               max_drop=max_drop, clusters=clusters, equalize=equalize, correct_biases=correct_biases,
+                               threads=threads)
+
+    def tune(self, minutes: float = 0.0, trials: int = 0, trials_per_task: int = 0, threads: int = 1, batch: int = 32,
+             seed: int = 0, execution_seconds: float = 0.0, transfer: bool = True,
+             records: str | os.PathLike[str] = "", events: str | os.PathLike[str] = "") -> OpenNetwork:
+        """As Network.tune(), for each set of shapes that load() was given; they share minutes and trials evenly. Other
+        shapes profit where they have kernels in common."""
+        if not self._ahead:
+            raise InvalidError("tune() needs to know for which shapes: attune.load(model, shapes=[{...}, ...])")
+        count = len(self._ahead)
+        tuned = {sizes: self._replayed(sizes).tune(minutes / count, -(-trials // count), trials_per_task, threads, batch,
+                                                   seed, execution_seconds, transfer, records, events) for sizes in self._ahead}
+        used = next(iter(tuned.values())).tuning["records"]
+        return self._with(dataclasses.replace(self._plan, compiling=None, records=used), tuned)
+
+    def compile(self, cpus: Sequence[str] = (), threads: int = 1, records: str | os.PathLike[str] = "",
+                compact: bool = False) -> OpenNetwork:
+        """As Network.compile(), now for the shapes that load() was given, and for others when they come."""
+        options = {"cpus": tuple(cpus), "threads": threads, "records": os.fspath(records), "compact": compact}
+        # Tuned networks are compiled already, as the run has measured them.
+        keeps = not cpus and not options["records"] and not compact
+        network = self._with(dataclasses.replace(self._plan, compiling=options), self._tuned if keeps else None)
+        for sizes in self._ahead:
+            network._compiled_at(sizes)
+        return network
+
+    def _replayed(self, sizes: Sizes) -> Network:
+        """Imported at these shapes, optimized and quantized."""
+        network = self._source.read(self._source.named(sizes))
+        if not self._device.is_here:
+            network = network.on(self._device)
+        for name, options in self._plan.steps:
+            if name == "quantize":
+                options = {**options, "data": self._samples_of(options["data"], sizes)}
+            network = getattr(network, name)(**options)
+        return network
+
+    def _samples_of(self, samples: Sequence[Sample], sizes: Sizes) -> list[Sample]:
+        shapes = self._source.named(sizes)
+        fitting = [sample for sample in samples
+                   if all(sample[name].shape == shape for name, shape in shapes.items() if name in sample)]
+        if not fitting:
+            raise InvalidError(f"quantize() was given no sample of the shapes {shapes}; give it some of each set of shapes "
+                               "that is used")
+        return fitting
+
+    def at(self, shapes: Mapping[str, Sequence[int]]) -> Network:
+        """The Network for these shapes {input: sizes}, after the same steps. A named dimension that one input sets is set
+        in all of them."""
+        sizes = bind(self._source.inputs, shapes)
+        if sizes in self._tuned:
+            return self._tuned[sizes]
+        network = self._replayed(sizes)
+        return network.compile(**self._plan.compile_options) if self._plan.compiling is not None else network
+
+    def _key(self, sizes: Sizes) -> str:
+        options = self._plan.compile_options
+        parts = [_core.build_id(), self._device.fingerprint, self._source.digest(), self._source.values, sizes, self._plan.steps,
+                 options, _state_of_records(options)]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=_digest_of).encode()).hexdigest()
+
+    def _loaded(self, artifact: bytes) -> Network:
+        network = Network(_core.Network.from_artifact(artifact))
+        network._compiled_model()
+        return network
+
+    def _make(self, sizes: Sizes) -> Network:
+        """From the disk, or else compiled."""
+        if not self._device.is_here:
+            return self._replayed(sizes).compile(**self._plan.compile_options)
+        key = self._key(sizes)
+        artifact = self._files.get(key)
+        if artifact is not None:
+            # One that does not load is compiled again.
+            with contextlib.suppress(Error):
+                return self._loaded(artifact)
+        compiled = self._replayed(sizes).compile(**self._plan.compile_options)
+        artifact = compiled._core.artifact()
+        self._source.digest()  # fails if the model has changed meanwhile
+        self._files.put(key, artifact)
+        return self._loaded(artifact)
+
+    def _compiled_at(self, sizes: Sizes) -> Network:
+        tuned = self._tuned.get(sizes)
+        return tuned or self._memory.get(sizes, lambda: self._make(sizes), _bytes_of)
+
+    def _run(self, arrays: Sample, threads: int) -> Sample:
+        network = self._compiled_at(check_arrays(self._source.inputs, arrays))
+        if self._source.values:
+            arrays = {**{name: self._source.values[name] for name in network.inputs if name not in arrays}, **arrays}
+        return network.run(arrays, threads)
+
+    def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
+        """The outputs {name: array} of these inputs {name: array}. The first run with new shapes compiles, which takes
+        seconds. Thread safe."""
+        arrays = {name: as_array(name, array) for name, array in inputs.items()}
+        if self._buckets is None:
+            return self._run(arrays, threads)
+        check_arrays(self._source.inputs, arrays)
+        padded, changed = self._buckets.pad(arrays)
+        outputs = self._run(padded, threads)
+        return self._buckets.cut(outputs, changed) if changed else outputs
+
+    def session(self, threads: int = 1) -> OpenSession:
+        """An OpenSession, which takes inputs of any shapes. at(shapes).session() has memory of its own for some."""
+        return OpenSession(self, threads)
+
+    def _sizes_for(self, inputs: Arrays | None, what: str) -> Sizes:
+        """Those of the inputs, or else the only ones that load() was given."""
+        if inputs:
+            shapes = {name: as_array(name, array).shape for name, array in inputs.items()}
+            return bind(self._source.inputs, shapes)
+        if len(self._ahead) == 1:
+            return self._ahead[0]
+        raise InvalidError(f"{what} needs one set of shapes: take network.at({{...}}).{what}")
+
+    def save(self, path: str | os.PathLike[str]) -> OpenNetwork:
+        """As Network.save(), if load() was given one set of shapes; otherwise take at(shapes).save(path)."""
+        self.at(self._source.named(self._sizes_for(None, "save()"))).save(path)
+        return self
+
+    def verify(self, inputs: Arrays | None = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
+        """As Network.verify(), at the shapes of the inputs or the only ones that load() was given; so in the next ones."""
+        return self.at(self._source.named(self._sizes_for(inputs, "verify()"))).verify(inputs, seed, threads)
+
+    def bench(self, seconds: float = 1.0, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> list[float]:
+        """As Network.bench()."""
+        return self._compiled_at(self._sizes_for(inputs, "bench()")).bench(seconds, threads, inputs, seed)
+
+    def profile(self, rounds: int = 20, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> Profile:
+        """As Network.profile()."""
+        return self._compiled_at(self._sizes_for(inputs, "profile()")).profile(rounds, threads, inputs, seed)
+
+    def inspect(self) -> dict[str, Any]:
+        """As Network.inspect()."""
+        return self._compiled_at(self._sizes_for(None, "inspect()")).inspect()
+
+    def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
+        """As Network.random_input()."""
+        return self._replayed(self._sizes_for(None, "random_input()")).random_input(name, seed)
+
+    @property
+    def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """{name: (dtype, shape)}; -1 for a size that is open."""
+        return {input.name: (input.dtype, input.shape) for input in self._source.inputs}
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        """Sums over the sets of shapes, and in "shapes" a list with what tune() has found for each."""
+        if not self._tuned:
+            raise InvalidError("the network is not tuned; call tune() first")
+        each = [{**network.tuning, "shapes": self._source.named(sizes)} for sizes, network in self._tuned.items()]
+        sums = {key: sum(one[key] for one in each)
+                for key in ("trials", "elapsed_seconds", "baseline_seconds", "tuned_seconds")}
+        return {**sums, "was_stopped": any(one["was_stopped"] for one in each), "records": each[0]["records"],
+                "shapes": each}
+
+    def __repr__(self) -> str:
+        steps = [{"optimize": "optimized", "quantize": "quantized"}[name] for name, _ in self._plan.steps]
+        inputs = ", ".join(f"{input.name}: {input}" for input in self._source.inputs)
+        return f"<attune.OpenNetwork({inputs}){''.join(', ' + step for step in steps)}>"
+
+
+class OpenSession(Session):
+    """Runs an open network with inputs of any shapes. `outputs` are those of the last run; `inputs` is empty, since memory
+    of its own is what network.at(shapes).session() has."""
+
+    def __init__(self, network: OpenNetwork, threads: int = 1) -> None:
+        self._network: OpenNetwork | None = network
+        self._threads = threads
+        self.inputs = {}
+        self._last: dict[str, numpy.ndarray[Any, Any]] | None = None
+
+    def close(self) -> None:
+        """Ends the session. A second call does nothing."""
+        self._network = self._last = None
+
+    @property
+    def outputs(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """The outputs of the last run."""
+        if self._last is None:
+            raise InvalidError("the session has no outputs; run it first")
+        return self._last
+
+    def run(self, inputs: Arrays | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
+        """Computes the outputs {name: array}."""
+        if self._network is None:
+            raise InvalidError("the session is closed; make another one with network.session()")
+        if inputs is None:
+            raise InvalidError("the session of an open network needs its inputs in each run")
+        self._last = self._network.run(inputs, self._threads)
+        return self._last
+
+
+def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
+               ahead: Sequence[Mapping[str, Sequence[int]]], values: Arrays, signature: str, pad_to: PadTo | None,
+               pad_value: float | Mapping[str, float], limits: CacheLimits, device: Device) -> OpenNetwork | None:
+    """The network if the model leaves dimensions open, besides those that `values` set."""
+    with source.file() as path:
+        found = _core.declaration(path, signature)
+    arrays = {name: as_array(name, value) for name, value in values.items()}
+    inputs = without(declared(found["inputs"]), {name: array.shape for name, array in arrays.items()})
+    if not any(input.is_open for input in inputs):
+        if pad_to is not None:
+            raise InvalidError("pad_to: the model has no open dimension")
+        return None
+    model = OpenModel(inputs, declared(found["outputs"]), arrays, read, lambda: source.digest(found["files"]) + signature)
+    buckets = None if pad_to is None else Buckets(pad_to, pad_value, model.inputs, model.outputs)
+    return OpenNetwork(model, [bind(inputs, shapes) for shapes in ahead], buckets, limits, device)
