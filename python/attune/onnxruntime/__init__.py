@@ -1,0 +1,72 @@
+"""Attune behind the interface of ONNX Runtime, for scripts that were written for that:
+
+    import attune.onnxruntime as onnxruntime
+
+What ONNX Runtime does for other devices, for training and with operators of one's own is not here: it raises
+attune.UnsupportedError with its name. Settings that only say how ONNX Runtime is to work are taken and change nothing.
+"""
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from . import capi
+from ._binding import IOBinding
+from ._model import ModelMetadata, NodeArg
+from ._options import (ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions)
+from ._session import InferenceSession, get_available_providers
+from ._value import OrtValue
+
+__version__ = "1.31.1"  # whose interface this is
+SessionIOBinding = IOBinding
+
+get_all_providers = get_available_providers
+
+
+def get_device() -> str:
+    """CPU."""
+    return "CPU"
+
+
+def get_version_string() -> str:
+    """The version of ONNX Runtime whose interface this is."""
+    return __version__
+
+
+def get_build_info() -> str:
+    """The version and the build of Attune."""
+    from .. import build_id, version
+    return f"Attune {version()}, build {build_id()}"
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Changes nothing: there is no log."""
+
+
+def set_default_logger_verbosity(verbosity: int) -> None:
+    """Changes nothing: there is no log."""
+
+
+def set_seed(seed: int) -> None:
+    """Changes nothing: no operator draws from a global generator."""
+
+
+def enable_telemetry_events() -> None:
+    """Changes nothing: nothing is reported to anybody."""
+
+
+def disable_telemetry_events() -> None:
+    """Changes nothing: nothing is reported to anybody."""
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise AttributeError(f"attune.onnxruntime has no {name}; it has {', '.join(__all__)}")
+
+
+__all__ = ["ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata",
+           "NodeArg", "OrtValue", "RunOptions", "SessionIOBinding", "SessionOptions", "capi", "disable_telemetry_events",
+           "enable_telemetry_events", "get_all_providers", "get_available_providers", "get_build_info", "get_device",
+           "get_version_string", "set_default_logger_severity", "set_default_logger_verbosity", "set_seed"]
+
+
+def __dir__() -> list[Any]:
+    return [*__all__, "__version__"]

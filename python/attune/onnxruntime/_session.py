@@ -1,0 +1,194 @@
+"""InferenceSession: a model that was loaded, and compiled for the shapes that come."""
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._arrays import as_array, dtype_of
+from .._declared import Declared, declared
+from .._source import ModelSource
+from ..errors import InvalidError, UnsupportedError
+from ..network import load
+from ..open_network import OpenNetwork
+from ._binding import IOBinding
+from ._model import ModelMetadata, NodeArg, type_name
+from ._options import RunOptions, SessionOptions
+from ._value import Array, OrtValue
+
+_PROVIDER = "CPUExecutionProvider"
+
+
+def get_available_providers() -> list[str]:
+    """The processor."""
+    return [_PROVIDER]
+
+
+def _node(tensor: Declared) -> NodeArg:
+    return NodeArg(tensor.name, type_name(tensor.dtype), [None if dim == "?" else dim for dim in tensor.dims or ()])
+
+
+def _check_providers(providers: Sequence[Any] | None) -> None:
+    for provider in providers or ():
+        name = provider[0] if isinstance(provider, tuple) else provider
+        if name != _PROVIDER:
+            warnings.warn(f"there is no {name} in Attune; the processor runs the model", stacklevel=4)
+
+
+def _shapes_with(inputs: Sequence[Declared], sizes: Mapping[str, int]) -> dict[str, list[int]] | None:
+    """The shapes of all inputs if these sizes close them all."""
+    shapes = {}
+    for input in inputs:
+        dims = [sizes.get(dim, dim) if isinstance(dim, str) else dim for dim in input.dims or ("?",)]
+        shapes[input.name] = [dim for dim in dims if isinstance(dim, int)]
+        if len(shapes[input.name]) < len(dims):
+            return None
+    return shapes
+
+
+class InferenceSession:
+    """Runs a model. A model with fixed shapes is compiled now, and one with open dimensions for the shapes that come.
+
+    path_or_bytes: a path, or the bytes of a file. providers, provider_options: the processor is what there is; others are
+    warned of. Thread safe. Raises attune.UnsupportedError with the operators that Attune does not have.
+    """
+
+    def __init__(self, path_or_bytes: str | bytes | os.PathLike[str], sess_options: SessionOptions | None = None,
+                 providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None,
+                 **_of_onnxruntime: Any) -> None:
+        _check_providers(providers)
+        self._options = sess_options or SessionOptions()
+        if self._options.optimized_model_filepath:
+            raise UnsupportedError("attune.onnxruntime: SessionOptions.optimized_model_filepath is not supported; "
+                                   "attune.load(model).compile().save(path) writes what was compiled")
+        with ModelSource(path_or_bytes).file() as path:
+            self._file = _core.declaration(path, "")
+        inputs = declared(self._file["inputs"])
+        shapes = _shapes_with(inputs, self._options.fixed_dimensions) if self._options.fixed_dimensions else None
+        self._threads = self._options.intra_op_num_threads
+        self._network = load(path_or_bytes, shapes=shapes, progress=False).compile(
+            threads=self._threads or len(os.sched_getaffinity(0)))
+        self._inputs = {input.name: input for input in inputs}
+        self._outputs = self._known_outputs()
+        self._profiled: dict[str, Array] | None = None
+
+    def _known_outputs(self) -> dict[str, NodeArg]:
+        found = {output.name: output for output in declared(self._file["outputs"])}
+        if not isinstance(self._network, OpenNetwork):
+            # A file need not give shapes of outputs, and formats other than ONNX do not.
+            for name, dtype, shape in self._network._compiled_model().outputs():
+                if name not in found or found[name].dims is None:
+                    found[name] = Declared(name, dtype, tuple(shape))
+        return {name: _node(output) for name, output in found.items()}
+
+    def get_inputs(self) -> list[NodeArg]:
+        """In the model's order."""
+        return [_node(input) for input in self._inputs.values()]
+
+    def get_outputs(self) -> list[NodeArg]:
+        """In the model's order."""
+        return list(self._outputs.values())
+
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """None: initializers are compiled in."""
+        return []
+
+    def get_modelmeta(self) -> ModelMetadata:
+        """What the file says of its origin."""
+        about = self._file["about"]
+        texts = {key: about.get(key, "")
+                 for key in ("producer_name", "graph_name", "domain", "description", "graph_description")}
+        return ModelMetadata(**texts, version=int(about.get("version", "0")), custom_metadata_map=self._file["metadata"])
+
+    def get_session_options(self) -> SessionOptions:
+        """Those that it was made with."""
+        return self._options
+
+    def get_providers(self) -> list[str]:
+        """The processor."""
+        return [_PROVIDER]
+
+    def get_provider_options(self) -> dict[str, dict[str, str]]:
+        """None."""
+        return {_PROVIDER: {}}
+
+    def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None) -> None:
+        """Changes nothing: the processor is what there is."""
+        _check_providers(providers)
+
+    def enable_fallback(self) -> None:
+        """Changes nothing."""
+
+    def disable_fallback(self) -> None:
+        """Changes nothing."""
+
+    def _array(self, name: str, value: Any) -> Array:
+        if isinstance(value, OrtValue):
+            return value.numpy()
+        dtype = dtype_of(self._inputs[name].dtype) if name in self._inputs else None
+        if isinstance(value, (list, tuple, int, float)) and dtype is not None:
+            try:
+                return numpy.asarray(value, dtype)
+            except (TypeError, ValueError) as error:
+                raise InvalidError(f"input \"{name}\": {error}") from error
+        return as_array(name, value)
+
+    def _compute(self, feed: Mapping[str, Any]) -> dict[str, Array]:
+        arrays = {name: self._array(name, value) for name, value in feed.items() if value is not None}
+        if self._options.enable_profiling:
+            self._profiled = arrays
+        return self._network.run(arrays, self._threads)
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
+            run_options: RunOptions | None = None) -> list[Array]:
+        """The outputs of these names, in their order; None: all.
+
+        input_feed: {input: array, OrtValue, or list}.
+        """
+        wanted = list(output_names or self._outputs)
+        for name in wanted:
+            if name not in self._outputs:
+                raise InvalidError(f"there is no output \"{name}\"; the outputs are {', '.join(self._outputs)}")
+        outputs = self._compute(input_feed)
+        return [outputs[name] for name in wanted]
+
+    def run_with_ort_values(self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue],
+                            run_options: RunOptions | None = None) -> list[OrtValue]:
+        """As run(), with tensors."""
+        return [OrtValue(array) for array in self.run(output_names, input_dict_ort_values, run_options)]
+
+    def run_async(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
+                  callback: Callable[[list[Array], Any, str], None], user_data: Any,
+                  run_options: RunOptions | None = None) -> None:
+        """Not supported."""
+        raise UnsupportedError("attune.onnxruntime: InferenceSession.run_async() is not supported; call run() in a thread")
+
+    def io_binding(self) -> IOBinding:
+        """A new binding for run_with_iobinding()."""
+        return IOBinding(list(self._outputs))
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
+        """Runs with the memory that is bound."""
+        iobinding.run(self._compute)
+
+    def end_profiling(self) -> str:
+        """Writes the time of each kernel, with the inputs of the last run, in Chrome's format; returns the file's name."""
+        if not self._options.enable_profiling:
+            raise InvalidError("nothing was profiled; set SessionOptions.enable_profiling")
+        name = f"{self._options.profile_file_prefix}{time.strftime('_%Y-%m-%d_%H-%M-%S')}.json"
+        events, start = [], 0.0
+        if self._profiled is not None:
+            for row in self._network.profile(1, self._threads or 1, self._profiled):
+                events.append({"cat": "Node", "ph": "X", "pid": os.getpid(), "tid": 0, "ts": round(start, 3),
+                               "dur": round(1e6 * row["seconds"], 3), "name": ", ".join(row["labels"]) or row["op"],
+                               "args": {"op_name": row["op"], "provider": _PROVIDER}})
+                start += 1e6 * row["seconds"]
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(events, file)
+        return name

@@ -1,0 +1,40 @@
+"""The interface that ONNX gives backends: prepare(model).run(inputs)."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import UnsupportedError
+from ._session import InferenceSession
+from ._value import Array
+
+
+class Prepared:
+    """A model that is ready to run."""
+
+    def __init__(self, session: InferenceSession) -> None:
+        self._session = session
+
+    def run(self, inputs: Any, **_of_onnxruntime: Any) -> list[Array]:
+        """The outputs. inputs: an array, a list in the model's order, or {input: array}."""
+        names = [input.name for input in self._session.get_inputs()]
+        if not isinstance(inputs, Mapping):
+            inputs = dict(zip(names, inputs if isinstance(inputs, Sequence) else [inputs]))
+        return self._session.run(None, inputs)
+
+
+def supports_device(device: str) -> bool:
+    """Whether it is the processor."""
+    return device.upper().split(":")[0] == "CPU"
+
+
+def prepare(model: Any, device: str | None = None, **_of_onnxruntime: Any) -> Prepared:
+    """Loads a path, bytes or an onnx.ModelProto."""
+    if device is not None and not supports_device(device):
+        raise UnsupportedError(f"attune.onnxruntime: device \"{device}\" is not supported; only \"CPU\"")
+    return Prepared(model if isinstance(model, InferenceSession) else InferenceSession(model))
+
+
+def run_model(model: Any, inputs: Any, device: str | None = None, **_of_onnxruntime: Any) -> list[Array]:
+    """Loads and runs."""
+    return prepare(model, device).run(inputs)
