@@ -8,7 +8,7 @@ usage() {
 ./do demo                       compile real networks and show what comes out; sets up all it needs
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do setup                      install the packages that the build and the tests need
-./do wheel                      the Python package, in build/dist/
+./do wheel                      the Python package, as a wheel and as an sdist, in build/dist/
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
                                 latency beside other engines, with --int8 of networks of integers, with --wide of
