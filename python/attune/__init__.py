@@ -6,6 +6,7 @@
     network.save("resnet50.atn")
     scores = network.run({"input": image})["output"]
 """
+from . import sweeps
 from ._core import build_id, version
 from .compiled_cache import CacheLimits
 from .device import Device
@@ -19,4 +20,4 @@ from .tuner import BenchmarkingContext, Evaluation, Tuner
 __version__ = version()
 __all__ = ["BenchmarkingContext", "CacheLimits", "CancelledError", "Device", "Error", "Evaluation", "InternalError",
            "InvalidError", "Network", "NotFoundError", "OpenNetwork", "Profile", "ResourceError", "Session", "Tuner",
-           "UnavailableError", "UnsupportedError", "build_id", "load", "version", "zoo"]
+           "UnavailableError", "UnsupportedError", "build_id", "load", "sweeps", "version", "zoo"]
