@@ -18,6 +18,7 @@ import tempfile
 
 CALLS_OF_A_PROCESS = 100
 LONGEST_SECONDS = 3
+MODEL = str(pathlib.Path(__file__).resolve().parent.parent / "tests/fuzz/corpus/onnx_import/conv_pool.onnx")
 ALLOWED = ("Error", "TypeError", "OverflowError")
 
 
@@ -34,6 +35,7 @@ class Misuse:
 
     def __init__(self, seed, folder):
         import attune
+        import attune.onnxruntime
         import numpy
 
         self.attune, self.numpy, self.folder = attune, numpy, folder
@@ -43,6 +45,7 @@ class Misuse:
         self.session = self.compiled.session()
         self.closed = self.compiled.session()
         self.closed.close()
+        self.onnxruntime = attune.onnxruntime.InferenceSession(MODEL)
         self.compiled.save(folder / "net.atn")
         artifact = (folder / "net.atn").read_bytes()
         (folder / "short.atn").write_bytes(artifact[:len(artifact) // 2])
@@ -104,6 +107,8 @@ class Misuse:
             ("on", network.on, ["device"]),
             ("Session.run", session.run, ["inputs"]),
             ("Session", attune.Session, ["model", "threads"]),
+            ("InferenceSession", attune.onnxruntime.InferenceSession, ["path_or_bytes", "sess_options", "providers"]),
+            ("InferenceSession.run", self.onnxruntime.run, ["output_names", "input_feed", "run_options"]),
             ("Device.in_fleet", attune.Device.in_fleet, ["key", "server"]),
             ("BenchmarkingContext", attune.BenchmarkingContext, ["target", "device_key", "cpu_arch"]),
             ("Tuner", lambda **arguments: attune.Tuner(self.context()).from_model(**arguments), ["model", "shapes"]),

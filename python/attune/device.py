@@ -49,4 +49,6 @@ def as_device(device: str | Device) -> Device:
     """The device itself, or that of the fleet with this key; an empty key is this machine."""
     if isinstance(device, Device):
         return device
+    if not isinstance(device, str):
+        raise TypeError(f"device: must be a key or a Device, and is a {type(device).__name__}")
     return Device.in_fleet(device) if device else Device.here()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from . import _core
+from ._arrays import by_name
 from ._padding import PadTo
 from ._progress import Line
 from ._source import ModelSource
@@ -74,8 +75,8 @@ class Network:
         """
         with Line(self._progress) as line:
             return self._next(self._core.optimize(_one_of(_PRECISIONS, "precision", precision),
-                                                  _one_of(_WEIGHTS, "weights", weights), passes, examples or {},
-                                                  line.step))
+                                                  _one_of(_WEIGHTS, "weights", weights), passes,
+                                                  by_name("examples", examples), line.step))
 
     def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
                  max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,
@@ -103,6 +104,8 @@ class Network:
         events: a file that what happens is appended to, as JSON lines. A run that is interrupted keeps what it has
         measured, and the same call goes on from there.
         """
+        if not isinstance(minutes, (int, float)):
+            raise TypeError(f"minutes: must be a number, and is a {type(minutes).__name__}")
         with Line(self._progress) as line:
             return self._next(self._core.tune(trials, trials_per_task, 60.0 * minutes, threads, batch, seed,
                                               execution_seconds, transfer, os.fspath(records), os.fspath(events),
@@ -141,7 +144,7 @@ class Network:
     def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
         """The outputs {name: array} of these inputs {name: array}. Thread safe."""
         if not self._device.is_here:
-            return self._core.run(inputs, threads)
+            return self._core.run(by_name("inputs", inputs), threads)
         if os.getpid() != self._owner:
             # A session of before the fork has lost its threads.
             self._idle, self._owner = {}, os.getpid()
@@ -157,15 +160,15 @@ class Network:
     def verify(self, inputs: Arrays | None = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
         """Compares each output with the reference interpreter: a list of dicts with name, ok, criterion and errors.
         Inputs that are missing are random; so in the next two."""
-        return self._core.verify(inputs or {}, seed, threads)
+        return self._core.verify(by_name("inputs", inputs), seed, threads)
 
     def bench(self, seconds: float = 1.0, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> list[float]:
         """The milliseconds of each run, for so many seconds and at least 3 runs."""
-        return self._core.bench(seconds, threads, inputs or {}, seed)
+        return self._core.bench(seconds, threads, by_name("inputs", inputs), seed)
 
     def profile(self, rounds: int = 20, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> Profile:
         """The time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
-        return Profile(self._core.profile(rounds, threads, inputs or {}, seed))
+        return Profile(self._core.profile(rounds, threads, by_name("inputs", inputs), seed))
 
     def inspect(self) -> dict[str, Any]:
         """A dict of the sizes in bytes of the compiled network, and the processors that it is for."""
@@ -232,16 +235,18 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     """
     from .open_network import open_model  # which is built on this module
     source, target = ModelSource(model), as_device(device)
+    given = by_name("values", values)
 
     def read(one: Mapping[str, Sequence[int]]) -> Network:
         with Line(progress) as line, source.file() as path:
-            core = _core.Network.load(path, {name: list(sizes) for name, sizes in one.items()}, values or {}, signature,
+            core = _core.Network.load(path, {name: list(sizes) for name, sizes in one.items()}, given, signature,
                                       sha256, target._core, line.step)
             return Network(core, progress, target)
 
-    ahead = [shapes] if isinstance(shapes, Mapping) else list(shapes or [])
+    sets = [shapes] if shapes is None or isinstance(shapes, Mapping) else list(shapes)
+    ahead = [by_name("shapes", one) for one in sets if one is not None]
     if pad_to is not None or not isinstance(shapes, Mapping):
-        opened = open_model(source, read, ahead, values or {}, signature, pad_to, pad_value, cache, target)
+        opened = open_model(source, read, ahead, given, signature, pad_to, pad_value, cache, target)
         if opened is not None:
             return opened
     return read(ahead[0] if ahead else {})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from . import _core
-from ._arrays import as_array
+from ._arrays import arrays_by_name
 from ._declared import Declared, Sizes, bind, check_arrays, declared, without
 from ._padding import Buckets, PadTo
 from ._source import ModelSource
@@ -119,7 +119,7 @@ class OpenNetwork(Network):
     def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
                  examples: Arrays | None = None) -> OpenNetwork:
         """As Network.optimize()."""
-        arrays = {name: as_array(name, array) for name, array in (examples or {}).items()}
+        arrays = arrays_by_name("examples", examples)
         return self._with_step("optimize", precision=precision, weights=weights, passes=passes, examples=arrays)
 
     def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
@@ -128,7 +128,7 @@ class OpenNetwork(Network):
         """As Network.quantize(). A set of shapes is calibrated with those samples that have these shapes."""
         first = self._source.inputs[0].name
         given = (sample if isinstance(sample, dict) else {first: sample} for sample in data)
-        samples = [{name: as_array(name, array) for name, array in sample.items()} for sample in given]
+        samples = [arrays_by_name("data", sample) for sample in given]
         if self._buckets:
             samples = [self._buckets.pad(sample)[0] for sample in samples]
         return self._with_step("quantize", data=samples, calibration=calibration, percentile=percentile, mixed=mixed,
@@ -228,7 +228,7 @@ class OpenNetwork(Network):
     def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
         """The outputs {name: array} of these inputs {name: array}. The first run with new shapes compiles, which takes
         seconds. Thread safe."""
-        arrays = {name: as_array(name, array) for name, array in inputs.items()}
+        arrays = arrays_by_name("inputs", inputs)
         if self._buckets is None:
             return self._run(arrays, threads)
         check_arrays(self._source.inputs, arrays)
@@ -242,9 +242,9 @@ class OpenNetwork(Network):
 
     def _sizes_for(self, inputs: Arrays | None, what: str) -> Sizes:
         """Those of the inputs, or else the only ones that load() was given."""
-        if inputs:
-            shapes = {name: as_array(name, array).shape for name, array in inputs.items()}
-            return bind(self._source.inputs, shapes)
+        arrays = arrays_by_name(what, inputs)
+        if arrays:
+            return bind(self._source.inputs, {name: array.shape for name, array in arrays.items()})
         if len(self._ahead) == 1:
             return self._ahead[0]
         raise InvalidError(f"{what} needs one set of shapes: take network.at({{...}}).{what}")
@@ -333,7 +333,7 @@ def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]]
     """The network if the model leaves dimensions open, besides those that `values` set."""
     with source.file() as path:
         found = _core.declaration(path, signature)
-    arrays = {name: as_array(name, value) for name, value in values.items()}
+    arrays = arrays_by_name("values", values)
     inputs = without(declared(found["inputs"]), {name: array.shape for name, array in arrays.items()})
     if not any(input.is_open for input in inputs):
         if pad_to is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from . import _core
-from ._arrays import as_array
+from ._arrays import as_array, by_name
 from .errors import InvalidError
 
 
@@ -51,7 +51,8 @@ class Session:
     def run(self, inputs: Mapping[str, Any] | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
         """Computes the outputs, from these inputs or from what `inputs` holds. Returns copies: {name: array}."""
         session = self._session
-        for name, array in (inputs or {}).items():
+        given_inputs = by_name("inputs", inputs)
+        for name, array in given_inputs.items():
             if name not in self.inputs:
                 raise InvalidError(f"there is no input \"{name}\"; the inputs are {', '.join(self.inputs)}")
             target, given = self.inputs[name], as_array(name, array)
@@ -59,7 +60,7 @@ class Session:
                 raise InvalidError(f"input \"{name}\": is {given.dtype}{list(given.shape)}, and must be "
                                    f"{target.dtype}{list(target.shape)}")
             target[...] = given
-        missing = self.inputs.keys() - inputs.keys() if inputs is not None else ()
+        missing = self.inputs.keys() - given_inputs.keys() if inputs is not None else ()
         if missing:
             raise InvalidError(f"there is no value for input \"{sorted(missing)[0]}\"")
         session.run()

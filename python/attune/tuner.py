@@ -12,6 +12,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import statistics
 import time
 import uuid
@@ -47,6 +48,9 @@ class BenchmarkingContext:
     """
 
     def __init__(self, target: str = "cpu", device_key: str = "", cpu_arch: str = "", workspace: Path = "") -> None:
+        for name, text in (("target", target), ("device_key", device_key), ("cpu_arch", cpu_arch)):
+            if not isinstance(text, str):
+                raise InvalidError(f"{name}: must be a str, and is a {type(text).__name__}")
         if target != "cpu":
             raise InvalidError(f"target: \"{target}\" is no kind of device; the only one is \"cpu\"")
         self.target, self.device_key, self.cpu_arch = target, device_key, cpu_arch
@@ -86,6 +90,8 @@ class BenchmarkingContext:
 
     def saved(self, run_id: str) -> dict[str, Any]:
         """What another run of this workspace has saved."""
+        if not isinstance(run_id, str) or not re.fullmatch("[0-9a-f]{32}", run_id):
+            raise InvalidError(f"{run_id!r} is no run's id, which has 32 hexadecimal digits")
         path = self.workspace / "runs" / run_id / "context.json"
         try:
             content = json.loads(path.read_text())

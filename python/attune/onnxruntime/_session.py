@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .._arrays import as_array, dtype_of
+from .._arrays import as_array, by_name, dtype_of
 from .._declared import Declared, declared
 from .._source import ModelSource
 from ..errors import InvalidError, UnsupportedError
@@ -63,6 +63,8 @@ class InferenceSession:
                  providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None,
                  **_of_onnxruntime: Any) -> None:
         _check_providers(providers)
+        if not isinstance(sess_options, (SessionOptions, type(None))):
+            raise TypeError(f"sess_options: must be SessionOptions, and is a {type(sess_options).__name__}")
         self._options = sess_options or SessionOptions()
         if self._options.optimized_model_filepath:
             raise UnsupportedError("attune.onnxruntime: SessionOptions.optimized_model_filepath is not supported; "
@@ -140,7 +142,8 @@ class InferenceSession:
         return as_array(name, value)
 
     def _compute(self, feed: Mapping[str, Any]) -> dict[str, Array]:
-        arrays = {name: self._array(name, value) for name, value in feed.items() if value is not None}
+        arrays = {name: self._array(name, value) for name, value in by_name("input_feed", feed).items()
+                  if value is not None}
         if self._options.enable_profiling:
             self._profiled = arrays
         return self._network.run(arrays, self._threads)
@@ -151,7 +154,7 @@ class InferenceSession:
 
         input_feed: {input: array, OrtValue, or list}.
         """
-        wanted = list(output_names or self._outputs)
+        wanted = list(() if output_names is None else output_names) or list(self._outputs)
         for name in wanted:
             if name not in self._outputs:
                 raise InvalidError(f"there is no output \"{name}\"; the outputs are {', '.join(self._outputs)}")
