@@ -47,7 +47,7 @@ def as_array(name: str, value: Any) -> numpy.ndarray[Any, Any]:
             if not hasattr(value, "__dlpack__"):
                 raise InvalidError(f"input \"{name}\": {error}") from error
             try:
-                value = _core.array(value)
+                value = _core.array(name, value)
             except TypeError:
                 raise InvalidError(f"input \"{name}\": {error}") from error
     array: numpy.ndarray[Any, Any] = value

@@ -60,13 +60,13 @@ nb::object ToNumpy(void* data, attune_dtype dtype, const compiler::Shape& shape,
                   nb::rv_policy::reference);
 }
 
-nb::object ToSharedNumpy(const Array& array) {
+nb::object ToSharedNumpy(const std::string& name, const Array& array) {
   compiler::Shape shape;
   for (size_t i = 0; i < array.ndim(); ++i) shape.push_back(static_cast<int64_t>(array.shape(i)));
   auto kept = std::make_unique<Array>(array);
   const nb::capsule owner(kept.get(), [](void* data) noexcept { delete static_cast<Array*>(data); });
   kept.release();  // NOLINT(bugprone-unused-return-value): the capsule has it
-  return ToNumpy(const_cast<void*>(array.data()), DTypeOf(array, "array"), shape, owner,
+  return ToNumpy(const_cast<void*>(array.data()), DTypeOf(array, name), shape, owner,
                  /*is_writable=*/false);
 }
 

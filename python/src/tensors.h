@@ -24,8 +24,9 @@ compiler::Tensor ToTensor(const Array& array, const std::string& name);
 nanobind::object ToNumpy(void* data, attune_dtype dtype, const compiler::Shape& shape, nanobind::handle owner,
                          bool is_writable);
 
-// A NumPy array in the memory of `array`, for what NumPy itself does not take: bf16 is uint16.
-nanobind::object ToSharedNumpy(const Array& array);
+// A NumPy array in the memory of `array`, for what NumPy itself does not take: bf16 is uint16. `name` is the
+// input's.
+nanobind::object ToSharedNumpy(const std::string& name, const Array& array);
 
 }  // namespace attune::python
 

@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 import attune
+from attune._arrays import as_array
 from attune._source import ModelSource
 from attune.compiled_cache import CompiledFiles, CompiledInMemory
 from attune.open_network import OpenNetwork
@@ -350,3 +351,12 @@ def test_arrays_of_other_frameworks_go_in_and_out(open_model):
     with network.session() as session:
         session.run({"v1": OnlyDlpack(given(1, 2, 4))})
         assert numpy.from_dlpack(OnlyDlpack(session.outputs["v4"])).shape == (1, 2, 3)
+
+
+def test_bf16_is_taken_as_its_bits():
+    torch = pytest.importorskip("torch")
+    tensor = torch.arange(6, dtype=torch.bfloat16).reshape(2, 3)
+    array = as_array("x", tensor)
+    assert array.dtype == numpy.uint16 and array.ctypes.data == tensor.data_ptr()
+    with pytest.raises(attune.InvalidError, match="\"x\""):
+        as_array("x", tensor.to(torch.complex64).requires_grad_())
