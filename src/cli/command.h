@@ -25,6 +25,7 @@ void AddJobsCommand(CLI::App& app, Action& action);
 void AddServerCommand(CLI::App& app, Action& action);
 void AddRunnerCommand(CLI::App& app, Action& action);
 void AddAgentCommand(CLI::App& app, Action& action);
+void AddHealthCommand(CLI::App& app, Action& action);
 void AddFleetCommand(CLI::App& app, Action& action);
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet
 void AddSweepCommand(CLI::App& app, Action& action);

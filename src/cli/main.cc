@@ -68,6 +68,7 @@ int Main(int argc, char** argv) {
   AddServerCommand(app, action);
   AddAgentCommand(app, action);
   AddRunnerCommand(app, action);
+  AddHealthCommand(app, action);
   AddFleetCommand(app, action);
   AddZooCommand(app, action);
   AddLogLevel(app);

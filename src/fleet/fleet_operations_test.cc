@@ -8,6 +8,7 @@
 
 #include "base/testing/becomes_true.h"
 #include "base/testing/temporary_folder.h"
+#include "fleet/client/health.h"
 #include "fleet/fleet_for_test.h"
 #include "fleet/server/fleet_server.h"
 #include "measure/codec.h"
@@ -70,6 +71,9 @@ TEST(FleetOperations, TheServerTellsOfItselfByHttp) {
                     HasSubstr("\nattune_fleet_agents 0\n")));
   EXPECT_THAT(Get(address, "/readyz"), StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(Get(address, "/healthz"), StartsWith("HTTP/1.1 200 "));
+  const auto health = ServerHealth(address);
+  ASSERT_TRUE(health.ok()) << health.status();
+  EXPECT_EQ(*health, "the server is ready");
 }
 
 }  // namespace

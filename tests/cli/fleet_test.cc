@@ -212,6 +212,23 @@ TEST_F(FleetCliTest, WithoutAServerItSaysSo) {
   ExpectRefused(Attune({"jobs", "logs", "a", "--follow"}), "is attune server running there?");
 }
 
+TEST_F(FleetCliTest, HealthIsOneLineAndAnExitStatus) {
+  const Outcome silent = Attune({"health", "server", "--metrics", "127.0.0.1:1"});
+  EXPECT_EQ(silent.exit_code, 1);
+  EXPECT_THAT(silent.err, HasSubstr("127.0.0.1:1 does not answer; is attune server running with --metrics"));
+  EXPECT_EQ(Attune({"health", "server", "--metrics", "nowhere"}).exit_code, 1);
+  EXPECT_EQ(Attune({"health", "agent"}).exit_code, 1);
+  StartAgent();
+  const Outcome connected = Attune({"health", "agent"});
+  EXPECT_EQ(connected.exit_code, 0) << connected.err;
+  EXPECT_THAT(connected.out, HasSubstr(std::string(Device()["id"])));
+  agent_->End(SIGTERM);
+  ASSERT_TRUE(testing::BecomesTrue([&] { return Device().is_null(); }));
+  const Outcome gone = Attune({"health", "agent"});
+  EXPECT_EQ(gone.exit_code, 1);
+  EXPECT_THAT(gone.err, HasSubstr("is not connected to the fleet's server"));
+}
+
 TEST_F(FleetCliTest, ARevokedAgentEnds) {
   StartAgent();
   const std::string id = Device()["id"];
