@@ -9,6 +9,7 @@ usage() {
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do setup                      install the packages that the build and the tests need
 ./do wheel                      the Python package, as a wheel and as an sdist, in build/dist/
+./do deb                        the Debian package, in build/dist/
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
                                 latency beside other engines, with --int8 of networks of integers, with --wide of
@@ -40,10 +41,13 @@ build() {
   cmake --build --preset "$preset" "${@:2}" >&2
 }
 
+deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
+
 run_tests() {
   tools/setup.sh tests
   build release
   tools/wheel.sh
+  deb
   # A test that hangs is ended, so that it says what it was about; the slowest takes two minutes.
   ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 "$@"
 }
@@ -85,6 +89,7 @@ case $command in
   build) build "$@" ;;
   test) run_tests "$@" ;;
   wheel) tools/setup.sh python; tools/wheel.sh ;;
+  deb) tools/setup.sh; build release; deb ;;
   demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
   bench)
     tools/setup.sh bench

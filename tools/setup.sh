@@ -23,10 +23,10 @@ packages=(
   libflatbuffers-dev flatbuffers-compiler libsnappy-dev libzip-dev
   # tests, benchmarks and the demo
   libgtest-dev libgmock-dev python3 python3-venv ca-certificates
-  # the Python package
-  python3-dev
+  # the Python package, and the Debian one
+  python3-dev dpkg-dev
 )
-[ "${1:-}" = tests ] && packages+=(slurmctld slurmd slurm-client munge pkgconf)
+[ "${1:-}" = tests ] && packages+=(slurmctld slurmd slurm-client munge pkgconf lintian)
 
 # Peers that results are compared with. The product needs none of them.
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0

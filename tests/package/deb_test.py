@@ -1,0 +1,29 @@
+"""The Debian package in build/dist/: lintian has nothing to say of it, and it leaves nothing behind."""
+import os
+import pathlib
+import unittest
+
+from commands import run
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+class DebTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.package, = (ROOT / "build" / "dist").glob("attune_*.deb")
+
+    def test_lintian_finds_nothing(self):
+        self.assertEqual(run("lintian", "--allow-root", self.package), "")
+
+    @unittest.skipUnless(os.geteuid() == 0, "packages are installed as root only")
+    def test_is_installed_works_and_is_removed(self):
+        example = ROOT / "docs" / "examples" / "package" / "run_artifact.cc"
+        said = run(HERE / "in_copy_of_root.sh", ROOT / "tools" / "packages" / "try_deb.sh", self.package,
+                   cwd=ROOT, env={**os.environ, "EXAMPLE": str(example)})
+        self.assertRegex(said, r"4000 bytes(.|\n)*nothing is left")
+
+
+if __name__ == "__main__":
+    unittest.main()

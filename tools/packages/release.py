@@ -1,0 +1,41 @@
+"""The release build that packages are made from, and commands that make them."""
+import os
+import pathlib
+import re
+import subprocess
+from collections.abc import Mapping
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build" / "release"))
+DIST = ROOT / "build" / "dist"
+
+
+class Failed(Exception):
+    """A command failed; the message is what it printed."""
+
+
+def run(*command: object, env: Mapping[str, str] | None = None, cwd: pathlib.Path | None = None) -> str:
+    """What a command prints on stdout. `env` is added to this program's environment."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd,
+                          env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout}{done.stderr}".strip())
+    return done.stdout
+
+
+def version() -> str:
+    """As CMake has configured it."""
+    found = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.+)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def commit(form: str) -> str:
+    """A fact of the commit that is checked out, by git's placeholder for it, such as %ct."""
+    return run("git", "log", "-1", f"--format={form}", cwd=ROOT).strip()
+
+
+def source_date() -> int:
+    """The time that all files of packages have: the commit's, or $SOURCE_DATE_EPOCH. Seconds since 1970."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or commit("%ct"))

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# try_deb.sh PACKAGE    in a root of its own: installs the Debian package, has it compile, run and check a network, and
+#                       removes it again, with all that it had brought. Fails if a file is left.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
+work=$(mktemp -d)
+# The linker's cache and the manual's are made anew whenever a package comes or goes.
+files() { find /usr /etc /opt /srv -xdev ! -path /etc/ld.so.cache | sort; }
+kilobytes() { dpkg-query -W -f '${Installed-Size}\n' | awk '{ sum += $1 } END { print sum }'; }
+
+files > "$work/before"
+before=$(kilobytes)
+apt-get -q -y --no-install-recommends install "$1" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+echo "installed: $(dpkg-query -W -f '${Installed-Size}' attune) kB, with what it depends on $(($(kilobytes) - before)) kB"
+export ATTUNE_RECORDS=none
+attune --version
+attune zoo squeezenet1_1 -o "$work/net.onnx"
+attune compile "$work/net.onnx" -o "$work/net.atn"
+attune run "$work/net.atn" --input random:1 > "$work/outputs"
+attune verify "$work/net.onnx"
+test -e /usr/share/doc/attune/copyright
+if [ -x "$(command -v pkg-config)" ] && [ -n "${EXAMPLE:-}" ]; then
+  # shellcheck disable=SC2046
+  "$CXX" -std=c++20 "$EXAMPLE" $(pkg-config --cflags --libs attune_runtime) -o "$work/example"
+  "$work/example" "$work/net.atn"
+fi
+apt-get -q -y --purge --autoremove remove attune > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+files > "$work/after"
+diff "$work/before" "$work/after" || { echo "these files are left, or gone" >&2; exit 1; }
+rm -r "$work"
+echo "removed, and nothing is left"
