@@ -10,6 +10,7 @@ usage() {
 ./do setup                      install the packages that the build and the tests need
 ./do wheel                      the Python package, as a wheel and as an sdist, in build/dist/
 ./do deb                        the Debian package, in build/dist/
+./do images [--twice]           container images of compiler, agent, server and runtime, in build/dist/; as root
 ./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
                                 latency beside other engines, with --int8 of networks of integers, with --wide of
@@ -90,6 +91,12 @@ case $command in
   test) run_tests "$@" ;;
   wheel) tools/setup.sh python; tools/wheel.sh ;;
   deb) tools/setup.sh; build release; deb ;;
+  images)
+    tools/setup.sh images
+    build release
+    deb
+    PYTHONPATH=$PWD/tools python3 -m packages.images "$@"
+    ;;
   demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
   bench)
     tools/setup.sh bench

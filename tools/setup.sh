@@ -2,6 +2,7 @@
 # setup.sh           installs what the build needs, from Debian
 # setup.sh python    also makes the Python environment of the tests and the demo, in build/python
 # setup.sh tests     also installs the daemons that tests start for themselves
+# setup.sh images    also installs what container images are made with
 # setup.sh bench     also makes those of the benchmarks, in build/bench: the peers, and the frameworks that
 #                    networks are exported from; some 5 GB, most of it what torch brings for GPUs
 #
@@ -26,7 +27,10 @@ packages=(
   # the Python package, and the Debian one
   python3-dev dpkg-dev
 )
-[ "${1:-}" = tests ] && packages+=(slurmctld slurmd slurm-client munge pkgconf lintian)
+case ${1:-} in
+  tests) packages+=(slurmctld slurmd slurm-client munge pkgconf lintian) ;;
+  images) packages+=(buildah mmdebstrap) ;;
+esac
 
 # Peers that results are compared with. The product needs none of them.
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0
