@@ -193,10 +193,10 @@ class _Compiled:
 
 def _load(program: Any) -> Network:
     try:
-        return load(program, progress=False)
+        return load(program, shapes={}, progress=False)  # which are all known
     except UnsupportedError:
         # Without operators that write into a part of a tensor, and otherwise the same.
-        return load(program.run_decompositions({}), progress=False)
+        return load(program.run_decompositions({}), shapes={}, progress=False)
 
 
 def _check_input(value: Any) -> None:

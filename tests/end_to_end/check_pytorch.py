@@ -35,13 +35,13 @@ def build_torchvision(name):
     """A network and its input."""
     import torchvision.models
 
-    slow = ("inception_v3", "googlenet")  # to initialize by itself takes them minutes
-    options = {"init_weights": False} if name in slow else {}
+    inceptions = ("inception_v3", "googlenet")
+    options = {"init_weights": False} if name in inceptions else {}  # their own initialization takes minutes
     module = getattr(torchvision.models, name)(weights=None, **options).eval()
     side = NETWORKS[name]
     shake(module)
-    # In inception_v3 channels hardly vary over noise, so that normalizing them makes rounding errors large.
-    if name != "inception_v3":
+    # In these, channels hardly vary over noise, so that normalizing them makes rounding errors large.
+    if name not in inceptions:
         normalize(module, (4, 3, side, side))
     return module, (noise(1, 3, side, side),)
 
