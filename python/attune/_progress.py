@@ -80,22 +80,18 @@ class _Terminal:
 
 
 class _Notebook:
-    """An output of a notebook's cell that changes, and in the end says how long the call has taken."""
+    """An output of a notebook's cell that changes, and stays, with how long the call has taken."""
 
     def __init__(self) -> None:
         self._id = uuid.uuid4().hex
         self._is_there = False
-        self._last: _View | None = None
 
     def show(self, view: _View) -> None:
         bar = "" if view.share is None else f"<progress value=\"{view.share:.4f}\" max=\"1\"></progress> "
         self._display(view.text(), f"{html.escape(view.title)} {bar}{html.escape(view.details)}")
-        self._last = view
 
-    def end(self, taken: str) -> None:
-        if self._last is not None:
-            text = f"{self._last.title}: {taken}"
-            self._display(text, html.escape(text))
+    def end(self, text: str) -> None:
+        self._display(text, html.escape(text))
 
     def _display(self, text: str, as_html: str) -> None:
         display = importlib.import_module("IPython.display")
@@ -128,9 +124,10 @@ class Line:
     def __enter__(self) -> Line:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: Any) -> None:
         if self._is_drawn:
-            self._try(lambda screen: screen.end(_duration(time.monotonic() - self._begin)))
+            text = f"{'done in' if error is None else 'ended after'} {_duration(time.monotonic() - self._begin)}"
+            self._try(lambda screen: screen.end(text))
 
     def step(self, what: str, done: int, total: int) -> None:
         """A report of a step of the compiler; total 0: nobody knows of how many."""

@@ -166,7 +166,16 @@ def test_a_notebook_changes_one_output(clock, monkeypatch):
     shown = notebook.calls[2][1]
     assert shown["text/plain"] == "compiling <kernels>  50% 2 of 4, 2 s left"
     assert re.search(r"&lt;kernels&gt; <progress value=\"0.5000\" max=\"1\"></progress> 2 of 4", shown["text/html"])
-    assert notebook.calls[3][1]["text/plain"] == "compiling <kernels>: 3 s"
+    assert notebook.calls[3][1]["text/plain"] == "done in 3 s"
+
+
+def test_a_notebook_keeps_how_long_a_call_lived(clock, monkeypatch):
+    notebook = Notebook(monkeypatch)
+    with pytest.raises(KeyboardInterrupt), _progress.Line() as line:
+        clock.now += 70
+        line.step("compiling", 1, 4)
+        raise KeyboardInterrupt
+    assert notebook.calls[-1][1] == {"text/plain": "ended after 1:10 min", "text/html": "ended after 1:10 min"}
 
 
 def test_tuning_without_a_limit_has_no_bar(clock, monkeypatch):
