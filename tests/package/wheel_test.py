@@ -1,14 +1,11 @@
 """The wheel in build/dist/ as a user gets it: installed by its file into an environment of its own."""
 import os
-import pathlib
-import sys
-import sysconfig
 import tempfile
 import unittest
 
 from commands import run
+from environment import ROOT, make_environment, wheel
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MOST_BYTES = 100_000_000  # PyPI's limit
 
 
@@ -16,14 +13,8 @@ class WheelTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.environment = pathlib.Path(cls.folder.name) / "environment"
-        cls.wheel, = (ROOT / "build" / "dist").glob("attune_compiler-*.whl")
-        run(sys.executable, "-m", "venv", cls.environment)
-        cls.python = cls.environment / "bin" / "python"
-        run(cls.python, "-m", "pip", "install", "-q", "--no-index", "--no-deps", cls.wheel)
-        # NumPy, pytest and others are those of the tests.
-        packages = run(cls.python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])").strip()
-        (pathlib.Path(packages) / "tests.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+        cls.wheel = wheel()
+        cls.python = make_environment(cls.folder.name + "/environment")
 
     @classmethod
     def tearDownClass(cls):

@@ -1,0 +1,23 @@
+"""An environment of its own with the wheel in build/dist/, as a user has it."""
+import pathlib
+import sys
+import sysconfig
+
+from commands import run
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def wheel():
+    path, = (ROOT / "build" / "dist").glob("attune_compiler-*.whl")
+    return path
+
+
+def make_environment(folder):
+    """Installs the wheel by its file; NumPy and others are those of the tests. Returns the environment's Python."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    python = pathlib.Path(folder) / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--no-deps", wheel())
+    packages = run(python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])").strip()
+    (pathlib.Path(packages) / "tests.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return python
