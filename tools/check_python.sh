@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_python.sh debug   runs the Python package's tests with the debug build of CPython, on the wheel in build/dist/
-# check_python.sh asan    runs them under the address and undefined behaviour sanitizers, with the extension and its
-#                         worker from build/asan, which takes an hour to build on two cores
+# check_python.sh asan    runs them under the address and undefined behaviour sanitizers, with which the extension, the
+#                         library below it, the runtime and the worker are built, in build/python-asan
 #
 # Apart from ./do test for the time and the packages that they need.
 set -euo pipefail
@@ -25,15 +25,16 @@ case ${1:-} in
     "$work/environment/bin/python" -X dev "${tests[@]}"
     ;;
   asan)
-    python=$PWD/build/python/bin
-    PATH=$python:$PATH cmake --preset asan -Wno-dev -DATTUNE_PYTHON=ON -DATTUNE_TESTS=OFF > /dev/null
-    cmake --build --preset asan --target attune_python attune
-    export ATTUNE=$PWD/build/asan/bin/attune
+    python=$PWD/build/python/bin build=$PWD/build/python-asan
+    PATH=$python:$PATH cmake --preset release -B "$build" -Wno-dev -DATTUNE_PYTHON=ON -DATTUNE_PYTHON_SANITIZE=ON \
+      -DATTUNE_TESTS=OFF > /dev/null
+    cmake --build "$build" --target attune_python
     cp -r python/attune "$work/attune"
-    cp build/asan/python/attune/_core*.so build/asan/lib/attune/attune-worker "$work/attune/"
+    cp "$build"/python/attune/_core*.so "$build/lib/attune/attune-worker" "$work/attune/"
     # CPython does not free all that it has at its end.
     export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
-    export LD_PRELOAD=$(clang++-19 -print-file-name=libclang_rt.asan-x86_64.so)
+    LD_PRELOAD=$(clang++-19 -print-file-name=libclang_rt.asan-x86_64.so)
+    export LD_PRELOAD
     cd "$work"
     PYTHONPATH=$work "$python/python" "${tests[@]}"
     ;;

@@ -50,7 +50,8 @@ class Network:
         self._core = core
         self._progress = progress
         self._device = device or Device.here()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._compiled: _core.Network | None = None  # at the first need
         self._model: _core.Model | None = None
         self._idle: dict[int, list[Session]] = {}  # sessions that run() may use, by their threads
         self._owner = os.getpid()
@@ -128,13 +129,20 @@ class Network:
         if path.endswith(".onnx"):
             self._core.save_onnx(path)
         else:
-            self._core.save(path)
+            self._compiled_core().save(path)
         return self
+
+    def _compiled_core(self) -> _core.Network:
+        """The network itself, or what compile() makes of it."""
+        with self._lock:
+            if self._compiled is None:
+                self._compiled = self._core if self._core.is_compiled() else self.compile()._core
+            return self._compiled
 
     def _compiled_model(self) -> _core.Model:
         with self._lock:
             if self._model is None:
-                self._model = _core.Model.of(self._core.artifact())
+                self._model = _core.Model.of(self._compiled_core().artifact())
             return self._model
 
     def session(self, threads: int = 1) -> Session:
@@ -144,7 +152,7 @@ class Network:
     def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
         """The outputs {name: array} of these inputs {name: array}. Thread safe."""
         if not self._device.is_here:
-            return self._core.run(by_name("inputs", inputs), threads)
+            return self._compiled_core().run(by_name("inputs", inputs), threads)
         if os.getpid() != self._owner:
             # A session of before the fork has lost its threads.
             self._idle, self._owner = {}, os.getpid()
@@ -160,19 +168,19 @@ class Network:
     def verify(self, inputs: Arrays | None = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
         """Compares each output with the reference interpreter: a list of dicts with name, ok, criterion and errors.
         Inputs that are missing are random; so in the next two."""
-        return self._core.verify(by_name("inputs", inputs), seed, threads)
+        return self._compiled_core().verify(by_name("inputs", inputs), seed, threads)
 
     def bench(self, seconds: float = 1.0, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> list[float]:
         """The milliseconds of each run, for so many seconds and at least 3 runs."""
-        return self._core.bench(seconds, threads, by_name("inputs", inputs), seed)
+        return self._compiled_core().bench(seconds, threads, by_name("inputs", inputs), seed)
 
     def profile(self, rounds: int = 20, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> Profile:
         """The time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
-        return Profile(self._core.profile(rounds, threads, by_name("inputs", inputs), seed))
+        return Profile(self._compiled_core().profile(rounds, threads, by_name("inputs", inputs), seed))
 
     def inspect(self) -> dict[str, Any]:
         """A dict of the sizes in bytes of the compiled network, and the processors that it is for."""
-        return self._core.sizes()
+        return self._compiled_core().sizes()
 
     @property
     def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -12,7 +12,7 @@ import unittest
 from program import ROOT
 
 PAGES = [ROOT / "docs/architecture.md", *sorted(ROOT.glob("docs/guides/*.md")), *sorted(ROOT.glob("docs/decisions/*.md"))]
-FOLDERS = ("src", "tests", "tools", "include", "docs", "benchmarks", "cmake")
+FOLDERS = ("src", "tests", "tools", "include", "docs", "benchmarks", "cmake", "python")
 
 # The endings of file names in this tree. Models, records and output files of programs have other names.
 SUFFIXES = ("h", "cc", "inc", "py", "md", "proto", "fbs", "in", "sh")

@@ -1,0 +1,241 @@
+// The classes Network and Device: the compiler's.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attune/compiler.hpp"
+#include "bindings.h"
+#include "interruptible.h"
+#include "results.h"
+#include "tensors.h"
+
+namespace attune::python {
+namespace {
+
+namespace nb = nanobind;
+using compiler::Device;
+using compiler::Network;
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+using Arrays = std::map<std::string, Array>;
+
+compiler::NamedTensors ToTensors(const Arrays& arrays) {
+  compiler::NamedTensors tensors;
+  for (const auto& [name, array] : arrays) tensors.push_back({name, ToTensor(array, name)});
+  return tensors;
+}
+
+// A report of a long call: so many units of the work are done, of how many.
+struct Step {
+  std::string what;
+  int64_t done = 0, total = 0;
+};
+
+// Runs a long call of the library with the caller's control.
+template <typename Call>
+auto Follow(const nb::object& progress, const Call& call) {
+  Latest<Step> latest;
+  return RunInterruptibly(
+      [&](const std::stop_token& stop) {
+        return call(compiler::Control{
+            .progress = [&](std::string_view what, int64_t done,
+                            int64_t total) { latest.Set({std::string(what), done, total}); },
+            .stop = stop});
+      },
+      [&] {
+        const std::optional<Step> step = latest.Take();
+        if (step && !progress.is_none()) progress(step->what, step->done, step->total);
+      });
+}
+
+Network Load(const std::string& path, const Shapes& shapes, const Arrays& values,
+             const std::string& signature, const std::string& sha256, const Device& device,
+             const nb::object& progress) {
+  compiler::LoadOptions options;
+  options.shapes = shapes;
+  for (const auto& [name, array] : values) options.values[name] = ToTensor(array, name);
+  options.signature = signature;
+  options.sha256 = sha256;
+  options.device = device;
+  return Follow(progress, [&](compiler::Control control) {
+    options.control = std::move(control);
+    return Network::load(path, options);
+  });
+}
+
+Network Optimize(const Network& network, int precision, int weights, const std::string& passes,
+                 const Arrays& examples, const nb::object& progress) {
+  compiler::OptimizeOptions options;
+  options.precision = static_cast<compiler::Precision>(precision);
+  options.weights = static_cast<compiler::Weights>(weights);
+  options.passes = passes;
+  options.examples = ToTensors(examples);
+  return Follow(progress, [&](compiler::Control control) {
+    options.control = std::move(control);
+    return network.optimize(options);
+  });
+}
+
+Network Quantize(const Network& network, const std::vector<Arrays>& samples, int calibration,
+                 double percentile, bool is_mixed, double max_drop, int clusters, bool equalizes,
+                 bool corrects_biases, int threads, const nb::object& progress) {
+  compiler::QuantizeOptions options;
+  options.calibration = static_cast<compiler::Calibration>(calibration);
+  options.percentile = percentile;
+  options.is_mixed = is_mixed;
+  options.max_drop = max_drop;
+  options.clusters = clusters;
+  options.equalizes = equalizes;
+  options.corrects_biases = corrects_biases;
+  options.threads = threads;
+  std::vector<compiler::NamedTensors> tensors;
+  for (const Arrays& sample : samples) tensors.push_back(ToTensors(sample));
+  return Follow(progress, [&](compiler::Control control) {
+    options.control = std::move(control);
+    return network.quantize(tensors, options);
+  });
+}
+
+Network Tune(const Network& network, int64_t trials, int64_t trials_per_task, double seconds, int threads,
+             int batch, uint64_t seed, double execution_seconds, bool transfers_from_runs,
+             const std::string& records, const std::string& events, const nb::object& progress) {
+  compiler::TuneOptions options;
+  options.trials = trials;
+  options.trials_per_task = trials_per_task;
+  options.seconds = seconds;
+  options.threads = threads;
+  options.batch = batch;
+  options.seed = seed;
+  options.execution_seconds = execution_seconds;
+  options.transfers_from_runs = transfers_from_runs;
+  options.records = records;
+  options.events = events;
+  Latest<compiler::TuningProgress> latest;
+  options.progress = [&](const compiler::TuningProgress& report) { latest.Set(report); };
+  return RunInterruptibly(
+      [&](const std::stop_token& stop) {
+        options.stop = stop;
+        return network.tune(options);
+      },
+      [&] {
+        const auto report = latest.Take();
+        if (report && !progress.is_none())
+          progress(report->stage, report->trials, report->elapsed_seconds, report->seconds_left,
+                   report->baseline_kernel_seconds, report->best_kernel_seconds);
+      });
+}
+
+Network Compile(const Network& network, const std::vector<std::string>& cpus, int threads,
+                const std::string& records, bool compresses_weights, const nb::object& progress) {
+  compiler::CompileOptions options;
+  options.cpus = cpus;
+  options.threads = threads;
+  options.records = records;
+  options.compresses_weights = compresses_weights;
+  return Follow(progress, [&](compiler::Control control) {
+    options.control = std::move(control);
+    return network.compile(options);
+  });
+}
+
+// Lets other threads of Python run meanwhile.
+template <typename Call>
+auto Released(const Call& call) {
+  const nb::gil_scoped_release released;
+  return call();
+}
+
+nb::bytes Artifact(const Network& network) {
+  const std::vector<std::byte> bytes = Released([&] { return network.artifact(); });
+  return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// An array with the tensor's memory.
+nb::object OwnedArray(compiler::Tensor tensor) {
+  auto kept = std::make_unique<compiler::Tensor>(std::move(tensor));
+  const std::span<std::byte> bytes = kept->mutable_bytes();
+  const attune_dtype dtype = kept->dtype();
+  const compiler::Shape shape = kept->shape();
+  const nb::capsule owner(kept.release(),
+                          [](void* data) noexcept { delete static_cast<compiler::Tensor*>(data); });
+  return ToNumpy(bytes.data(), dtype, shape, owner, /*is_writable=*/true);
+}
+
+// The outputs that the network's device computes.
+nb::dict RunOnDevice(const Network& network, const Arrays& inputs, int threads) {
+  const compiler::NamedTensors tensors = ToTensors(inputs);
+  nb::dict outputs;
+  for (compiler::NamedTensor& output :
+       RunInterruptibly([&](const std::stop_token&) { return network.run(tensors, threads); }, [] {}))
+    outputs[output.name.c_str()] = OwnedArray(std::move(output.tensor));
+  return outputs;
+}
+
+nb::list Verify(const Network& network, const Arrays& inputs, uint64_t seed, int threads) {
+  const compiler::NamedTensors tensors = ToTensors(inputs);
+  return ToDicts(RunInterruptibly(
+      [&](const std::stop_token&) { return network.verify(tensors, seed, threads); }, [] {}));
+}
+
+nb::list Profile(const Network& network, int rounds, int threads, const Arrays& inputs, uint64_t seed) {
+  const compiler::NamedTensors tensors = ToTensors(inputs);
+  return ToDicts(RunInterruptibly(
+      [&](const std::stop_token&) { return network.profile(rounds, threads, tensors, seed); }, [] {}));
+}
+
+}  // namespace
+
+void BindNetwork(nb::module_& m) {
+  nb::class_<Device>(m, "Device")
+      .def_static("here", &Device::here)
+      .def_static("in_fleet", &Device::in_fleet, nb::call_guard<nb::gil_scoped_release>())
+      .def("is_here", &Device::is_here)
+      .def("fingerprint", &Device::fingerprint)
+      .def("cpu", &Device::cpu)
+      .def("processors", &Device::processors);
+
+  nb::class_<Network>(m, "Network")
+      .def_static("load", &Load)
+      .def_static("zoo", &Network::zoo, nb::call_guard<nb::gil_scoped_release>())
+      .def("on", &Network::on)
+      .def("run", &RunOnDevice)
+      .def_static("from_artifact",
+                  [](const nb::bytes& artifact) {
+                    const std::span bytes(reinterpret_cast<const std::byte*>(artifact.data()),
+                                          artifact.size());
+                    return Released([&] { return Network::from_artifact(bytes); });
+                  })
+      .def("optimize", &Optimize)
+      .def("quantize", &Quantize)
+      .def("tune", &Tune)
+      .def("compile", &Compile)
+      .def("save", &Network::save, nb::call_guard<nb::gil_scoped_release>())
+      .def("save_onnx", &Network::save_onnx, nb::call_guard<nb::gil_scoped_release>())
+      .def("artifact", &Artifact)
+      .def("verify", &Verify)
+      .def("bench",
+           [](const Network& network, double seconds, int threads, const Arrays& inputs, uint64_t seed) {
+             const compiler::NamedTensors tensors = ToTensors(inputs);
+             return RunInterruptibly(
+                 [&](const std::stop_token&) { return network.bench(seconds, threads, tensors, seed); },
+                 [] {});
+           })
+      .def("profile", &Profile)
+      .def("inputs", [](const Network& network) { return ToRows(network.inputs()); })
+      .def("random_input", [](const Network& network, const std::string& name,
+                              uint64_t seed) { return OwnedArray(network.random_input(name, seed).tensor); })
+      .def("sizes", [](const Network& network) { return ToDict(Released([&] { return network.sizes(); })); })
+      .def("is_compiled", &Network::is_compiled)
+      .def("is_quantized", &Network::is_quantized)
+      .def("tuning", [](const Network& network) { return ToDict(network.tuning()); });
+}
+
+}  // namespace attune::python
