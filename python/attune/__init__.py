@@ -6,7 +6,7 @@
     network.save("resnet50.atn")
     scores = network.run({"input": image})["output"]
 """
-from . import sweeps
+from . import _loading, sweeps  # in this order
 from ._core import build_id, version
 from .compiled_cache import CacheLimits
 from .device import Device
