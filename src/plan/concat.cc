@@ -124,11 +124,11 @@ bool IsView(const Node& fused) {
   const Node* only = OnlyNode(fused.region());
   if (only == nullptr || (only->op() != Op::kReshape && only->op() != Op::kIdentity)) return false;
   const TensorType &in = only->input(0)->type(), &out = only->output()->type();
+  // The output has no blocked axis to compare if the layouts differ.
+  if (in.layout != out.layout || !only->input(0)->is_input()) return false;
   // Blocks stay where they are if the dimensions up to the blocked axis stay the same.
-  const bool keeps_blocks =
-      in.layout.is_plain() || only->op() == Op::kIdentity ||
-      std::equal(in.dims.begin(), in.dims.begin() + in.layout.blocked_axis + 1, out.dims.begin());
-  return in.layout == out.layout && keeps_blocks && only->input(0)->is_input();
+  return in.layout.is_plain() || only->op() == Op::kIdentity ||
+         std::equal(in.dims.begin(), in.dims.begin() + in.layout.blocked_axis + 1, out.dims.begin());
 }
 
 Parts PlaceConcatParts(const Graph& graph) { return Placement(graph).Take(); }

@@ -171,5 +171,16 @@ TEST(Concat, PartsBeginWhereTensorsMay) {
   }
 }
 
+TEST(View, AScalarOfABlockedValueIsNone) {
+  const auto graph = ParseGraph(R"(graph @g(%x: f32[1,1,1,1]{c1/16}) {
+    %a = fused(%x) { graph(%v: f32[1,1,1,1]{c1/16}) {
+      %r = reshape(%v) {shape = []} : f32[]
+      return "": %r } } : f32[]
+    return "": %a
+  })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_FALSE(IsView(*(*graph)->nodes().front()));
+}
+
 }  // namespace
 }  // namespace attune
