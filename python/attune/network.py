@@ -219,6 +219,9 @@ class Profile(list[dict[str, Any]]):
         widths = [max(len(row[column]) for row in rows) for column in range(len(self._COLUMNS))]
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{title}</th>" for title, _ in self._COLUMNS)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._rows())
