@@ -22,7 +22,7 @@
 #include "fleet/client/fleet_client.h"
 #include "fleet/host/mock_device_host.h"
 #include "fleet/identity/credentials.h"
-#include "fleet/server/fleet_server.h"
+#include "fleet/identity/member_folders.h"
 
 namespace attune {
 namespace {
