@@ -3,7 +3,7 @@
 option(ATTUNE_TESTS "Build the tests" ON)
 option(ATTUNE_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(ATTUNE_PYTHON "Build the Python module, with the nanobind of Python_EXECUTABLE" OFF)
-option(ATTUNE_PYTHON_SANITIZE "Build that module, the library below it and its worker with sanitizers" OFF)
+option(ATTUNE_PYTHON_SANITIZE "Build that module with sanitizers, and in it library and runtime" OFF)
 option(ATTUNE_PCH "Use precompiled headers" ON)
 set(ATTUNE_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
 

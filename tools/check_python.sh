@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_python.sh debug   runs the Python package's tests with the debug build of CPython, on the wheel in build/dist/
-# check_python.sh asan    runs them under the address and undefined behaviour sanitizers, with which the extension, the
-#                         library below it, the runtime and the worker are built, in build/python-asan
+# check_python.sh asan    runs them under the address and undefined behaviour sanitizers, with which the extension is built,
+#                         library and runtime included, in build/python-asan
 #
 # Apart from ./do test for the time and the packages that they need.
 set -euo pipefail
@@ -31,6 +31,10 @@ case ${1:-} in
     cmake --build "$build" --target attune_python
     cp -r python/attune "$work/attune"
     cp "$build"/python/attune/_core*.so "$build/lib/attune/attune-worker" "$work/attune/"
+    # The program has no sanitizers, and an allocator of its own.
+    printf '#!/bin/sh\nunset LD_PRELOAD\nexec "%s" "$@"\n' "$ATTUNE" > "$work/program"
+    chmod +x "$work/program"
+    export ATTUNE=$work/program
     # CPython does not free all that it has at its end.
     export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
     LD_PRELOAD=$(clang++-19 -print-file-name=libclang_rt.asan-x86_64.so)

@@ -137,7 +137,7 @@ TEST_F(LibraryTest, SaysWhatAFileDeclares) {
 }
 
 TEST_F(LibraryTest, SaysItsVersionBuildAndRecords) {
-  EXPECT_THAT(records_path(), HasSubstr("/"));
+  EXPECT_FALSE(records_path().empty());
   EXPECT_EQ(version(), attune_version());
   EXPECT_EQ(build_id().size(), 32);
 }
