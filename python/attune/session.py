@@ -21,6 +21,7 @@ class Session:
 
     def __init__(self, model: _core.Model, threads: int = 1) -> None:
         self._open: _core.Session | None = _core.Session(model, threads)
+        self._input_names = [name for name, _, _ in model.inputs()]
         self._names = [name for name, _, _ in model.outputs()]
         self.inputs: dict[str, numpy.ndarray[Any, Any]] = {
             name: numpy.asarray(self._open.input(index)) for index, (name, _, _) in enumerate(model.inputs())}
@@ -51,6 +52,11 @@ class Session:
     def run(self, inputs: Mapping[str, Any] | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
         """Computes the outputs, from these inputs or from what `inputs` holds. Returns copies: {name: array}."""
         session = self._session
+        if type(inputs) is dict:
+            outputs = session.compute(inputs, self._input_names, self._names)
+            if outputs is not None:
+                return outputs
+        # Inputs that are to be converted, or are wrong.
         given_inputs = by_name("inputs", inputs)
         for name, array in given_inputs.items():
             if name not in self.inputs:

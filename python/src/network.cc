@@ -158,17 +158,6 @@ nb::bytes Artifact(const Network& network) {
   return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// An array with the tensor's memory.
-nb::object OwnedArray(compiler::Tensor tensor) {
-  auto kept = std::make_unique<compiler::Tensor>(std::move(tensor));
-  const std::span<std::byte> bytes = kept->mutable_bytes();
-  const attune_dtype dtype = kept->dtype();
-  const compiler::Shape shape = kept->shape();
-  const nb::capsule owner(kept.release(),
-                          [](void* data) noexcept { delete static_cast<compiler::Tensor*>(data); });
-  return ToNumpy(bytes.data(), dtype, shape, owner, /*is_writable=*/true);
-}
-
 // The outputs that the network's device computes.
 nb::dict RunOnDevice(const Network& network, const Arrays& inputs, int threads) {
   const compiler::NamedTensors tensors = ToTensors(inputs);

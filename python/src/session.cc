@@ -4,13 +4,18 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attune/attune.hpp"
+#include "attune/compiler.hpp"
 #include "bindings.h"
 #include "tensors.h"
 
@@ -22,11 +27,60 @@ namespace nb = nanobind;
 // A loaded artifact. Sessions keep it alive.
 using Model = runtime::Model;
 
+// Whether the elements of a buffer are of the dtype, by the format that Python's struct module has for them.
+// bf16 is uint16.
+bool HasDType(const Py_buffer& buffer, attune_dtype dtype) {
+  struct Row {
+    attune_dtype dtype;
+    std::string_view formats;
+  };
+  constexpr Row kRows[] = {{ATTUNE_F32, "f"}, {ATTUNE_F64, "d"}, {ATTUNE_F16, "e"}, {ATTUNE_BF16, "H"},
+                           {ATTUNE_I8, "b"},  {ATTUNE_I16, "h"}, {ATTUNE_I32, "i"}, {ATTUNE_I64, "lq"},
+                           {ATTUNE_U8, "B"},  {ATTUNE_U16, "H"}, {ATTUNE_U32, "I"}, {ATTUNE_U64, "LQ"},
+                           {ATTUNE_BOOL, "?"}};
+  const std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
+  return format.size() == 1 && std::ranges::any_of(kRows, [&](const Row& row) {
+           return row.dtype == dtype && row.formats.find(format[0]) != std::string_view::npos;
+         });
+}
+
+// Dense buffers of Python objects, until it is destroyed.
+class Buffers {
+ public:
+  Buffers() = default;
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+  ~Buffers() {
+    for (Py_buffer& buffer : buffers_) PyBuffer_Release(&buffer);
+  }
+
+  const Py_buffer& operator[](size_t index) const { return buffers_[index]; }
+  // False if the object has no dense buffer of that dtype and shape.
+  bool Add(PyObject* object, attune_dtype dtype, const std::vector<int64_t>& shape) {
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(object, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    buffers_.push_back(buffer);
+    return HasDType(buffer, dtype) &&
+           std::ranges::equal(std::span(buffer.shape, static_cast<size_t>(buffer.ndim)), shape);
+  }
+
+ private:
+  std::vector<Py_buffer> buffers_;
+};
+
 // One session and the model that it runs.
 class Session {
  public:
   Session(std::shared_ptr<const Model> model, size_t threads)
-      : model_(std::move(model)), session_(*model_, threads) {}
+      : model_(std::move(model)), session_(*model_, threads) {
+    for (size_t i = 0; i < model_->num_inputs(); ++i) {
+      const runtime::TensorInfo info = model_->input(i);
+      inputs_.push_back({info.dtype, {info.shape.begin(), info.shape.end()}});
+    }
+  }
 
   const Model& model() const { return *model_; }
   // The memory that the network reads the input from.
@@ -40,6 +94,31 @@ class Session {
     const nb::gil_scoped_release released;
     session_.run();
   }
+  // Copies of the outputs {name: array} of these inputs {name: array}. None, and nothing is done, if an input
+  // is no dense buffer as it must be.
+  nb::object Compute(const nb::dict& given, const nb::list& input_names, const nb::list& output_names) {
+    Buffers buffers;
+    if (given.size() != inputs_.size()) return nb::none();
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      PyObject* const object = PyDict_GetItem(given.ptr(), input_names[i].ptr());
+      if (object == nullptr || !buffers.Add(object, inputs_[i].dtype, inputs_[i].shape)) return nb::none();
+    }
+    std::vector<compiler::Tensor> outputs;
+    {
+      const nb::gil_scoped_release released;
+      for (size_t i = 0; i < inputs_.size(); ++i)
+        std::memcpy(session_.input_bytes(i).data(), buffers[i].buf, session_.input_bytes(i).size());
+      session_.run();
+      for (size_t i = 0; i < model_->num_outputs(); ++i) {
+        const runtime::Output output = session_.output(i);
+        outputs.emplace_back(output.dtype, compiler::Shape(output.shape.begin(), output.shape.end()),
+                             output.bytes);
+      }
+    }
+    nb::dict arrays;
+    for (size_t i = 0; i < outputs.size(); ++i) arrays[output_names[i]] = OwnedArray(std::move(outputs[i]));
+    return arrays;
+  }
   // The memory that the network has written the output to.
   nb::object Output(nb::handle self, size_t index) {
     const runtime::Output output = session_.output(index);
@@ -48,8 +127,14 @@ class Session {
   }
 
  private:
+  struct Declared {
+    attune_dtype dtype;
+    std::vector<int64_t> shape;
+  };
+
   std::shared_ptr<const Model> model_;
   runtime::Session session_;
+  std::vector<Declared> inputs_;
 };
 
 nb::list Infos(const Model& model, size_t count, runtime::TensorInfo (Model::*get)(size_t) const) {
@@ -79,6 +164,7 @@ void BindSession(nb::module_& m) {
       .def(nb::init<std::shared_ptr<const Model>, size_t>(), nb::call_guard<nb::gil_scoped_release>())
       .def("input", [](nb::handle self, size_t index) { return nb::cast<Session&>(self).Input(self, index); })
       .def("run", &Session::Run)
+      .def("compute", &Session::Compute)
       .def("output",
            [](nb::handle self, size_t index) { return nb::cast<Session&>(self).Output(self, index); });
 }

@@ -60,6 +60,16 @@ nb::object ToNumpy(void* data, attune_dtype dtype, const compiler::Shape& shape,
                   nb::rv_policy::reference);
 }
 
+nb::object OwnedArray(compiler::Tensor tensor) {
+  auto kept = std::make_unique<compiler::Tensor>(std::move(tensor));
+  const std::span<std::byte> bytes = kept->mutable_bytes();
+  const attune_dtype dtype = kept->dtype();
+  const compiler::Shape shape = kept->shape();
+  const nb::capsule owner(kept.release(),
+                          [](void* data) noexcept { delete static_cast<compiler::Tensor*>(data); });
+  return ToNumpy(bytes.data(), dtype, shape, owner, /*is_writable=*/true);
+}
+
 nb::object ToSharedNumpy(const std::string& name, const Array& array) {
   compiler::Shape shape;
   for (size_t i = 0; i < array.ndim(); ++i) shape.push_back(static_cast<int64_t>(array.shape(i)));

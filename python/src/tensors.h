@@ -28,6 +28,9 @@ nanobind::object ToNumpy(void* data, attune_dtype dtype, const compiler::Shape& 
 // input's.
 nanobind::object ToSharedNumpy(const std::string& name, const Array& array);
 
+// A NumPy array that has the tensor's memory.
+nanobind::object OwnedArray(compiler::Tensor tensor);
+
 }  // namespace attune::python
 
 #endif  // ATTUNE_PYTHON_TENSORS_H_
