@@ -1,5 +1,8 @@
 #include "http/connection.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -72,6 +75,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
  private:
+  static constexpr size_t kPieceBytes = size_t{256} << 10;  // of a file
   static constexpr bool kIsEncrypted = !std::is_same_v<Stream, beast::tcp_stream>;
 
   std::shared_ptr<ConnectionOf> Self() { return this->shared_from_this(); }
@@ -150,6 +154,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
 
   void Write(HttpResponse response) {
     if (response.events != nullptr) return WriteEvents(std::move(response));
+    if (response.file) return WriteFile(std::move(response));
     written_.emplace(static_cast<http::status>(response.status), 11);
     SetHeaders(*written_, response);
     written_->keep_alive(keeps_alive_ && !service_.is_ending);
@@ -159,9 +164,51 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     if (is_head_) written_->body().clear();
     LimitTime();
     http::async_write(stream_, *written_, [self = Self()](error_code error, size_t) {
+      if (!error) self->GoOn(self->written_->keep_alive());
+    });
+  }
+
+  // After an answer.
+  void GoOn(bool keeps_alive) {
+    if (keeps_alive) return ReadHeader();
+    Close();
+  }
+
+  void WriteFile(HttpResponse response) {
+    file_ = *std::move(response.file);
+    file_offset_ = 0;
+    begin_.emplace(static_cast<http::status>(response.status), 11);
+    SetHeaders(*begin_, response);
+    begin_->content_length(static_cast<uint64_t>(file_.bytes));
+    begin_->keep_alive(keeps_alive_ && !service_.is_ending);
+    serializer_.emplace(*begin_);
+    LimitTime();
+    http::async_write_header(stream_, *serializer_, [self = Self()](error_code error, size_t) {
       if (error) return;
-      if (self->written_->keep_alive()) return self->ReadHeader();
-      self->Close();
+      if (self->is_head_) return self->GoOn(self->begin_->keep_alive());
+      self->ReadPiece();
+    });
+  }
+
+  // Off the thread that serves everybody: the disk may be slow.
+  void ReadPiece() {
+    if (file_offset_ == file_.bytes) return GoOn(begin_->keep_alive());
+    asio::post(*service_.pool, [self = Self()] {
+      const auto left = static_cast<size_t>(self->file_.bytes - self->file_offset_);
+      self->chunk_.resize(std::min(left, kPieceBytes));
+      const ssize_t count =
+          pread(self->file_.file->get(), self->chunk_.data(), self->chunk_.size(), self->file_offset_);
+      asio::post(self->stream_.get_executor(), [self, count] { self->WritePiece(count); });
+    });
+  }
+
+  void WritePiece(ssize_t count) {
+    if (count <= 0) return Close();  // the peer sees that bytes are missing
+    file_offset_ += count;
+    chunk_.resize(static_cast<size_t>(count));
+    LimitTime();
+    asio::async_write(stream_, asio::buffer(chunk_), [self = Self()](error_code error, size_t) {
+      if (!error) self->ReadPiece();
     });
   }
 
@@ -271,7 +318,11 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   bool is_waiting_ = false;  // for a request
   bool keeps_alive_ = false, is_head_ = false;
 
-  // While events are written.
+  // While a file is written.
+  HttpFile file_;
+  int64_t file_offset_ = 0;
+
+  // While events are written; some serve files too.
   std::shared_ptr<EventStream> events_;
   std::optional<http::response<http::empty_body>> begin_;
   std::optional<http::response_serializer<http::empty_body>> serializer_;

@@ -2,12 +2,15 @@
 #ifndef ATTUNE_HTTP_MESSAGE_H_
 #define ATTUNE_HTTP_MESSAGE_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/file_descriptor.h"
 #include "http/event_stream.h"
 
 namespace attune {
@@ -31,11 +34,18 @@ struct HttpRequest {
   }
 };
 
+// A file that is open, from its begin.
+struct HttpFile {
+  std::shared_ptr<const FileDescriptor> file = nullptr;
+  int64_t bytes = 0;
+};
+
 struct HttpResponse {
   int status = 200;
   std::string body = {};
   std::string content_type = "text/plain; charset=utf-8";
   std::map<std::string, std::string, std::less<>> headers = {};  // others
+  std::optional<HttpFile> file = {};  // in the place of the body; read as it is written
   // Server-sent events, in the place of the body; null: none. The response ends when the stream is closed or
   // the peer is gone.
   std::shared_ptr<EventStream> events = nullptr;

@@ -1,7 +1,9 @@
 #include "http/router.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,13 +19,36 @@ namespace {
 
 using Parts = std::vector<std::string>;
 
+constexpr std::string_view kRest = "...}";  // ends a part that stands for all further ones
+
 Parts PartsOf(std::string_view path) { return absl::StrSplit(path, '/', absl::SkipEmpty()); }
 
 bool IsNamed(std::string_view part) { return part.size() > 2 && part.front() == '{' && part.back() == '}'; }
 
+bool IsRest(std::string_view part) { return IsNamed(part) && part.ends_with(kRest); }
+
+bool MatchesPart(const std::string& wanted, const std::string& given) {
+  return IsNamed(wanted) ? IsRest(wanted) || given.find('/') == std::string::npos : wanted == given;
+}
+
 bool Matches(const Parts& wanted, const Parts& given) {
-  return std::ranges::equal(wanted, given,
-                            [](const std::string& w, const std::string& g) { return IsNamed(w) || w == g; });
+  const bool has_rest = !wanted.empty() && IsRest(wanted.back());
+  if (has_rest ? given.size() < wanted.size() : given.size() != wanted.size()) return false;
+  return std::equal(wanted.begin(), wanted.end(), given.begin(), MatchesPart);
+}
+
+// The parts of the path that the template's names stand for.
+std::map<std::string, std::string, std::less<>> NamedParts(const Parts& wanted, const Parts& given) {
+  std::map<std::string, std::string, std::less<>> named;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (IsRest(wanted[i])) {
+      const std::string name = wanted[i].substr(1, wanted[i].size() - 1 - kRest.size());
+      named[name] = absl::StrJoin(given.begin() + static_cast<std::ptrdiff_t>(i), given.end(), "/");
+    } else if (IsNamed(wanted[i])) {
+      named[wanted[i].substr(1, wanted[i].size() - 2)] = given[i];
+    }
+  }
+  return named;
 }
 
 // Whether the first template is to be tried before the other.
@@ -81,10 +106,7 @@ HttpResponse HttpRouter::Answer(HttpRequest request) const {
   }
   request.path = std::move(target->path);
   request.query = std::move(target->query);
-  const Parts names = PartsOf(route->path);
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (IsNamed(names[i])) request.parts[names[i].substr(1, names[i].size() - 2)] = target->parts[i];
-  }
+  request.parts = NamedParts(PartsOf(route->path), target->parts);
   return Call(*route, request);
 }
 

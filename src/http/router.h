@@ -17,7 +17,9 @@ using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 struct HttpRoute {
   std::string method = {};  // GET, which answers HEAD too, POST, PUT, PATCH or DELETE
-  std::string path = {};    // "/v1/jobs/{id}"; a part in braces stands for any one part
+  // "/v1/jobs/{id}"; a part in braces stands for any one part. A last one as in "/files/{name...}" stands for
+  // one or more, whose slashes may be escaped.
+  std::string path = {};
   HttpHandler handler = {};
   size_t most_body_bytes = 64 << 10;  // a larger body is refused (413)
 };

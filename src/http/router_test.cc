@@ -18,12 +18,13 @@ TEST(HttpTarget, IsDecodedPartByPart) {
   EXPECT_THAT(target->parts, ElementsAre("v1", "jobs", "a b.c"));
   EXPECT_THAT(target->query,
               ElementsAre(Pair("cursor", "x=1"), Pair("flag", ""), Pair("most", "5"), Pair("name", "a b")));
+  EXPECT_THAT(ParseTarget("/a%2Fb/c")->parts, ElementsAre("a/b", "c"));
   EXPECT_THAT(ParseTarget("/")->parts, IsEmpty());
 }
 
 TEST(HttpTarget, RefusesWhatIsNoPath) {
   for (const char* target : {"", "v1", "*", "http://x/v1", "//", "/v1//jobs", "/v1/../x", "/v1/%2e%2e/x",
-                             "/a%2Fb", "/%0a", "/%", "/%4", "/%zz", "/x?a=%"})
+                             "/a%2F", "/a%2F..", "/%0a", "/%", "/%4", "/%zz", "/x?a=%"})
     EXPECT_FALSE(ParseTarget(target)) << target;
 }
 
@@ -44,6 +45,18 @@ TEST(HttpRouter, LiteralPartsGoBeforeNamedOnes) {
   EXPECT_EQ(router.Answer({.method = "GET", .path = "/jobs/7/8"}).status, 404);
   EXPECT_EQ(router.MostBodyBytes("POST", "/jobs?x"), router.routes().front().most_body_bytes);
   EXPECT_EQ(router.MostBodyBytes("PUT", "/jobs"), 0);
+}
+
+TEST(HttpRouter, ALastPartStandsForTheRest) {
+  HttpRouter router;
+  router.Add({"GET", "/jobs/{id}/files/{name...}", [](const HttpRequest& request) {
+                return HttpResponse{.body = request.parts.at("id") + " " + request.parts.at("name")};
+              }});
+  const auto body = [&](const char* path) { return router.Answer({.method = "GET", .path = path}).body; };
+  EXPECT_EQ(body("/jobs/7/files/out%2Fa%20b/c"), "7 out/a b/c");
+  EXPECT_EQ(body("/jobs/7/files/c"), "7 c");
+  EXPECT_EQ(router.Answer({.method = "GET", .path = "/jobs/7/files"}).status, 404);
+  EXPECT_EQ(router.Answer({.method = "GET", .path = "/jobs/7%2F8/files/c"}).status, 404);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "http/server.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -15,8 +16,11 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
 #include "base/file_descriptor.h"
 #include "base/testing/becomes_true.h"
+#include "base/testing/temporary_folder.h"
 
 namespace attune {
 namespace {
@@ -46,6 +50,11 @@ class HttpServerTest : public ::testing::Test {
                 .handler = [](const HttpRequest& request) { return HttpResponse{.body = request.body}; },
                 .most_body_bytes = 10});
     router.Add({"GET", "/events", [this](const HttpRequest&) { return HttpResponse{.events = events_}; }});
+    router.Add({"GET", "/file", [this](const HttpRequest&) {
+                  FileDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+                  return HttpResponse{.file = HttpFile{std::make_shared<FileDescriptor>(std::move(file)),
+                                                       std::ssize(content_)}};
+                }});
     router.Add({"GET", "/fails", [](const HttpRequest&) -> HttpResponse { throw std::bad_alloc(); }});
     auto server = HttpServer::Start(options, std::move(router));
     ASSERT_TRUE(server.ok()) << server.status();
@@ -85,6 +94,9 @@ class HttpServerTest : public ::testing::Test {
     return Receive(socket);
   }
 
+  const testing::TemporaryFolder folder_;
+  const std::string path_ = folder_.path() + "/file";
+  const std::string content_ = absl::StrCat("begin", std::string(700'000, 'x'));  // pieces
   const std::shared_ptr<EventStream> events_ = std::make_shared<EventStream>();
   std::unique_ptr<HttpServer> server_;
 };
@@ -138,6 +150,18 @@ TEST_F(HttpServerTest, BodiesAreLimitedBeforeTheyAreRead) {
 TEST_F(HttpServerTest, ALongHeaderIsRefused) {
   Start();
   EXPECT_THAT(Ask("GET /metrics HTTP/1.1\r\nX: " + std::string(40'000, 'x')), StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(HttpServerTest, AFileIsWrittenPieceByPiece) {
+  Start();
+  ASSERT_TRUE(WriteFileAtomically(path_, content_).ok());
+  const std::string get = "GET /file HTTP/1.1\r\n\r\n";
+  const std::string answers = Ask(get + "HEAD /file HTTP/1.1\r\n\r\n" + "GET /file HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(CountOf("Content-Length: 700005\r\n", answers), 3);
+  EXPECT_EQ(CountOf(content_, answers), 2);
+  // One that is shorter than it was ends early, so that the peer sees it.
+  ASSERT_TRUE(WriteFileAtomically(path_, "short").ok());
+  EXPECT_THAT(Ask(get + get), EndsWith("\r\n\r\nshort"));
 }
 
 TEST_F(HttpServerTest, EventsAreWrittenAsTheyCome) {

@@ -11,10 +11,15 @@
 namespace attune {
 namespace {
 
-bool IsPart(const std::string& part) {
-  return !part.empty() && part != "." && part != ".." && std::ranges::none_of(part, [](char c) {
-    return c == '/' || absl::ascii_iscntrl(static_cast<unsigned char>(c));
+bool IsName(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && std::ranges::none_of(name, [](char c) {
+    return absl::ascii_iscntrl(static_cast<unsigned char>(c));
   });
+}
+
+// One name, or several with escaped slashes between them.
+bool IsPart(std::string_view part) {
+  return std::ranges::all_of(std::vector<std::string_view>(absl::StrSplit(part, '/')), IsName);
 }
 
 std::optional<std::string> DecodeQuery(std::string_view text) {

@@ -15,13 +15,15 @@ namespace attune {
 std::optional<std::string> DecodePercent(std::string_view text);
 
 struct HttpTarget {
-  std::string path = {};                                       // as it was sent
-  std::vector<std::string> parts = {};                         // between the slashes, decoded
+  std::string path = {};  // as it was sent
+  // Between the slashes, decoded. A part has slashes itself where they were escaped.
+  std::vector<std::string> parts = {};
   std::map<std::string, std::string, std::less<>> query = {};  // decoded, with "+" as a space
 };
 
-// Nothing if the target is not a path that begins with "/", or has a part that is empty, ".", "..", or holds
-// a slash or a control character once it is decoded. One slash at the end is ignored.
+// Nothing if the target is not a path that begins with "/", or has a name, between two slashes of whatever
+// kind, that is empty, ".", ".." or holds a control character once it is decoded. One slash at the end is
+// ignored.
 std::optional<HttpTarget> ParseTarget(std::string_view target);
 
 }  // namespace attune
