@@ -1,10 +1,12 @@
 #include "fleet/server/enrolment_service.h"
 
+#include <cmath>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "fleet/wire/rpc_status.h"
 
@@ -19,9 +21,10 @@ std::string AddressOf(const std::string& peer) { return peer.substr(0, peer.rfin
 grpc::Status EnrolmentService::Enrol(grpc::ServerContext* context, const fleet_proto::EnrolRequest* request,
                                      fleet_proto::Certificate* certificate) {
   const std::string address = AddressOf(context->peer());
-  if (const absl::Status admitted = limit_.Admit(address); !admitted.ok()) {
+  if (const double wait = limit_.Admit(address); wait > 0) {
     ++refused_;
-    return ToRpc(admitted);
+    return ToRpc(absl::ResourceExhaustedError(
+        absl::StrCat("too many attempts from this address; try again in ", std::ceil(wait), " s")));
   }
   absl::StatusOr<fleet_proto::Certificate> enrolled = admission_.Enrol(*request);
   Log(LogLevel::kInfo, "enrolment", "address", address, "result", enrolled.status().ToString());

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "fleet/identity/rate_limit.h"
+#include "base/rate_limit.h"
 #include "fleet/server/admission.h"
 #include "fleet/wire/fleet.grpc.pb.h"
 
@@ -28,6 +28,8 @@ class EnrolmentService final : public fleet_proto::Enrolment::Service {
 
  private:
   Admission& admission_;
+  // Of attempts to enrol from each network address: the port is open to all, and each costs the server work.
+  // An invitation's secret cannot be guessed in any number of attempts, so this is about load alone.
   RateLimit limit_;
   std::atomic<int64_t> enrolled_ = 0, refused_ = 0;
 };
