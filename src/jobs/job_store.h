@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +26,9 @@ struct PastStage {
 };
 
 struct JobQuery {
-  std::string id = {}, owner = {};  // of these alone; empty: of any
-  bool unfinished = false;          // these alone
+  std::string id = {}, owner = {};     // of these alone; empty: of any
+  std::optional<JobState> state = {};  // in this one alone
+  std::string before = {};             // that came before the job with this id; empty: no matter
   int64_t most = INT64_MAX;
 };
 

@@ -371,7 +371,7 @@ class EndlessScheduleTest : public ScheduleDriverTest {
                                             return {job.owner};
                                           }},
                     *store_, *runners_, clock_);
-    auto unfinished = store_->Jobs(schedule_, {.unfinished = true});
+    auto unfinished = store_->Jobs(schedule_, {.state = JobState::kUnfinished});
     ASSERT_TRUE(unfinished.ok()) << unfinished.status();
     for (auto& [number, job] : *unfinished) driver_->Add(number, job);
   }

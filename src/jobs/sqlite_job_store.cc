@@ -238,9 +238,13 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqliteJobStore::Jobs(const std::stri
   // A condition that always holds would keep SQLite from an index.
   const std::string where =
       absl::StrCat("schedule = ? AND ", query.id.empty() ? "? = ''" : "id = ?", " AND ",
-                   query.owner.empty() ? "? = ''" : "owner = ?", query.unfinished ? " AND state = 0" : "");
+                   query.owner.empty() ? "? = ''" : "owner = ?", " AND ",
+                   query.before.empty() ? "? = ''"
+                                        : "number < (SELECT other.number FROM jobs AS other WHERE "
+                                          "other.schedule = jobs.schedule AND other.id = ?)",
+                   query.state ? absl::StrCat(" AND state = ", static_cast<int>(*query.state)) : "");
   return JobsWhere(where, query.most, std::string_view(schedule), std::string_view(query.id),
-                   std::string_view(query.owner));
+                   std::string_view(query.owner), std::string_view(query.before));
 }
 
 template <typename... Values>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "base/sqlite/sqlite.h"
 #include "base/testing/temporary_folder.h"
@@ -64,6 +65,33 @@ TEST(SqliteJobStore, GoesOnWithADatabaseOfVersion1) {
     job.spec = schedule->jobs[0].spec;
     EXPECT_TRUE((*store)->AddJobs(endless->id, std::to_string(opened), {&job, 1}).ok());
   }
+}
+
+TEST(SqliteJobStore, FindsJobsPageByPage) {
+  const testing::TemporaryFolder folder;
+  const auto store = SqliteJobStore::Open(folder / "jobs.db");
+  ASSERT_TRUE(store.ok()) << store.status();
+  const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
+  std::vector<JobRecord> jobs(5);
+  for (JobRecord& job : jobs) job.spec = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
+  ASSERT_TRUE((*store)->AddJobs(schedule, "one", jobs).ok());
+  const auto numbers = [&](const JobQuery& query) {
+    std::vector<size_t> found;
+    const auto jobs_found = (*store)->Jobs(schedule, query);
+    EXPECT_TRUE(jobs_found.ok()) << jobs_found.status();
+    if (jobs_found.ok())
+      for (const auto& [number, job] : *jobs_found) found.push_back(number);
+    return found;
+  };
+  using Numbers = std::vector<size_t>;
+  EXPECT_EQ(numbers({.most = 2}), Numbers({4, 5}));
+  EXPECT_EQ(numbers({.before = "job-4", .most = 2}), Numbers({2, 3}));
+  EXPECT_EQ(numbers({.before = "job-2", .most = 2}), Numbers({1}));
+  EXPECT_EQ(numbers({.before = "none"}), Numbers());
+  JobRecord done = jobs[0];
+  done.state = JobState::kDone;
+  ASSERT_TRUE((*store)->SetJob(schedule, 3, done).ok());
+  EXPECT_EQ(numbers({.state = JobState::kDone}), Numbers({3}));
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ absl::Status JobSchedule::Serve() {
       }};
   serving.driver =
       std::make_unique<ScheduleDriver>(std::move(record), std::move(driving), *serving.store, hub_);
-  ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.unfinished = true}));
+  ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.state = JobState::kUnfinished}));
   for (auto& [number, job] : unfinished) serving.driver->Add(number, std::move(job));
   RETURN_IF_ERROR(RevokeAll());
   UpdateDevices(serving);

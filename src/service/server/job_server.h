@@ -3,19 +3,23 @@
 #define ATTUNE_SERVICE_SERVER_JOB_SERVER_H_
 
 #include <memory>
-#include <set>
-#include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "fleet/server/fleet_server.h"
-#include "service/server/job_schedule.h"
+#include "service/server/job_desk.h"
 
 namespace attune {
 
-// For FleetServerOptions::extension. Fails if the folder cannot be made.
-absl::StatusOr<std::unique_ptr<FleetExtension>> MakeJobServer(const JobScheduleOptions& options,
-                                                              const FleetServerParts& parts);
+// For FleetServerOptions::extension.
+class JobServer : public FleetExtension {
+ public:
+  // Lives as long as the extension.
+  virtual JobDesk& desk() = 0;
+};
+
+// Fails if the folder cannot be made.
+absl::StatusOr<std::unique_ptr<JobServer>> MakeJobServer(const JobScheduleOptions& options,
+                                                         const FleetServerParts& parts);
 
 }  // namespace attune
 

@@ -1,0 +1,113 @@
+#include "service/server/job_desk.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "fleet/server/blob_pieces.h"
+#include "service/server/submitted_job.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+constexpr int kMostJobs = 10'000;
+constexpr size_t kMostKeyBytes = 256;
+
+}  // namespace
+
+absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner, const std::string& by,
+                                                        const proto::Submission& submission,
+                                                        BlobStore& sent) {
+  if (submission.key().empty() || submission.key().size() > kMostKeyBytes)
+    return InvalidInput("a submission without a key, or with one that is too long");
+  if (submission.jobs_size() == 0 || submission.jobs_size() > kMostJobs)
+    return InvalidInput("a submission has 1 to ", kMostJobs, " jobs, and this one ", submission.jobs_size());
+  // Two owners may choose the same key.
+  const std::string key = Sha256Hex(absl::StrCat(owner, "\n", submission.key()));
+  std::vector<JobRecord> jobs;
+  for (const proto::SubmittedJob& submitted : submission.jobs()) {
+    ASSIGN_OR_RETURN(JobRecord job, CheckSubmittedJob(submitted, owner));
+    if (!job.spec.on.empty())
+      RETURN_IF_ERROR(Annotate(parts_.dispatcher.CheckKey(job.spec.on, owner), job.spec.id));
+    job.spec.base = absl::StrCat(key, "/", jobs.size());
+    jobs.push_back(std::move(job));
+  }
+  // One at a time, since the same may come again while the first is still being taken.
+  const std::lock_guard<std::mutex> lock(submit_mutex_);
+  const absl::Status kept = KeepAll(owner, jobs, sent);
+  using Jobs = absl::StatusOr<std::vector<proto::Job>>;
+  Jobs added = kept.ok() ? schedule_.Submit(key, jobs) : Jobs(kept);
+  if (!added.ok() && !absl::IsUnavailable(added.status())) ForgetAll(jobs);
+  Log(LogLevel::kInfo, "jobs are submitted", "owner", owner, "by", by, "jobs", submission.jobs_size(),
+      "result", added.status().ToString());
+  return added;
+}
+
+absl::Status JobDesk::KeepAll(const std::string& owner, const std::vector<JobRecord>& jobs, BlobStore& sent) {
+  std::map<std::string, std::string> having;  // by digest: a job of this submission that has the file
+  for (const JobRecord& job : jobs) {
+    for (const JobFile& file : job.files) {
+      const auto [other, is_first] = having.try_emplace(file.digest, job.spec.base);
+      if (is_first) {
+        RETURN_IF_ERROR(Keep(owner, job, file, sent));
+      } else {
+        RETURN_IF_ERROR(schedule_.files().Share(other->second, job.spec.base, file.digest));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A submission that has failed leaves nothing.
+void JobDesk::ForgetAll(const std::vector<JobRecord>& jobs) {
+  for (const JobRecord& job : jobs) {
+    for (const JobFile& file : job.files) {
+      const absl::Status forgotten = schedule_.files().Forget(job.spec.base, file.digest);
+      if (!forgotten.ok()) Log(LogLevel::kWarning, "an input stays", "reason", forgotten.message());
+    }
+  }
+}
+
+// Copies a file from what the owner has sent: that may be evicted, and a job's files may not.
+absl::Status JobDesk::Keep(const std::string& owner, const JobRecord& job, const JobFile& file,
+                           BlobStore& sent) {
+  BlobStore& files = schedule_.files();
+  if (files.Has(job.spec.base, file.digest)) return absl::OkStatus();
+  const auto source = sent.Read(owner, file.digest);
+  if (!source.ok()) return Annotate(source.status(), absl::StrCat(job.spec.id, ": ", file.name));
+  const auto& [content, bytes] = *source;
+  if (bytes != file.bytes)
+    return InvalidInput(job.spec.id, ": ", file.name, ": has ", bytes, " bytes, and not ", file.bytes);
+  ASSIGN_OR_RETURN(int64_t offset, files.Sent(job.spec.base, file.digest));
+  std::string piece;
+  do {
+    RETURN_IF_ERROR(Annotate(ReadPiece(content.get(), bytes, offset, piece), file.name));
+    RETURN_IF_ERROR(files.Append(job.spec.base, file.digest, offset, piece));
+    offset += std::ssize(piece);
+  } while (offset < bytes);
+  return files.Finish(job.spec.base, file.digest);
+}
+
+absl::StatusOr<proto::Job> JobDesk::Cancel(const JobQuery& query, const std::string& by) {
+  absl::StatusOr<proto::Job> cancelled = schedule_.Cancel(query);
+  Log(LogLevel::kInfo, "job is cancelled", "job", query.id, "by", by, "result",
+      cancelled.status().ToString());
+  return cancelled;
+}
+
+absl::StatusOr<std::pair<FileDescriptor, int64_t>> JobDesk::OpenFile(const JobQuery& query,
+                                                                     const std::string& name) {
+  ASSIGN_OR_RETURN(const JobRecord job, schedule_.Find(query));
+  const auto file = std::ranges::find(job.files, name, &JobFile::name);
+  if (file == job.files.end())
+    return absl::NotFoundError(absl::StrCat(query.id, ": has no file \"", name, "\""));
+  return schedule_.files().Read(job.spec.base, file->digest);
+}
+
+}  // namespace attune

@@ -1,0 +1,54 @@
+// Where jobs are handed in and asked for, whoever asks in whichever protocol.
+#ifndef ATTUNE_SERVICE_SERVER_JOB_DESK_H_
+#define ATTUNE_SERVICE_SERVER_JOB_DESK_H_
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/file_descriptor.h"
+#include "fleet/blobs/blob_store.h"
+#include "fleet/server/fleet_server.h"
+#include "service/server/job_schedule.h"
+#include "service/wire/jobs.pb.h"
+
+namespace attune {
+
+// Thread safe. The arguments must outlive it. Errors are for those who ask; Unavailable passes by itself.
+class JobDesk {
+ public:
+  JobDesk(JobSchedule& schedule, const FleetServerParts& parts) : schedule_(schedule), parts_(parts) {}
+
+  // Takes all jobs of the submission, or none; the same key of the same owner again submits nothing and
+  // returns the same jobs. Their inputs are copied from what the owner has sent to `sent`, which may then
+  // forget them. `by`: who submits, for the log.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(
+      const std::string& owner, const std::string& by, const jobs_service_proto::Submission& submission,
+      BlobStore& sent);
+  // The latest first.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query) {
+    return schedule_.List(query);
+  }
+  // NotFound if there is no such job, here and below.
+  absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query) { return schedule_.Show(query); }
+  absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query, const std::string& by);
+  // A file of the job, to be read, and its size.
+  absl::StatusOr<std::pair<FileDescriptor, int64_t>> OpenFile(const JobQuery& query, const std::string& name);
+
+ private:
+  absl::Status KeepAll(const std::string& owner, const std::vector<JobRecord>& jobs, BlobStore& sent);
+  absl::Status Keep(const std::string& owner, const JobRecord& job, const JobFile& file, BlobStore& sent);
+  void ForgetAll(const std::vector<JobRecord>& jobs);
+
+  JobSchedule& schedule_;
+  const FleetServerParts parts_;
+  std::mutex submit_mutex_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_SERVER_JOB_DESK_H_
