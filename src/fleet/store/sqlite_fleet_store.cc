@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "base/sqlite/sqlite_rows.h"
 #include "base/sqlite/sqlite_schema.h"
 #include "base/status.h"
 
@@ -43,35 +44,6 @@ constexpr SqliteSchema kSchema = {.application_id = 0x4174466C,  // "AtFl"
                                   .upgrades = kUpgrades,
                                   .words = {.what = "fleet database", .flag = "--state"}};
 constexpr char kKeySeparator = '\n';
-
-// Executes a statement and returns how many rows it has changed.
-template <typename... Values>
-absl::StatusOr<int64_t> Change(SqliteConnection& connection, const std::string& sql,
-                               const Values&... values) {
-  ASSIGN_OR_RETURN(SqliteStatement statement, SqliteStatement::Prepare(connection, sql));
-  RETURN_IF_ERROR(statement.Run(values...));
-  return connection.changes();
-}
-
-// Reads all rows of a query. DataLoss if `read` refuses one: somebody else has changed the file.
-template <typename Row, typename... Values>
-absl::StatusOr<std::vector<Row>> ReadRows(SqliteConnection& connection,
-                                          absl::StatusOr<Row> (*read)(const SqliteStatement&),
-                                          const std::string& sql, const Values&... values) {
-  ASSIGN_OR_RETURN(SqliteStatement rows, SqliteStatement::Prepare(connection, sql));
-  rows.Start(values...);
-  std::vector<Row> found;
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool is_row, rows.Step());
-    if (!is_row) return found;
-    absl::StatusOr<Row> row = read(rows);
-    if (!row.ok()) {
-      return absl::DataLossError(absl::StrCat(connection.path(), ": holds a row that is not attune's (",
-                                              row.status().message(), ")"));
-    }
-    found.push_back(*std::move(row));
-  }
-}
 
 // The value, if a store may keep it.
 template <typename Row>
@@ -157,10 +129,10 @@ absl::Status SqliteFleetStore::AddCertificate(const CertificateFacts& facts) {
   const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(
       const int64_t added,
-      Change(*connection_,
-             "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, 0, '', ?, 0) ON CONFLICT DO NOTHING",
-             facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms, facts.end_ms,
-             facts.authority));
+      ChangeRows(*connection_,
+                 "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, 0, '', ?, 0) ON CONFLICT DO NOTHING",
+                 facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms,
+                 facts.end_ms, facts.authority));
   if (added > 0) return absl::OkStatus();
   return Named(absl::AlreadyExistsError(absl::StrCat("has a certificate ", facts.serial, " already")));
 }
@@ -168,7 +140,7 @@ absl::Status SqliteFleetStore::AddCertificate(const CertificateFacts& facts) {
 absl::Status SqliteFleetStore::SetShown(const std::string& serial) {
   const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(const int64_t found,
-                   Change(*connection_, "UPDATE certificates SET is_shown = 1 WHERE serial = ?", serial));
+                   ChangeRows(*connection_, "UPDATE certificates SET is_shown = 1 WHERE serial = ?", serial));
   return found > 0 ? absl::OkStatus() : NoCertificate("serial", serial);
 }
 
@@ -183,11 +155,11 @@ absl::Status SqliteFleetStore::Revoke(std::string_view column, const std::string
   const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(
       const int64_t found,
-      Change(*connection_,
-             absl::StrCat("UPDATE certificates SET revoked_ms = iif(reason = '', ?, revoked_ms), "
-                          "reason = iif(reason = '', ?, reason) WHERE ",
-                          column, " = ?"),
-             revocation.time_ms, revocation.reason, value));
+      ChangeRows(*connection_,
+                 absl::StrCat("UPDATE certificates SET revoked_ms = iif(reason = '', ?, revoked_ms), "
+                              "reason = iif(reason = '', ?, reason) WHERE ",
+                              column, " = ?"),
+                 revocation.time_ms, revocation.reason, value));
   return found > 0 ? absl::OkStatus() : NoCertificate(column, value);
 }
 
@@ -217,9 +189,10 @@ absl::StatusOr<std::vector<IssuedCertificate>> SqliteFleetStore::Certificates() 
 absl::Status SqliteFleetStore::AddInvitation(const PendingInvitation& invitation) {
   RETURN_IF_ERROR(Named(CheckStorable(invitation)));
   const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(const int64_t added,
-                   Change(*connection_, "INSERT INTO invitations VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                          invitation.digest, Name(invitation.role), invitation.owner, invitation.end_ms));
+  ASSIGN_OR_RETURN(
+      const int64_t added,
+      ChangeRows(*connection_, "INSERT INTO invitations VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                 invitation.digest, Name(invitation.role), invitation.owner, invitation.end_ms));
   if (added > 0) return absl::OkStatus();
   return Named(absl::AlreadyExistsError(absl::StrCat("has an invitation ", invitation.digest, " already")));
 }
@@ -230,11 +203,11 @@ absl::StatusOr<std::optional<PendingInvitation>> SqliteFleetStore::TakeInvitatio
   const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(SqliteTransaction transaction,
                    SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
-  RETURN_IF_ERROR(Change(*connection_, "DELETE FROM invitations WHERE end_ms <= ?", now_ms).status());
+  RETURN_IF_ERROR(ChangeRows(*connection_, "DELETE FROM invitations WHERE end_ms <= ?", now_ms).status());
   ASSIGN_OR_RETURN(std::vector<PendingInvitation> found,
                    ReadRows(*connection_, ReadInvitation,
                             "SELECT digest, role, owner, end_ms FROM invitations WHERE digest = ?", digest));
-  RETURN_IF_ERROR(Change(*connection_, "DELETE FROM invitations WHERE digest = ?", digest).status());
+  RETURN_IF_ERROR(ChangeRows(*connection_, "DELETE FROM invitations WHERE digest = ?", digest).status());
   RETURN_IF_ERROR(transaction.Commit());
   if (found.empty()) return std::nullopt;
   return std::move(found.front());
@@ -255,14 +228,15 @@ absl::StatusOr<int64_t> SqliteFleetStore::NextEpoch() {
 absl::Status SqliteFleetStore::PutLease(const HeldLease& lease) {
   RETURN_IF_ERROR(Named(CheckStorable(lease)));
   const std::lock_guard lock(mutex_);
-  return Change(*connection_, "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", lease.device,
-                lease.token.epoch, lease.token.number, lease.owner, lease.key)
+  return ChangeRows(*connection_, "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", lease.device,
+                    lease.token.epoch, lease.token.number, lease.owner, lease.key)
       .status();
 }
 
 absl::Status SqliteFleetStore::EndLease(const LeaseToken& token) {
   const std::lock_guard lock(mutex_);
-  return Change(*connection_, "DELETE FROM leases WHERE epoch = ? AND number = ?", token.epoch, token.number)
+  return ChangeRows(*connection_, "DELETE FROM leases WHERE epoch = ? AND number = ?", token.epoch,
+                    token.number)
       .status();
 }
 
@@ -275,13 +249,13 @@ absl::StatusOr<std::vector<HeldLease>> SqliteFleetStore::Leases() {
 absl::Status SqliteFleetStore::PutDevice(const FleetDevice& device) {
   RETURN_IF_ERROR(Named(CheckStorable(device)));
   const std::lock_guard lock(mutex_);
-  return Change(*connection_,
-                "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = "
-                "excluded.agent, owner = excluded.owner, keys = excluded.keys, info = excluded.info, "
-                "last_seen_ms = excluded.last_seen_ms",
-                device.id, device.agent, device.owner,
-                absl::StrJoin(device.keys, std::string_view(&kKeySeparator, 1)),
-                SqliteBlob{.bytes = device.info}, device.drained.value_or(""), device.last_seen_ms)
+  return ChangeRows(*connection_,
+                    "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = "
+                    "excluded.agent, owner = excluded.owner, keys = excluded.keys, info = excluded.info, "
+                    "last_seen_ms = excluded.last_seen_ms",
+                    device.id, device.agent, device.owner,
+                    absl::StrJoin(device.keys, std::string_view(&kKeySeparator, 1)),
+                    SqliteBlob{.bytes = device.info}, device.drained.value_or(""), device.last_seen_ms)
       .status();
 }
 
@@ -289,8 +263,9 @@ absl::Status SqliteFleetStore::SetDrained(const std::string& device,
                                           const std::optional<std::string>& reason) {
   if (reason) RETURN_IF_ERROR(Named(CheckReason(*reason)));
   const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(const int64_t found, Change(*connection_, "UPDATE devices SET drained = ? WHERE id = ?",
-                                               reason.value_or(""), device));
+  ASSIGN_OR_RETURN(
+      const int64_t found,
+      ChangeRows(*connection_, "UPDATE devices SET drained = ? WHERE id = ?", reason.value_or(""), device));
   if (found > 0) return absl::OkStatus();
   return Named(absl::NotFoundError(absl::StrCat("has no device \"", Printable(device), "\"")));
 }
@@ -299,9 +274,9 @@ absl::Status SqliteFleetStore::RemoveDevice(const std::string& device) {
   const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(SqliteTransaction transaction,
                    SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
-  RETURN_IF_ERROR(Change(*connection_, "DELETE FROM leases WHERE device = ?", device).status());
-  RETURN_IF_ERROR(Change(*connection_, "DELETE FROM devices WHERE id = ?", device).status());
-  RETURN_IF_ERROR(Change(*connection_, "DELETE FROM calibrations WHERE device = ?", device).status());
+  RETURN_IF_ERROR(ChangeRows(*connection_, "DELETE FROM leases WHERE device = ?", device).status());
+  RETURN_IF_ERROR(ChangeRows(*connection_, "DELETE FROM devices WHERE id = ?", device).status());
+  RETURN_IF_ERROR(ChangeRows(*connection_, "DELETE FROM calibrations WHERE device = ?", device).status());
   return transaction.Commit();
 }
 
@@ -317,23 +292,24 @@ absl::Status SqliteFleetStore::AddCalibration(const std::string& device, const C
   ASSIGN_OR_RETURN(SqliteTransaction transaction,
                    SqliteTransaction::Begin(*connection_, SqliteTransaction::Kind::kWrite));
   const Peaks& peaks = calibration.peaks;
-  RETURN_IF_ERROR(Change(*connection_, "INSERT INTO calibrations VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-                         device, calibration.time_ms, peaks.gflops_per_core, peaks.bf16_gflops_per_core,
-                         peaks.int8_gops_per_core, peaks.l2_gb_per_s, peaks.l3_gb_per_s,
-                         peaks.memory_gb_per_s)
+  RETURN_IF_ERROR(ChangeRows(*connection_, "INSERT INTO calibrations VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+                             device, calibration.time_ms, peaks.gflops_per_core, peaks.bf16_gflops_per_core,
+                             peaks.int8_gops_per_core, peaks.l2_gb_per_s, peaks.l3_gb_per_s,
+                             peaks.memory_gb_per_s)
                       .status());
   constexpr std::string_view kNumbers = "SELECT number FROM calibrations WHERE device = ? ORDER BY number ";
-  RETURN_IF_ERROR(Change(*connection_,
-                         absl::StrCat("DELETE FROM calibrations WHERE device = ? AND number NOT IN (",
-                                      kNumbers, "LIMIT ?) AND number NOT IN (", kNumbers, "DESC LIMIT ?)"),
-                         device, device, kFirstCalibrationsKept, device, kLatestCalibrationsKept)
-                      .status());
+  RETURN_IF_ERROR(
+      ChangeRows(*connection_,
+                 absl::StrCat("DELETE FROM calibrations WHERE device = ? AND number NOT IN (", kNumbers,
+                              "LIMIT ?) AND number NOT IN (", kNumbers, "DESC LIMIT ?)"),
+                 device, device, kFirstCalibrationsKept, device, kLatestCalibrationsKept)
+          .status());
   return transaction.Commit();
 }
 
 absl::Status SqliteFleetStore::ForgetCalibrations(const std::string& device) {
   const std::lock_guard lock(mutex_);
-  return Change(*connection_, "DELETE FROM calibrations WHERE device = ?", device).status();
+  return ChangeRows(*connection_, "DELETE FROM calibrations WHERE device = ?", device).status();
 }
 
 absl::StatusOr<std::vector<Calibration>> SqliteFleetStore::Calibrations(const std::string& device) {
