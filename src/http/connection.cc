@@ -51,7 +51,10 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
         heartbeat_(stream_.get_executor()) {
     service_.connections.insert(this);
   }
-  ~ConnectionOf() override { service_.connections.erase(this); }
+  ~ConnectionOf() override {
+    Release();
+    service_.connections.erase(this);
+  }
   ConnectionOf(const ConnectionOf&) = delete;
   ConnectionOf& operator=(const ConnectionOf&) = delete;
 
@@ -75,6 +78,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
  private:
+  static constexpr size_t kSmallBodyBytes = size_t{4} << 10;
   static constexpr size_t kPieceBytes = size_t{256} << 10;  // of a file
   static constexpr bool kIsEncrypted = !std::is_same_v<Stream, beast::tcp_stream>;
 
@@ -106,9 +110,22 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     const size_t most = service_.router.MostBodyBytes(View(header.method_string()), View(header.target()));
     if (parser_->content_length().value_or(0) > most) return Refuse(413, TooLarge(most));
     parser_->body_limit(most);
+    // Whoever does not say how large his body is may send as much as he may.
+    if (!Reserve(parser_->content_length().value_or(parser_->chunked() ? most : 0)))
+      return Refuse(503, "the server has too many bodies to read; try again in some seconds");
     if (View(header[http::field::expect]) == "100-continue") return WriteContinue();
     ReadBody();
   }
+
+  // Takes room for a body; false if there is none.
+  bool Reserve(size_t bytes) {
+    if (bytes <= kSmallBodyBytes) return true;
+    if (bytes > service_.options.most_bodies_bytes - service_.bodies_bytes) return false;
+    service_.bodies_bytes += bytes;
+    reserved_ = bytes;
+    return true;
+  }
+  void Release() { service_.bodies_bytes -= std::exchange(reserved_, 0); }
 
   void WriteContinue() {
     auto answer = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
@@ -153,6 +170,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
   void Write(HttpResponse response) {
+    Release();
     if (response.events != nullptr) return WriteEvents(std::move(response));
     if (response.file) return WriteFile(std::move(response));
     written_.emplace(static_cast<http::status>(response.status), 11);
@@ -315,6 +333,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::string_body>> written_;
+  size_t reserved_ = 0;      // for the body of the request
   bool is_waiting_ = false;  // for a request
   bool keeps_alive_ = false, is_head_ = false;
 

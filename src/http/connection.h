@@ -27,6 +27,7 @@ struct HttpService {
   boost::asio::thread_pool* pool = nullptr;         // where requests are answered
   boost::asio::ssl::context* encryption = nullptr;  // null: nothing is encrypted
   std::set<HttpConnection*> connections = {};
+  size_t bodies_bytes = 0;  // of bodies that are being read or answered
   bool is_ending = false;
 };
 

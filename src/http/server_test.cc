@@ -49,6 +49,9 @@ class HttpServerTest : public ::testing::Test {
                 .path = "/echo",
                 .handler = [](const HttpRequest& request) { return HttpResponse{.body = request.body}; },
                 .most_body_bytes = 10});
+    router.Add({.method = "PUT", .path = "/large", .handler = [](const HttpRequest& request) {
+                  return HttpResponse{.body = absl::StrCat(request.body.size())};
+                }});
     router.Add({"GET", "/events", [this](const HttpRequest&) { return HttpResponse{.events = events_}; }});
     router.Add({"GET", "/file", [this](const HttpRequest&) {
                   FileDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
@@ -145,6 +148,26 @@ TEST_F(HttpServerTest, BodiesAreLimitedBeforeTheyAreRead) {
   EXPECT_THAT(
       Ask("PUT /echo HTTP/1.1\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc"),
       AllOf(StartsWith("HTTP/1.1 100 Continue\r\n"), EndsWith("\r\n\r\nabc")));
+}
+
+TEST_F(HttpServerTest, BodiesAreLimitedTogether) {
+  Start({.most_bodies_bytes = 100'000});
+  const std::string large = "PUT /large HTTP/1.1\r\nContent-Length: 60000\r\n\r\n";
+  const FileDescriptor slow = Connect();
+  Send(slow, large + "x");
+  std::string other;
+  EXPECT_TRUE(testing::BecomesTrue([&] {
+    const FileDescriptor socket = Connect();
+    Send(socket, large + std::string(60'000, 'x') + "GET /metrics HTTP/1.0\r\n\r\n");
+    other = Receive(socket);
+    return other.starts_with("HTTP/1.1 503 ");
+  })) << other;
+  EXPECT_THAT(Ask("PUT /echo HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc"), EndsWith("abc"));
+  Send(slow, std::string(59'999, 'x'));
+  EXPECT_THAT(ReceiveUntil(slow, "60000"), StartsWith("HTTP/1.1 200 "));
+  // Its room is free again.
+  EXPECT_THAT(Ask(large + std::string(60'000, 'x') + "GET /metrics HTTP/1.0\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("up 1\n")));
 }
 
 TEST_F(HttpServerTest, ALongHeaderIsRefused) {
