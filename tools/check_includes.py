@@ -57,11 +57,13 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "device", "measure", "job", "sched", "jobs", "fleet"],
+    "service/rest": ["base", "base/sqlite", "http", "device", "jobs", "fleet", "service"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
-    "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service", "sweep"],
+    "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service", "service/rest",
+            "sweep"],
 }
 
 # The files of artifact/ that only write, and so may have dependencies.

@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,7 +20,7 @@
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 #include "service/client/jobs_client.h"
-#include "service/runner/job_runner.h"
+#include "service/runner/runner_for_test.h"
 #include "service/server/job_server.h"
 
 namespace attune {
@@ -29,32 +28,6 @@ namespace {
 
 namespace proto = jobs_service_proto;
 using ::testing::HasSubstr;
-
-// A runner that runs until it is destroyed.
-class RunnerOfTest {
- public:
-  explicit RunnerOfTest(JobRunnerOptions options) {
-    auto created = JobRunner::Create(std::move(options));
-    EXPECT_TRUE(created.ok()) << created.status();
-    runner_ = *std::move(created);
-    thread_ = std::thread([this] { ended_ = runner_->Run(); });
-  }
-  ~RunnerOfTest() {
-    runner_->Stop();
-    if (thread_.joinable()) thread_.join();
-  }
-
-  // Waits until it ends by itself.
-  absl::Status AwaitEnd() {
-    thread_.join();
-    return ended_;
-  }
-
- private:
-  std::unique_ptr<JobRunner> runner_;
-  absl::Status ended_;
-  std::thread thread_;
-};
 
 // A program that keeps a count in its folder, and tells it: each stage adds a line to out/count.
 constexpr char kProgram[] = R"(

@@ -1,0 +1,158 @@
+#include "service/rest/gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "http/problem.h"
+#include "jobs/schedule_json.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kScheme = "bearer ";
+constexpr char kRetrySeconds[] = "5";  // after which the jobs' store is tried again, too
+
+HttpResponse Unauthorized(std::string_view challenge, std::string_view detail) {
+  HttpResponse problem = Problem(401, detail);
+  problem.headers["WWW-Authenticate"] = std::string(challenge);
+  return problem;
+}
+
+// The parameter's text as the value that its schema wants. A text that is none stays one, which the schema
+// then refuses.
+Json ValueOf(const std::string& text, const JsonSchema& schema) {
+  int64_t number = 0;
+  if (schema.value("type", "") == "integer" && absl::SimpleAtoi(text, &number)) return number;
+  return text;
+}
+
+std::optional<std::string> GivenText(const RestParameter& parameter, const HttpRequest& request) {
+  const bool is_header = parameter.place == "header";
+  const auto& texts = is_header                    ? request.headers
+                      : parameter.place == "query" ? request.query
+                                                   : request.parts;
+  const auto found = texts.find(is_header ? absl::AsciiStrToLower(parameter.name) : parameter.name);
+  if (found == texts.end()) return std::nullopt;
+  return found->second;
+}
+
+absl::Status ReadParameters(const RestOperation& operation, const JsonSchema& schemas, RestCall& call) {
+  for (const RestParameter& parameter : operation.parameters) {
+    const std::optional<std::string> text = GivenText(parameter, call.request);
+    if (!text && parameter.is_required) return InvalidInput(parameter.name, ": is missing");
+    if (!text) continue;
+    Json value = ValueOf(*text, parameter.schema);
+    RETURN_IF_ERROR(CheckJson(value, parameter.schema, schemas, parameter.name));
+    call.parameters[parameter.name] = std::move(value);
+  }
+  for (const auto& [name, text] : call.request.query) {
+    const bool is_known = std::ranges::any_of(operation.parameters, [&](const RestParameter& parameter) {
+      return parameter.place == "query" && parameter.name == name;
+    });
+    if (!is_known) return InvalidInput(Printable(name), ": is no parameter that is known here");
+  }
+  return absl::OkStatus();
+}
+
+// Reads a body in JSON. Returns the problem, if there is one.
+std::optional<HttpResponse> ReadBody(const RestOperation& operation, const JsonSchema& schemas,
+                                     RestCall& call) {
+  const std::string wanted = operation.body.is_null() ? operation.body_type : kJsonType;
+  if (wanted.empty()) return std::nullopt;
+  const std::pair<std::string_view, std::string_view> type =
+      absl::StrSplit(call.request.Header("content-type"), absl::MaxSplits(';', 1));
+  if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(type.first), wanted))
+    return Problem(415, absl::StrCat("the body should be ", wanted, "; say so in Content-Type"));
+  if (operation.body.is_null()) return std::nullopt;
+  absl::StatusOr<Json> body = ParseJson(call.request.body);
+  if (!body.ok()) return Problem(400, body.status().message());
+  if (const absl::Status fault = CheckJson(*body, operation.body, schemas); !fault.ok())
+    return Problem(400, fault.message());
+  call.body = *std::move(body);
+  return std::nullopt;
+}
+
+// https://www.rfc-editor.org/rfc/rfc9110#name-if-none-match
+HttpResponse WithETag(const HttpRequest& request, HttpResponse response) {
+  constexpr size_t kDigits = 32;
+  const std::string tag = absl::StrCat("\"", Sha256Hex(response.body).substr(0, kDigits), "\"");
+  response.headers["ETag"] = tag;
+  response.headers.try_emplace("Cache-Control", "private, no-cache");
+  for (const std::string_view known : absl::StrSplit(request.Header("if-none-match"), ',')) {
+    const std::string_view text = absl::StripAsciiWhitespace(known);
+    if (text != "*" && absl::StripPrefix(text, "W/") != tag) continue;
+    return {.status = 304, .content_type = kJsonType, .headers = std::move(response.headers)};
+  }
+  return response;
+}
+
+}  // namespace
+
+std::optional<HttpResponse> Gate::Identify(const RestOperation& operation, RestCall& call) {
+  const std::string_view given = call.request.Header("authorization");
+  if (!absl::StartsWithIgnoreCase(given, kScheme))
+    return Unauthorized("Bearer realm=\"attune\"", "a token is needed: Authorization: Bearer attune_…");
+  const std::string_view text = absl::StripAsciiWhitespace(given.substr(kScheme.size()));
+  const auto found = store_.FindToken(DigestOfToken(text), clock_.WallMillis());
+  if (!found.ok()) return Problem(found.status());
+  if (!*found)
+    return Unauthorized("Bearer realm=\"attune\", error=\"invalid_token\"",
+                        "this token is unknown, was revoked or has expired; ask for another one");
+  call.caller = **found;
+  if (const double wait = limit_.Admit(call.caller.id); wait > 0) {
+    HttpResponse problem = Problem(429, "this token is used too often; wait as Retry-After says");
+    problem.headers["Retry-After"] = absl::StrCat(std::ceil(wait));
+    return problem;
+  }
+  if (call.caller.role < *operation.role)
+    return Problem(403, absl::StrCat("this takes the role ", Name(*operation.role), ", and the token has ",
+                                     Name(call.caller.role)));
+  return std::nullopt;
+}
+
+HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& schemas,
+                          const HttpRequest& request) {
+  RestCall call = {.request = request};
+  if (operation.role) {
+    if (std::optional<HttpResponse> problem = Identify(operation, call)) return *std::move(problem);
+  }
+  if (const absl::Status fault = ReadParameters(operation, schemas, call); !fault.ok())
+    return Problem(400, fault.message());
+  if (std::optional<HttpResponse> problem = ReadBody(operation, schemas, call)) return *std::move(problem);
+  absl::StatusOr<HttpResponse> response = operation.handler(call);
+  if (!response.ok()) {
+    HttpResponse problem = Problem(response.status());
+    if (problem.status == 503) problem.headers["Retry-After"] = kRetrySeconds;
+    return problem;
+  }
+  return operation.HasTag() && response->status == 200 ? WithETag(request, *std::move(response))
+                                                       : *std::move(response);
+}
+
+HttpRouter RouterOf(const RestApi& api, Gate& gate) {
+  HttpRouter router;
+  for (const RestOperation& operation : api.operations) {
+    router.Add(
+        {.method = operation.method,
+         .path = operation.path,
+         .handler = [&operation, &api, &gate](
+                        const HttpRequest& request) { return gate.Answer(operation, api.schemas, request); },
+         .most_body_bytes = operation.most_body_bytes});
+  }
+  return router;
+}
+
+}  // namespace attune

@@ -1,0 +1,66 @@
+// Tells those who follow a job what changes.
+//
+// Problem: thousands may follow, most jobs rest, and a follower who was cut off wants to go on. Idea: one
+// thread looks at every job that is followed, once for all its followers, and sends the whole job whenever it
+// differs from what was sent before. The event's id is the digest of that: whoever comes again with it is
+// sent nothing that he has. Price: what changes twice between two looks is told once.
+#ifndef ATTUNE_SERVICE_REST_JOB_EVENTS_H_
+#define ATTUNE_SERVICE_REST_JOB_EVENTS_H_
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "http/event_stream.h"
+#include "service/server/job_desk.h"
+
+namespace attune {
+
+// Thread safe. The desk must outlive it.
+class JobEvents {
+ public:
+  explicit JobEvents(JobDesk& desk, double look_seconds = 0.5) : desk_(desk), look_seconds_(look_seconds) {}
+  ~JobEvents() { Stop(); }
+  JobEvents(const JobEvents&) = delete;
+  JobEvents& operator=(const JobEvents&) = delete;
+
+  // Fails if the system has no thread to give.
+  absl::Status Begin();
+  // Ends all streams.
+  void Stop();
+
+  // Events "job", each with the job in JSON, from now until it is over; the first one at once, unless its id
+  // is `last_id`. Null if the job is over and that was its last event. NotFound if there is no such job.
+  absl::StatusOr<std::shared_ptr<EventStream>> Follow(const JobQuery& job, const std::string& last_id);
+
+ private:
+  struct Followed {
+    JobQuery query;
+    std::string last_id;  // of the event that all followers have
+    std::vector<std::shared_ptr<EventStream>> streams;
+  };
+
+  void Run();
+  void Look(const JobQuery& query);
+
+  JobDesk& desk_;
+  const double look_seconds_;
+
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool is_ending_ = false;
+  std::map<std::string, Followed> followed_;  // by id of the job
+
+  std::thread thread_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_JOB_EVENTS_H_

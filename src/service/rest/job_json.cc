@@ -1,0 +1,162 @@
+#include "service/rest/job_json.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "jobs/kind.h"
+#include "jobs/schedule_json.h"
+#include "service/job_files.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+JsonSchema OrNull(JsonSchema schema) {
+  schema["type"] = {schema["type"], "null"};
+  return schema;
+}
+
+// Each is a job's kind.
+JsonSchema KindSchema() {
+  JsonSchema kinds = JsonSchema::array();
+  for (const JobKind& kind : AllJobKinds()) kinds.push_back(kind.name);
+  return {{"type", "string"}, {"enum", kinds}};
+}
+
+JsonSchema JobProperties() {
+  return {{"id", TextSchema()},
+          {"kind", KindSchema()},
+          {"state", {{"type", "string"}, {"enum", {"waiting", "running", "done", "failed", "cancelled"}}}},
+          {"priority", IntegerSchema()},
+          {"on", TextSchema()},
+          {"stage", TextSchema()},
+          {"waits_for", TextSchema()},
+          {"runner", TextSchema()},
+          {"progress", TextSchema()},
+          {"error", TextSchema()},
+          {"remaining_seconds", OrNull(NumberSchema())},
+          {"submitted", TimeSchema()},
+          {"ended", OrNull(TimeSchema())}};
+}
+
+JsonSchema FileSchema() {
+  return ObjectSchema({{"name", TextSchema()}, {"sha256", DigestSchema()}, {"bytes", IntegerSchema()}});
+}
+
+JsonSchema StageSchema() {
+  return ObjectSchema({{"name", TextSchema()},
+                       {"outcome", {{"type", "string"}, {"enum", {"done", "failed", "lost"}}}},
+                       {"runner", TextSchema()},
+                       {"reason", TextSchema()},
+                       {"waited_seconds", NumberSchema()},
+                       {"seconds", NumberSchema()},
+                       {"ended", TimeSchema()}});
+}
+
+JsonSchema NewJobSchema() {
+  constexpr int kMostPriority = 1'000'000;
+  const JsonSchema input = ObjectSchema(
+      {{"name", {{"type", "string"}, {"maxLength", kMostJobFileName}}}, {"sha256", DigestSchema()}});
+  return ObjectSchema(
+      {{"name", NameSchema()},
+       {"kind", KindSchema()},
+       {"settings", {{"type", "object"}}},
+       {"inputs", {{"type", "array"}, {"items", input}, {"maxItems", kMostUploads}}},
+       {"on", TextSchema()},
+       {"priority", {{"type", "integer"}, {"minimum", -kMostPriority}, {"maximum", kMostPriority}}},
+       {"deadline_seconds", {{"type", "number"}, {"minimum", 0}, {"maximum", 1e9}}}},
+      {"settings", "inputs", "on", "priority", "deadline_seconds"});
+}
+
+JsonSchema ToJson(const proto::StageOfJob& stage) {
+  return {{"name", stage.name()},
+          {"outcome", stage.outcome()},
+          {"runner", stage.runner()},
+          {"reason", stage.reason()},
+          {"waited_seconds", stage.waited_seconds()},
+          {"seconds", stage.seconds()},
+          {"ended", TimeText(stage.end_ms())}};
+}
+
+// A job's result as it told it; null if it has none yet.
+JsonSchema ResultOf(const proto::Job& job) {
+  if (job.result().empty()) return nullptr;
+  const auto result = ParseJson(job.result());
+  return result.ok() ? JsonSchema(*result) : JsonSchema(nullptr);
+}
+
+}  // namespace
+
+void AddJobSchemas(JsonSchema& schemas) {
+  JsonSchema detail = JobProperties();
+  detail["result"] = JsonSchema::object();
+  detail["stages"] = ListSchema(StageSchema());
+  detail["files"] = ListSchema(FileSchema());
+  schemas["Job"] = ObjectSchema(JobProperties());
+  schemas["JobDetail"] = ObjectSchema(detail);
+  schemas["NewJob"] = NewJobSchema();
+}
+
+JsonSchema ToJson(const proto::Job& job) {
+  JsonSchema json = {{"id", job.id()},
+                     {"kind", job.kind()},
+                     {"state", job.state()},
+                     {"priority", job.priority()},
+                     {"on", job.on()},
+                     {"stage", job.stage()},
+                     {"waits_for", job.waits_for()},
+                     {"runner", job.runner()},
+                     {"progress", job.progress()},
+                     {"error", job.error()},
+                     {"remaining_seconds", nullptr},
+                     {"submitted", TimeText(job.submitted_ms())},
+                     {"ended", nullptr}};
+  if (job.remaining_seconds() > 0) json["remaining_seconds"] = job.remaining_seconds();
+  if (job.ended_ms() > 0) json["ended"] = TimeText(job.ended_ms());
+  return json;
+}
+
+JsonSchema ToJson(const proto::JobDetail& detail) {
+  JsonSchema json = ToJson(detail.job());
+  json["result"] = ResultOf(detail.job());
+  json["stages"] = JsonSchema::array();
+  for (const proto::StageOfJob& stage : detail.stages()) json["stages"].push_back(ToJson(stage));
+  json["files"] = JsonSchema::array();
+  for (const proto::JobFile& file : detail.files())
+    json["files"].push_back({{"name", file.name()}, {"sha256", file.digest()}, {"bytes", file.bytes()}});
+  return json;
+}
+
+absl::StatusOr<proto::SubmittedJob> SubmittedJobOf(const nlohmann::json& body, const std::string& tenant,
+                                                   Uploads& uploads) {
+  proto::SubmittedJob job;
+  job.set_name(body["name"].get<std::string>());
+  job.set_kind(body["kind"].get<std::string>());
+  job.set_on(body.value("on", ""));
+  job.set_priority(body.value("priority", 0));
+  job.set_deadline_seconds(body.value("deadline_seconds", 0.0));
+  const nlohmann::json inputs = body.value("inputs", nlohmann::json::array());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string place = absl::StrCat("/inputs/", i);
+    const absl::StatusOr<Upload> upload = uploads.Find(tenant, inputs[i]["sha256"].get<std::string>());
+    if (!upload.ok()) return Annotate(upload.status(), place);
+    if (!upload->is_complete)
+      return absl::FailedPreconditionError(absl::StrCat(place, ": upload ", upload->digest, " has ",
+                                                        upload->offset, " of ", upload->bytes, " bytes"));
+    proto::JobFile& file = *job.add_inputs();
+    file.set_name(inputs[i]["name"].get<std::string>());
+    file.set_digest(upload->digest);
+    file.set_bytes(upload->bytes);
+  }
+  nlohmann::json settings = body.value("settings", nlohmann::json::object());
+  for (const OutputSetting& output : FindJobKind(job.kind())->outputs) {
+    const std::string setting(output.name);
+    if (!settings.contains(setting) && !output.ending_on_server.empty())
+      settings[setting] = absl::StrCat(kOutputsFolder, "result", output.ending_on_server);
+  }
+  job.set_settings(settings.dump());
+  return job;
+}
+
+}  // namespace attune

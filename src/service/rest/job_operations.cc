@@ -1,0 +1,178 @@
+// Jobs: submitted, listed, shown, cancelled.
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "http/problem.h"
+#include "service/rest/job_json.h"
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+constexpr int kUsualPage = 50, kMostPage = 500, kMostKeyLength = 200;
+constexpr size_t kMostJobBytes = size_t{1} << 20;
+constexpr int64_t kKeyDays = 7;
+constexpr size_t kMostIdBytes = 100;
+
+// Where a list goes on: after the job with this id. Clients are not to look into it.
+std::string CursorAfter(const std::string& id) { return absl::WebSafeBase64Escape(id); }
+
+absl::StatusOr<std::string> JobOfCursor(const std::string& cursor) {
+  std::string id;
+  if (!cursor.empty() &&
+      (!absl::WebSafeBase64Unescape(cursor, &id) || id.empty() || id.size() > kMostIdBytes))
+    return InvalidInput("cursor: is none that this server has given");
+  return id;
+}
+
+// The state that the store keeps for one that people see.
+std::optional<JobState> KeptState(const std::string& state) {
+  if (state.empty()) return std::nullopt;
+  for (const JobState kept : {JobState::kDone, JobState::kFailed, JobState::kCancelled})
+    if (Name(kept) == state) return kept;
+  return JobState::kUnfinished;
+}
+
+absl::StatusOr<HttpResponse> Submitted(JobDesk& desk, Uploads& uploads, const RestCall& call,
+                                       const std::string& key) {
+  proto::Submission submission;
+  submission.set_key(key);
+  ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, uploads));
+  ASSIGN_OR_RETURN(const auto jobs,
+                   desk.Submit(call.caller.tenant, call.caller.id, submission, uploads.blobs()));
+  HttpResponse response = JsonResponse(ToJson(jobs.front()), 201);
+  response.headers["Location"] = absl::StrCat("/v1/jobs/", jobs.front().id());
+  return response;
+}
+
+// A key that comes twice stands for the same job; one that comes with another body is a mistake of the
+// client.
+absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call) {
+  const std::string key = call.Text("Idempotency-Key");
+  if (key.empty()) {
+    ASSIGN_OR_RETURN(const std::string once, NewId());
+    return Submitted(parts.jobs, parts.uploads, call, once);
+  }
+  const std::string request = Sha256Hex(call.body.dump());
+  const int64_t now_ms = SystemClock().WallMillis();
+  ASSIGN_OR_RETURN(const std::string claimed, parts.store.ClaimKey(call.caller.tenant, key, request, now_ms,
+                                                                   now_ms - kKeyDays * kDayMs));
+  if (claimed != request)
+    return Problem(422, "this Idempotency-Key was used with another body; take a new one for a new job");
+  // The key may come again for another job once it is forgotten.
+  absl::StatusOr<HttpResponse> response =
+      Submitted(parts.jobs, parts.uploads, call, Sha256Hex(absl::StrCat(key, "\n", request)));
+  // What was refused may be put right under the same key.
+  if (!response.ok() && !absl::IsUnavailable(response.status()))
+    RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
+  return response;
+}
+
+absl::StatusOr<HttpResponse> List(JobDesk& desk, const RestCall& call) {
+  const std::string state = call.Text("state");
+  const int most = call.parameters.value("most", kUsualPage);
+  ASSIGN_OR_RETURN(const std::string before, JobOfCursor(call.Text("cursor")));
+  // One more tells whether there is a further page.
+  ASSIGN_OR_RETURN(
+      auto jobs,
+      desk.List(
+          {.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1}));
+  JsonSchema next = nullptr;
+  if (std::ssize(jobs) > most) {
+    jobs.resize(static_cast<size_t>(most));
+    next = CursorAfter(jobs.back().id());
+  }
+  JsonSchema list = JsonSchema::array();
+  for (const proto::Job& job : jobs)
+    if (state.empty() || job.state() == state) list.push_back(ToJson(job));
+  return JsonResponse({{"jobs", list}, {"next_cursor", next}});
+}
+
+RestOperation SubmitOperation(const RestParts& parts) {
+  return {
+      .id = "submitJob",
+      .method = "POST",
+      .path = "/v1/jobs",
+      .summary = "Submits a job, whose settings name its inputs.",
+      .role = AccessRole::kMember,
+      .parameters = {{.name = "Idempotency-Key",
+                      .place = "header",
+                      .help =
+                          "Of the client's choice: the same again submits nothing and returns the same job",
+                      .schema = {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostKeyLength}}}},
+      .body = SchemaNamed("NewJob"),
+      .most_body_bytes = kMostJobBytes,
+      .answers = {{.status = 201,
+                   .help = "It is kept, and begins when it can",
+                   .schema = SchemaNamed("Job"),
+                   .headers = {{"Location", "Where the job is shown"}}}},
+      .problems = {404, 409, 422},
+      .handler = [parts](const RestCall& call) { return Submit(parts, call); }};
+}
+
+RestOperation ListOperation(JobDesk& desk) {
+  return {
+      .id = "listJobs",
+      .method = "GET",
+      .path = "/v1/jobs",
+      .summary = "The tenant's jobs, the latest first.",
+      .parameters =
+          {{.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
+           {.name = "most",
+            .place = "query",
+            .help = "How many at most",
+            .schema = {{"type", "integer"}, {"minimum", 1}, {"maximum", kMostPage}, {"default", kUsualPage}}},
+           {.name = "state",
+            .place = "query",
+            .help = "Those in this state alone; a page may then be shorter than it could be",
+            .schema = {{"type", "string"}, {"enum", {"waiting", "running", "done", "failed", "cancelled"}}}}},
+      .answers = {{.help = "A page of jobs",
+                   .schema = ObjectSchema({{"jobs", ListSchema(SchemaNamed("Job"))},
+                                           {"next_cursor", {{"type", {"string", "null"}}}}})}},
+      .handler = [&desk](const RestCall& call) { return List(desk, call); }};
+}
+
+}  // namespace
+
+void AddJobOperations(const RestParts& parts, RestApi& api) {
+  JobDesk& desk = parts.jobs;
+  AddJobSchemas(api.schemas);
+  const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
+  api.operations.push_back(SubmitOperation(parts));
+  api.operations.push_back(ListOperation(desk));
+  api.operations.push_back(
+      {.id = "getJob",
+       .method = "GET",
+       .path = "/v1/jobs/{id}",
+       .summary = "A job with its stages, its files and its result.",
+       .parameters = {id},
+       .answers = {{.help = "The job", .schema = SchemaNamed("JobDetail")}},
+       .problems = {404},
+       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto detail, desk.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
+         return JsonResponse(ToJson(detail));
+       }});
+  api.operations.push_back(
+      {.id = "cancelJob",
+       .method = "POST",
+       .path = "/v1/jobs/{id}/cancel",
+       .summary = "Ends a job soon. One that is over stays as it is.",
+       .role = AccessRole::kMember,
+       .parameters = {id},
+       .answers = {{.help = "The job", .schema = SchemaNamed("Job")}},
+       .problems = {404},
+       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto job,
+                          desk.Cancel({.id = call.Text("id"), .owner = call.caller.tenant}, call.caller.id));
+         return JsonResponse(ToJson(job));
+       }});
+}
+
+}  // namespace attune

@@ -1,0 +1,52 @@
+#include "service/rest/local_tokens.h"
+
+#include <memory>
+
+#include "base/clock.h"
+#include "base/private_file.h"
+#include "base/status.h"
+#include "service/rest/sqlite_service_store.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+struct NewToken {
+  AccessToken token;
+  std::string text;
+  std::unique_ptr<ServiceStore> store;  // where it is to be added
+};
+
+absl::StatusOr<NewToken> Make(const std::string& folder, const LocalToken& local) {
+  RETURN_IF_ERROR(CheckJson(local.tenant, NameSchema(), {}, "the tenant"));
+  RETURN_IF_ERROR(CheckJson(local.name, NameSchema(), {}, "the name"));
+  NewToken made;
+  made.token = {.name = local.name,
+                .tenant = local.tenant,
+                .role = local.role,
+                .created_ms = SystemClock().WallMillis()};
+  made.token.expires_ms = made.token.created_ms + kDayMs * local.days;
+  ASSIGN_OR_RETURN(made.token.id, NewId());
+  ASSIGN_OR_RETURN(made.text, NewTokenText());
+  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  ASSIGN_OR_RETURN(made.store, SqliteServiceStore::Open(ServiceStorePath(folder)));
+  return made;
+}
+
+}  // namespace
+
+std::string ServiceStorePath(const std::string& folder) { return folder + "/service.db"; }
+
+absl::StatusOr<std::string> MakeLocalToken(const std::string& folder, const LocalToken& token) {
+  ASSIGN_OR_RETURN(const NewToken made, Make(folder, token));
+  RETURN_IF_ERROR(made.store->AddToken(made.token, DigestOfToken(made.text)));
+  return made.text;
+}
+
+absl::StatusOr<std::string> MakeFirstToken(const std::string& folder, const LocalToken& token) {
+  ASSIGN_OR_RETURN(const NewToken made, Make(folder, token));
+  ASSIGN_OR_RETURN(const bool is_first, made.store->AddFirstToken(made.token, DigestOfToken(made.text)));
+  return is_first ? made.text : "";
+}
+
+}  // namespace attune

@@ -1,0 +1,29 @@
+// Tokens that are made beside the server, by whoever has its files.
+#ifndef ATTUNE_SERVICE_REST_LOCAL_TOKENS_H_
+#define ATTUNE_SERVICE_REST_LOCAL_TOKENS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "service/rest/access.h"
+
+namespace attune {
+
+// The database of tokens, in the folder of a server's state.
+std::string ServiceStorePath(const std::string& folder);
+
+struct LocalToken {
+  std::string name = {}, tenant = kFirstTenant;
+  AccessRole role = AccessRole::kMember;
+  int64_t days = kUsualTokenDays;
+};
+
+// Makes a token, which counts at once, and returns its text. Fails if the tenant or the name is none.
+absl::StatusOr<std::string> MakeLocalToken(const std::string& folder, const LocalToken& token);
+// The same, but empty if there has been a token before.
+absl::StatusOr<std::string> MakeFirstToken(const std::string& folder, const LocalToken& token);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_LOCAL_TOKENS_H_

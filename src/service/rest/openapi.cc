@@ -1,0 +1,100 @@
+#include "service/rest/openapi.h"
+
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "http/problem.h"
+
+namespace attune {
+namespace {
+
+constexpr char kVersion[] = "1.0.0";  // of the interface
+constexpr char kSecurity[] = "token";
+
+JsonSchema Content(const JsonSchema& schema, const std::string& type) {
+  if (!schema.is_null()) return {{kJsonType, {{"schema", schema}}}};
+  return {{type, JsonSchema::object()}};
+}
+
+JsonSchema ToJson(const RestParameter& parameter) {
+  return {{"name", parameter.name},
+          {"in", parameter.place},
+          {"description", parameter.help},
+          {"required", parameter.is_required || parameter.place == "path"},
+          {"schema", parameter.schema}};
+}
+
+JsonSchema ToJson(const RestAnswer& answer) {
+  JsonSchema json = {{"description", answer.help}};
+  for (const RestHeader& header : answer.headers)
+    json["headers"][header.name] = {{"description", header.help}, {"schema", {{"type", "string"}}}};
+  if (!answer.schema.is_null() || !answer.type.empty()) json["content"] = Content(answer.schema, answer.type);
+  return json;
+}
+
+JsonSchema ToJson(const RestOperation& operation) {
+  JsonSchema json = {{"operationId", operation.id}, {"summary", operation.summary}};
+  json["security"] = JsonSchema::array();
+  if (operation.role) json["security"].push_back({{kSecurity, {Name(*operation.role)}}});
+  json["parameters"] = JsonSchema::array();
+  for (const RestParameter& parameter : operation.parameters) json["parameters"].push_back(ToJson(parameter));
+  if (operation.HasTag())
+    json["parameters"].push_back(
+        ToJson({.name = "If-None-Match", .place = "header", .help = "The ETag of what is there already"}));
+  if (!operation.body.is_null() || !operation.body_type.empty())
+    json["requestBody"] = {{"required", true}, {"content", Content(operation.body, operation.body_type)}};
+  for (const RestAnswer& answer : operation.answers)
+    json["responses"][absl::StrCat(answer.status)] = ToJson(answer);
+  if (operation.HasTag()) {
+    json["responses"]["200"]["headers"]["ETag"] = {{"description", "Changes with the answer"},
+                                                   {"schema", {{"type", "string"}}}};
+    json["responses"]["304"] = {{"description", "Nothing has changed"}};
+  }
+  for (const int status : operation.Problems())
+    json["responses"][absl::StrCat(status)] = {{"$ref", absl::StrCat("#/components/responses/", status)}};
+  return json;
+}
+
+}  // namespace
+
+JsonSchema ProblemSchema() {
+  return ObjectSchema({{"type", {{"type", "string"}}},
+                       {"title", {{"type", "string"}}},
+                       {"status", {{"type", "integer"}}},
+                       {"detail", {{"type", "string"}}}});
+}
+
+JsonSchema OpenApiDocument(const RestApi& api) {
+  JsonSchema document = {
+      {"openapi", "3.1.0"},
+      {"info",
+       {{"title", "Attune"},
+        {"version", kVersion},
+        {"description", "Tunes neural networks for devices. Errors are problems (RFC 9457)."}}}};
+  document["paths"] = JsonSchema::object();
+  JsonSchema responses = JsonSchema::object();
+  for (const RestOperation& operation : api.operations) {
+    const std::string path = absl::StrReplaceAll(operation.path, {{"...}", "}"}});
+    document["paths"][path][absl::AsciiStrToLower(operation.method)] = ToJson(operation);
+    for (const int status : operation.Problems()) {
+      responses[absl::StrCat(status)] = {
+          {"description", HttpReason(status)},
+          {"content", {{kProblemContentType, {{"schema", SchemaNamed("Problem")}}}}}};
+    }
+  }
+  document["components"] = {
+      {"schemas", api.schemas},
+      {"responses", responses},
+      {"securitySchemes",
+       {{kSecurity,
+         {{"type", "http"},
+          {"scheme", "bearer"},
+          {"description",
+           "A token with one of the roles viewer, member, operator and admin, each of which may do what the "
+           "ones before it may. The role of an operation is the least that it takes."}}}}}};
+  return document;
+}
+
+}  // namespace attune

@@ -1,0 +1,30 @@
+#include "service/rest/operations.h"
+
+#include <memory>
+
+#include "service/rest/openapi.h"
+
+namespace attune {
+
+RestApi MakeRestApi(const RestParts& parts) {
+  RestApi api;
+  api.schemas["Problem"] = ProblemSchema();
+  AddJobOperations(parts, api);
+  AddJobResultOperations(parts, api);
+  AddUploadOperations(parts, api);
+  AddDeviceOperations(parts, api);
+  AddTokenOperations(parts, api);
+  const auto document = std::make_shared<HttpResponse>();
+  api.operations.push_back(
+      {.id = "getDocument",
+       .method = "GET",
+       .path = "/v1/openapi.json",
+       .summary = "This document.",
+       .role = std::nullopt,
+       .answers = {{.help = "The document", .schema = {{"type", "object"}}}},
+       .handler = [document](const RestCall&) -> absl::StatusOr<HttpResponse> { return *document; }});
+  *document = JsonResponse(OpenApiDocument(api));
+  return api;
+}
+
+}  // namespace attune

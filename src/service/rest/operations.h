@@ -1,0 +1,35 @@
+// All operations of the service.
+#ifndef ATTUNE_SERVICE_REST_OPERATIONS_H_
+#define ATTUNE_SERVICE_REST_OPERATIONS_H_
+
+#include "fleet/server/dispatcher.h"
+#include "service/rest/job_events.h"
+#include "service/rest/operation.h"
+#include "service/rest/service_store.h"
+#include "service/rest/uploads.h"
+#include "service/server/job_desk.h"
+
+namespace attune {
+
+// What operations act on.
+struct RestParts {
+  ServiceStore& store;
+  Uploads& uploads;
+  JobDesk& jobs;
+  JobEvents& events;
+  Dispatcher& dispatcher;
+};
+
+// The parts must outlive it.
+RestApi MakeRestApi(const RestParts& parts);
+
+// Each adds its operations and their schemas.
+void AddTokenOperations(const RestParts& parts, RestApi& api);
+void AddUploadOperations(const RestParts& parts, RestApi& api);
+void AddJobOperations(const RestParts& parts, RestApi& api);
+void AddJobResultOperations(const RestParts& parts, RestApi& api);
+void AddDeviceOperations(const RestParts& parts, RestApi& api);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_OPERATIONS_H_

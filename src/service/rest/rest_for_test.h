@@ -1,0 +1,174 @@
+// All operations as peers see them, without a network.
+#ifndef ATTUNE_SERVICE_REST_REST_FOR_TEST_H_
+#define ATTUNE_SERVICE_REST_REST_FOR_TEST_H_
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "fleet/fleet_for_test.h"
+#include "service/rest/gate.h"
+#include "service/rest/operations.h"
+#include "service/rest/sqlite_service_store.h"
+#include "service/runner/runner_for_test.h"
+#include "service/server/job_server.h"
+
+namespace attune {
+
+// A service, whose every answer is compared with its OpenAPI document.
+class RestTest : public ::testing::Test {
+ protected:
+  using Json = nlohmann::json;
+
+  RestTest()
+      : fleet_([this](const std::string& folder, const FleetServerParts& parts) {
+          dispatcher_ = &parts.dispatcher;
+          auto made = MakeJobServer(
+              {.folder = folder + "/jobs", .strategy = FindSchedulingStrategy("fair_share")}, parts);
+          EXPECT_TRUE(made.ok()) << made.status();
+          jobs_ = made->get();
+          return made;
+        }),
+        store_(*SqliteServiceStore::Open(fleet_.folder().path() + "/service.db")),
+        blobs_(*BlobStore::Open(fleet_.folder().path() + "/uploads", {})),
+        uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
+        events_(jobs_->desk(), /*look_seconds=*/0.01),
+        gate_(*store_, {.at_once = 10'000, .seconds_each = 1e-4}),
+        api_(MakeRestApi({*store_, uploads_, jobs_->desk(), events_, *dispatcher_})),
+        router_(RouterOf(api_, gate_)) {
+    EXPECT_TRUE(events_.Begin().ok());
+    document_ = Json::parse(Ask("", "GET", "/v1/openapi.json").body);
+  }
+
+  void SetUp() override { SetLogLevel(LogLevel::kError); }
+  void TearDown() override { SetLogLevel(LogLevel::kWarning); }
+
+  // The text of a new token, by the tenant and the role.
+  std::string Token(const std::string& tenant, AccessRole role) {
+    const std::string text = *NewTokenText();
+    const int64_t now = SystemClock().WallMillis();
+    EXPECT_TRUE(store_
+                    ->AddToken({.id = *NewId(),
+                                .name = "test",
+                                .tenant = tenant,
+                                .role = role,
+                                .created_ms = now,
+                                .expires_ms = now + kDayMs},
+                               DigestOfToken(text))
+                    .ok());
+    return text;
+  }
+
+  using Headers = std::map<std::string, std::string, std::less<>>;
+  // The answer, which must be as the document says.
+  HttpResponse Ask(const std::string& token, const std::string& method, const std::string& path,
+                   const std::string& body = "", Headers headers = {}) {
+    if (!token.empty()) headers["authorization"] = "Bearer " + token;
+    if (!body.empty()) headers.try_emplace("content-type", "application/json");
+    HttpResponse response =
+        router_.Answer({.method = method, .path = path, .headers = std::move(headers), .body = body});
+    if (!document_.is_null()) ExpectDocumented(method, path, response);
+    return response;
+  }
+  HttpResponse Post(const std::string& token, const std::string& path, const Json& body,
+                    const Headers& headers = {}) {
+    return Ask(token, "POST", path, body.dump(), headers);
+  }
+  Json Get(const std::string& token, const std::string& path) {
+    const HttpResponse response = Ask(token, "GET", path);
+    EXPECT_EQ(response.status, 200) << path << response.body;
+    return response.status == 200 ? Json::parse(response.body) : Json();
+  }
+
+  void ExpectDocumented(const std::string& method, const std::string& path, const HttpResponse& response) {
+    const RestOperation* operation = OperationAt(method, path);
+    if (operation == nullptr) return;  // the router's own problem
+    const std::string route = absl::StrReplaceAll(operation->path, {{"...}", "}"}});
+    const std::string verb = absl::AsciiStrToLower(operation->method);
+    const Json& answers = document_["paths"][route][verb]["responses"];
+    const std::string status = absl::StrCat(response.status);
+    ASSERT_TRUE(answers.contains(status)) << method << " " << path << ": " << status << response.body;
+    Json answer = answers[status];
+    if (answer.contains("$ref")) {
+      EXPECT_EQ(answer["$ref"], "#/components/responses/" + status);
+      answer = document_["components"]["responses"][status];
+    }
+    if (!answer.contains("content")) {
+      EXPECT_EQ(response.body, "");
+      return;
+    }
+    const auto content = answer["content"].items().begin();
+    if (response.events == nullptr) EXPECT_EQ(response.content_type, content.key());
+    if (!content.value().contains("schema")) return;
+    const JsonSchema schema = JsonSchema::parse(content.value()["schema"].dump());
+    EXPECT_EQ(CheckJson(Json::parse(response.body), schema, api_.schemas), absl::OkStatus())
+        << method << " " << path << ": " << response.body;
+  }
+  const RestOperation* OperationAt(const std::string& method, const std::string& path) const {
+    const RestOperation* best = nullptr;
+    for (const RestOperation& operation : api_.operations) {
+      HttpRouter one;
+      one.Add({operation.method, operation.path, [](const HttpRequest&) { return HttpResponse{}; }});
+      if (one.Answer({.method = method, .path = path}).status == 200) best = &operation;
+    }
+    return best;
+  }
+
+  // Sends a file whole, and returns its digest.
+  std::string Upload(const std::string& token, const std::string& content) {
+    const std::string digest = Sha256Hex(content);
+    EXPECT_EQ(Post(token, "/v1/uploads", {{"sha256", digest}, {"bytes", content.size()}}).status, 201);
+    EXPECT_EQ(Patch(token, digest, 0, content).status, 204);
+    return digest;
+  }
+  HttpResponse Patch(const std::string& token, const std::string& digest, size_t offset,
+                     const std::string& bytes) {
+    return Ask(
+        token, "PATCH", "/v1/uploads/" + digest, bytes,
+        {{"content-type", "application/offset+octet-stream"}, {"upload-offset", absl::StrCat(offset)}});
+  }
+  static Json MockJob(const std::string& name = "mock", int repeat = 1) {
+    return {{"name", name},
+            {"kind", "mock"},
+            {"settings", {{"stages", {{{"name", "work"}, {"seconds", 0}}}}, {"repeat", repeat}}}};
+  }
+  // A runner of this tenant.
+  std::unique_ptr<RunnerOfTest> Runner(const std::string& tenant) {
+    const std::string folder = fleet_.folder().path() + "/runner";
+    EXPECT_TRUE(SaveCredentials(folder, fleet_.Enrol("runner", tenant)).ok());
+    return std::make_unique<RunnerOfTest>(JobRunnerOptions{.folder = folder});
+  }
+  std::string Submit(const std::string& token, const Json& job) {
+    const HttpResponse response = Post(token, "/v1/jobs", job);
+    EXPECT_EQ(response.status, 201) << response.body;
+    return response.status == 201 ? Json::parse(response.body)["id"].get<std::string>() : "";
+  }
+  static std::string Detail(const HttpResponse& problem) {
+    return Json::parse(problem.body)["detail"].get<std::string>();
+  }
+
+  JobServer* jobs_ = nullptr;
+  Dispatcher* dispatcher_ = nullptr;
+  FleetOfTest fleet_;
+  std::unique_ptr<ServiceStore> store_;
+  std::unique_ptr<BlobStore> blobs_;
+  Uploads uploads_;
+  JobEvents events_;
+  Gate gate_;
+  const RestApi api_;
+  const HttpRouter router_;
+  Json document_ = nullptr;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_REST_FOR_TEST_H_

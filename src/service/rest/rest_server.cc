@@ -1,0 +1,79 @@
+#include "service/rest/rest_server.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "service/rest/gate.h"
+#include "service/rest/job_events.h"
+#include "service/rest/local_tokens.h"
+#include "service/rest/operations.h"
+#include "service/rest/sqlite_service_store.h"
+
+namespace attune {
+namespace {
+
+constexpr int kThreads = 8;  // that answer; most requests wait for the schedule's thread or the disk
+
+class RestServer final : public FleetExtension {
+ public:
+  RestServer(const RestServerOptions& options, std::unique_ptr<JobServer> jobs,
+             std::unique_ptr<ServiceStore> store, std::unique_ptr<BlobStore> blobs,
+             const FleetServerParts& parts)
+      : options_(options),
+        jobs_(std::move(jobs)),
+        store_(std::move(store)),
+        blobs_(std::move(blobs)),
+        uploads_(*store_, *blobs_, options.uploads),
+        events_(jobs_->desk()),
+        gate_(*store_, options.requests),
+        api_(MakeRestApi({*store_, uploads_, jobs_->desk(), events_, parts.dispatcher})) {}
+
+  grpc::Service& service() override { return jobs_->service(); }
+  void AddMetrics(MetricsText& text) const override { jobs_->AddMetrics(text); }
+  void Close(const MemberRefusal& refusal) override { jobs_->Close(refusal); }
+
+  absl::Status Begin() override {
+    RETURN_IF_ERROR(jobs_->Begin());
+    RETURN_IF_ERROR(events_.Begin());
+    ASSIGN_OR_RETURN(
+        http_, HttpServer::Start({.address = options_.address, .tls = options_.tls, .threads = kThreads},
+                                 RouterOf(api_, gate_)));
+    if (options_.on_listening) options_.on_listening(http_->address());
+    return absl::OkStatus();
+  }
+
+  void Stop() override {
+    events_.Stop();
+    http_.reset();  // requests that are under way may still ask for jobs
+    jobs_->Stop();
+  }
+
+ private:
+  const RestServerOptions options_;
+  const std::unique_ptr<JobServer> jobs_;
+  const std::unique_ptr<ServiceStore> store_;
+  const std::unique_ptr<BlobStore> blobs_;
+  Uploads uploads_;
+  JobEvents events_;
+  Gate gate_;
+  const RestApi api_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobScheduleOptions& jobs,
+                                                               const RestServerOptions& options,
+                                                               const FleetServerParts& parts) {
+  ASSIGN_OR_RETURN(std::unique_ptr<JobServer> job_server, MakeJobServer(jobs, parts));
+  ASSIGN_OR_RETURN(std::unique_ptr<ServiceStore> store,
+                   SqliteServiceStore::Open(ServiceStorePath(options.folder)));
+  // Nobody's files go because others need the room: a tenant has his quota.
+  ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> blobs,
+                   BlobStore::Open(options.folder + "/uploads",
+                                   {.most_bytes = INT64_MAX, .most_blob_bytes = options.uploads.most_bytes}));
+  return std::make_unique<RestServer>(options, std::move(job_server), std::move(store), std::move(blobs),
+                                      parts);
+}
+
+}  // namespace attune

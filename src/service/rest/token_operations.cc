@@ -1,0 +1,135 @@
+// Tokens, and who one is.
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+const JsonSchema& Roles() {
+  static const JsonSchema roles = {{"type", "string"}, {"enum", {"viewer", "member", "operator", "admin"}}};
+  return roles;
+}
+
+JsonSchema TokenSchema() {
+  return ObjectSchema({{"id", TextSchema()},
+                       {"name", TextSchema()},
+                       {"tenant", TextSchema()},
+                       {"role", Roles()},
+                       {"created_by", TextSchema()},
+                       {"created", TimeSchema()},
+                       {"expires", TimeSchema()}});
+}
+
+JsonSchema ToJson(const AccessToken& token) {
+  return {{"id", token.id},
+          {"name", token.name},
+          {"tenant", token.tenant},
+          {"role", Name(token.role)},
+          {"created_by", token.created_by},
+          {"created", TimeText(token.created_ms)},
+          {"expires", TimeText(token.expires_ms)}};
+}
+
+JsonSchema NewTokenSchema() {
+  return ObjectSchema({{"name", {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}}},
+                       {"role", Roles()},
+                       {"tenant", NameSchema()},
+                       {"days", {{"type", "integer"}, {"minimum", 1}, {"maximum", kMostTokenDays}}}},
+                      {"tenant", "days"});
+}
+
+// Nobody gives more than he has.
+absl::Status CheckMayGive(const AccessToken& caller, const AccessToken& token) {
+  if (token.role > caller.role)
+    return absl::PermissionDeniedError(absl::StrCat(
+        "the role ", Name(token.role), " is more than that of the caller's own token, ", Name(caller.role)));
+  if (token.tenant != caller.tenant && caller.role < AccessRole::kAdmin)
+    return absl::PermissionDeniedError("tokens of other tenants take the role admin");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HttpResponse> Create(ServiceStore& store, const RestCall& call) {
+  AccessToken token = {.name = call.body["name"].get<std::string>(),
+                       .tenant = call.body.value("tenant", call.caller.tenant),
+                       .created_by = call.caller.id,
+                       .created_ms = SystemClock().WallMillis()};
+  ASSIGN_OR_RETURN(token.role, AccessRoleNamed(call.body["role"].get<std::string>()));
+  token.expires_ms = token.created_ms + kDayMs * call.body.value("days", kUsualTokenDays);
+  RETURN_IF_ERROR(CheckMayGive(call.caller, token));
+  ASSIGN_OR_RETURN(token.id, NewId());
+  ASSIGN_OR_RETURN(const std::string text, NewTokenText());
+  RETURN_IF_ERROR(store.AddToken(token, DigestOfToken(text)));
+  Log(LogLevel::kInfo, "token is given", "token", token.id, "tenant", token.tenant, "role", Name(token.role),
+      "by", call.caller.id);
+  HttpResponse response = JsonResponse({{"text", text}, {"token", ToJson(token)}}, 201);
+  response.headers["Cache-Control"] = "no-store";
+  return response;
+}
+
+absl::StatusOr<HttpResponse> List(ServiceStore& store, const RestCall& call) {
+  const std::string tenant = call.parameters.value("tenant", call.caller.tenant);
+  if (tenant != call.caller.tenant && call.caller.role < AccessRole::kAdmin)
+    return absl::PermissionDeniedError("tokens of other tenants take the role admin");
+  ASSIGN_OR_RETURN(const auto tokens, store.Tokens(tenant, SystemClock().WallMillis()));
+  JsonSchema list = JsonSchema::array();
+  for (const AccessToken& token : tokens) list.push_back(ToJson(token));
+  return JsonResponse({{"tokens", list}});
+}
+
+absl::StatusOr<HttpResponse> Revoke(ServiceStore& store, const RestCall& call) {
+  const bool is_admin = call.caller.role == AccessRole::kAdmin;
+  RETURN_IF_ERROR(store.RevokeToken(call.Text("id"), is_admin ? "" : call.caller.tenant));
+  Log(LogLevel::kInfo, "token is revoked", "token", call.Text("id"), "by", call.caller.id);
+  return HttpResponse{.status = 204};
+}
+
+}  // namespace
+
+void AddTokenOperations(const RestParts& parts, RestApi& api) {
+  ServiceStore& store = parts.store;
+  api.schemas["Token"] = TokenSchema();
+  api.operations.push_back({.id = "getMe",
+                            .method = "GET",
+                            .path = "/v1/me",
+                            .summary = "The token that asks.",
+                            .answers = {{.help = "It counts", .schema = SchemaNamed("Token")}},
+                            .handler = [](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+                              return JsonResponse(ToJson(call.caller));
+                            }});
+  api.operations.push_back(
+      {.id = "createToken",
+       .method = "POST",
+       .path = "/v1/tokens",
+       .summary = "Gives a token, whose text is told this once.",
+       .role = AccessRole::kOperator,
+       .body = NewTokenSchema(),
+       .answers = {{.status = 201,
+                    .help = "The token",
+                    .schema = ObjectSchema({{"text", TextSchema()}, {"token", SchemaNamed("Token")}})}},
+       .handler = [&store](const RestCall& call) { return Create(store, call); }});
+  api.operations.push_back(
+      {.id = "listTokens",
+       .method = "GET",
+       .path = "/v1/tokens",
+       .summary = "The tokens of a tenant that count.",
+       .role = AccessRole::kOperator,
+       .parameters = {{.name = "tenant", .place = "query", .help = "The caller's own if it is left out"}},
+       .answers = {{.help = "The latest first",
+                    .schema = ObjectSchema({{"tokens", ListSchema(SchemaNamed("Token"))}})}},
+       .handler = [&store](const RestCall& call) { return List(store, call); }});
+  api.operations.push_back({.id = "revokeToken",
+                            .method = "DELETE",
+                            .path = "/v1/tokens/{id}",
+                            .summary = "Revokes a token, which counts no more from the next request on.",
+                            .role = AccessRole::kOperator,
+                            .parameters = {{.name = "id", .place = "path", .help = "The id of the token"}},
+                            .answers = {{.status = 204, .help = "It is revoked"}},
+                            .problems = {404},
+                            .handler = [&store](const RestCall& call) { return Revoke(store, call); }});
+}
+
+}  // namespace attune

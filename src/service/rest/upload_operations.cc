@@ -1,0 +1,125 @@
+// Uploads, by the core of the tus protocol (https://tus.io/protocols/resumable-upload): HEAD says where to go
+// on, PATCH adds bytes there.
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "http/problem.h"
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kMostPieceBytes = size_t{4} << 20;
+constexpr char kPieceType[] = "application/offset+octet-stream";
+
+JsonSchema UploadSchema() {
+  return ObjectSchema({{"sha256", DigestSchema()},
+                       {"bytes", IntegerSchema()},
+                       {"offset", IntegerSchema()},
+                       {"is_complete", {{"type", "boolean"}}}});
+}
+
+HttpResponse Told(const Upload& upload, int status) {
+  HttpResponse response = status == 204 ? HttpResponse{.status = status}
+                                        : JsonResponse({{"sha256", upload.digest},
+                                                        {"bytes", upload.bytes},
+                                                        {"offset", upload.offset},
+                                                        {"is_complete", upload.is_complete}},
+                                                       status);
+  response.headers["Location"] = absl::StrCat("/v1/uploads/", upload.digest);
+  response.headers["Upload-Offset"] = absl::StrCat(upload.offset);
+  response.headers["Upload-Length"] = absl::StrCat(upload.bytes);
+  response.headers["Tus-Resumable"] = "1.0.0";
+  response.headers["Cache-Control"] = "no-store";
+  return response;
+}
+
+// What is too large has a status of its own.
+absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload, int status) {
+  if (upload.ok()) return Told(*upload, status);
+  if (absl::IsOutOfRange(upload.status()) || absl::IsResourceExhausted(upload.status()))
+    return Problem(413, upload.status().message());
+  return upload.status();
+}
+
+absl::StatusOr<HttpResponse> Begin(Uploads& uploads, const RestCall& call) {
+  const auto digest = call.body["sha256"].get<std::string>();
+  return ToldOrProblem(uploads.Begin(call.caller.tenant, digest, call.body["bytes"].get<int64_t>()), 201);
+}
+
+absl::StatusOr<HttpResponse> Append(Uploads& uploads, const RestCall& call) {
+  const auto offset = call.parameters["Upload-Offset"].get<int64_t>();
+  return ToldOrProblem(uploads.Append(call.caller.tenant, call.Text("sha256"), offset, call.request.body),
+                       204);
+}
+
+std::vector<RestHeader> Headers() {
+  return {{"Upload-Offset", "How many bytes there are"}, {"Upload-Length", "How many there will be"}};
+}
+
+RestParameter Digest() {
+  return {.name = "sha256", .place = "path", .help = "The digest of the file", .schema = DigestSchema()};
+}
+
+}  // namespace
+
+void AddUploadOperations(const RestParts& parts, RestApi& api) {
+  Uploads& uploads = parts.uploads;
+  api.schemas["Upload"] = UploadSchema();
+  std::vector<RestHeader> begun = Headers();
+  begun.push_back({"Location", "Where its bytes go"});
+  api.operations.push_back(
+      {.id = "beginUpload",
+       .method = "POST",
+       .path = "/v1/uploads",
+       .summary = "Begins the upload of a file, or finds the one that was begun before.",
+       .role = AccessRole::kMember,
+       .body = ObjectSchema({{"sha256", DigestSchema()}, {"bytes", {{"type", "integer"}, {"minimum", 0}}}}),
+       .answers =
+           {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Upload"), .headers = begun}},
+       .problems = {409, 422},
+       .handler = [&uploads](const RestCall& call) { return Begin(uploads, call); }});
+  api.operations.push_back(
+      {.id = "getUpload",
+       .method = "GET",
+       .path = "/v1/uploads/{sha256}",
+       .summary = "How far an upload is; HEAD tells the same in headers.",
+       .parameters = {Digest()},
+       .answers = {{.help = "The upload", .schema = SchemaNamed("Upload"), .headers = Headers()}},
+       .problems = {404, 422},
+       .handler = [&uploads](const RestCall& call) {
+         return ToldOrProblem(uploads.Find(call.caller.tenant, call.Text("sha256")), 200);
+       }});
+  api.operations.push_back(
+      {.id = "appendToUpload",
+       .method = "PATCH",
+       .path = "/v1/uploads/{sha256}",
+       .summary =
+           "Adds bytes. The last ones have the whole file checked, which is kept if it has the digest.",
+       .role = AccessRole::kMember,
+       .parameters = {Digest(),
+                      {.name = "Upload-Offset",
+                       .place = "header",
+                       .help = "The byte of the file that the body begins with",
+                       .schema = {{"type", "integer"}, {"minimum", 0}},
+                       .is_required = true}},
+       .body_type = kPieceType,
+       .most_body_bytes = kMostPieceBytes,
+       .answers = {{.status = 204, .help = "They are kept", .headers = Headers()}},
+       .problems = {404, 409, 422},
+       .handler = [&uploads](const RestCall& call) { return Append(uploads, call); }});
+  api.operations.push_back({.id = "removeUpload",
+                            .method = "DELETE",
+                            .path = "/v1/uploads/{sha256}",
+                            .summary = "Forgets a file. Jobs that were submitted with it have it still.",
+                            .role = AccessRole::kMember,
+                            .parameters = {Digest()},
+                            .answers = {{.status = 204, .help = "It is forgotten"}},
+                            .problems = {404, 422},
+                            .handler = [&uploads](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+                              RETURN_IF_ERROR(uploads.Remove(call.caller.tenant, call.Text("sha256")));
+                              return HttpResponse{.status = 204};
+                            }});
+}
+
+}  // namespace attune
