@@ -58,10 +58,13 @@ class Member:
 
 
 class Fleet:
-    """A server and agents, in a folder. From now on, `attune fleet` and --on use this server. Ends them in the end."""
+    """A server and agents, in a folder. From now on, `attune fleet` and --on use this server. Ends them in the end.
 
-    def __init__(self, folder, executable, lease_seconds):
-        self._program, self._folder, self._lease_seconds = executable, folder, lease_seconds
+    `options`: more flags of the server.
+    """
+
+    def __init__(self, folder, executable, lease_seconds, options=()):
+        self._program, self._folder, self._lease_seconds, self._options = executable, folder, lease_seconds, options
         own = {"ATTUNE_SERVER": str(folder / "server"), "ATTUNE_FLEET": str(folder / "nobody")}
         os.environ.update(own)
         program.ENVIRONMENT.update(own)
@@ -82,7 +85,11 @@ class Fleet:
 
     def _start_server(self, listen, enrolment):
         return Member([self._program, "server", "--listen", listen, "--enrolment", enrolment, "--lease-seconds",
-                       self._lease_seconds], self._folder / "server.log")
+                       self._lease_seconds, *self._options], self._folder / "server.log")
+
+    def server_log(self):
+        """What the server has said."""
+        return (self._folder / "server.log").read_text()
 
     def await_server(self):
         """Waits until the server answers; returns the addresses that it has said."""

@@ -1,11 +1,12 @@
-// attune server
-#include <atomic>
-#include <chrono>
+// attune server, attune server token
 #include <memory>
 #include <string>
-#include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/private_file.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -14,6 +15,8 @@
 #include "cli/strategy_flag.h"
 #include "fleet/identity/member_folders.h"
 #include "fleet/server/fleet_server.h"
+#include "service/rest/local_tokens.h"
+#include "service/rest/rest_server.h"
 #include "service/server/job_server.h"
 
 namespace attune {
@@ -23,6 +26,10 @@ struct Flags {
   FleetServerOptions server;
   JobScheduleOptions jobs;
   std::string strategy = "fair_share";
+  std::string http = {};              // empty: nowhere
+  std::vector<std::string> http_tls;  // the files of the chain and the key; empty: nothing is encrypted
+  LocalToken token;
+  std::string role = "member";
 };
 
 // Jobs come and go, and may wait for machines that are away, so no strategy will do that has one job wait for
@@ -31,11 +38,63 @@ bool IsForServers(const SchedulingStrategy& strategy) {
   return strategy.is_coordinated && !strategy.dedicates_hosts && strategy.may_start == nullptr;
 }
 
+absl::StatusOr<std::string> FolderOf(const Flags& flags) {
+  return flags.server.folder.empty() ? DefaultServerFolder() : flags.server.folder;
+}
+
+bool IsLoopback(std::string_view address) {
+  return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
+}
+
+absl::StatusOr<HttpTls> ReadTls(const std::vector<std::string>& files) {
+  constexpr int64_t kMostBytes = 1 << 20;
+  HttpTls tls;
+  ASSIGN_OR_RETURN(tls.chain_pem, ReadFile(files[0], kMostBytes));
+  ASSIGN_OR_RETURN(tls.key_pem, ReadPrivateFile(files[1], kMostBytes));
+  return tls;
+}
+
+absl::StatusOr<RestServerOptions> RestOptions(const Flags& flags, const std::string& folder) {
+  RestServerOptions rest = {.address = flags.http, .folder = folder};
+  if (!flags.http_tls.empty()) {
+    ASSIGN_OR_RETURN(rest.tls, ReadTls(flags.http_tls));
+  } else if (!IsLoopback(flags.http)) {
+    return InvalidInput(
+        "--http ", flags.http,
+        ": tokens would cross the network in the clear; give --http-tls, or listen on 127.0.0.1");
+  }
+  rest.on_listening = [scheme = rest.tls ? "https" : "http"](const std::string& address) {
+    PrintNote(absl::StrCat("REST at ", scheme, "://", address, "/v1/openapi.json"));
+  };
+  return rest;
+}
+
+// The text of a new token goes to stdout, where a script finds nothing else.
+absl::Status PrintToken(const std::string& text) {
+  PrintResult(text + "\n");
+  return FlushOutput();
+}
+
+absl::Status PrintFirstToken(const std::string& folder) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   MakeFirstToken(folder, {.name = "first", .role = AccessRole::kAdmin}));
+  if (text.empty()) return absl::OkStatus();
+  PrintNote(absl::StrCat("the first token, an administrator's, is told this once and counts for ",
+                         kUsualTokenDays, " days:"));
+  return PrintToken(text);
+}
+
+absl::Status GiveToken(const Flags& flags) {
+  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
+  LocalToken token = flags.token;
+  ASSIGN_OR_RETURN(token.role, AccessRoleNamed(flags.role));
+  ASSIGN_OR_RETURN(const std::string text, MakeLocalToken(folder, token));
+  return PrintToken(text);
+}
+
 absl::Status Serve(const Flags& flags) {
   FleetServerOptions options = flags.server;
-  if (options.folder.empty()) {
-    ASSIGN_OR_RETURN(options.folder, DefaultServerFolder());
-  }
+  ASSIGN_OR_RETURN(options.folder, FolderOf(flags));
   JobScheduleOptions jobs = flags.jobs;
   jobs.folder = options.folder + "/jobs";
   ASSIGN_OR_RETURN(jobs.strategy, StrategyNamed(flags.strategy));
@@ -44,13 +103,35 @@ absl::Status Serve(const Flags& flags) {
                         "\" is for jobs that begin and end together; a server has ",
                         StrategyNames(IsForServers));
   options.extension = [jobs](const FleetServerParts& parts) { return MakeJobServer(jobs, parts); };
+  if (!flags.http.empty()) {
+    ASSIGN_OR_RETURN(const RestServerOptions rest, RestOptions(flags, options.folder));
+    options.extension = [jobs, rest](const FleetServerParts& parts) {
+      return MakeRestServer(jobs, rest, parts);
+    };
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(options));
   PrintNote(absl::StrCat("serving at ", server->address(), ", enrolment at ", server->enrolment_address(),
                          "; its state is in ", options.folder));
   if (!server->metrics_address().empty())
     PrintNote(absl::StrCat("metrics at http://", server->metrics_address(), "/metrics"));
+  if (!flags.http.empty()) RETURN_IF_ERROR(PrintFirstToken(options.folder));
   AwaitStop();
   return absl::OkStatus();
+}
+
+void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
+  CLI::App* command = server.add_subcommand("token", "Print a new token for REST (--http)");
+  command->fallthrough();  // --state
+  command->add_option("NAME", flags->token.name, "what it is for, for people")->required();
+  command->add_option("--role", flags->role, "viewer, member, operator or admin (default: member)")
+      ->check(CLI::IsMember({"viewer", "member", "operator", "admin"}));
+  command->add_option("--tenant", flags->token.tenant,
+                      absl::StrCat("whose jobs and files it reaches (default: ", kFirstTenant, ")"));
+  command
+      ->add_option("--days", flags->token.days,
+                   absl::StrCat("it counts for so long (default: ", kUsualTokenDays, ")"))
+      ->check(CLI::Range(int64_t{1}, kMostTokenDays));
+  command->callback([flags, &action] { action = [flags] { return GiveToken(*flags); }; });
 }
 
 }  // namespace
@@ -79,6 +160,16 @@ void AddServerCommand(CLI::App& app, Action& action) {
       ->add_option("--calibrate-minutes", *calibrate_minutes,
                    "calibrate each device so often, and quarantine it once it drifts; 0: never (default: 60)")
       ->check(CLI::Range(0.0, 1e6));
+  command->add_option(
+      "--http", flags->http,
+      "address and port where people and programs reach the service by REST (default: nowhere)");
+  command
+      ->add_option("--http-tls", flags->http_tls,
+                   "files of the certificate chain and of its key, in PEM; without them, --http is for this "
+                   "machine alone")
+      ->expected(2)
+      ->type_name("CHAIN KEY");
+  AddTokenCommand(*command, flags, action);
   constexpr int64_t kMostJobs = 100'000;
   command->add_option("--strategy", flags->strategy,
                       absl::StrCat("which stage of the submitted jobs goes first: ",
@@ -88,6 +179,7 @@ void AddServerCommand(CLI::App& app, Action& action) {
                    "submitted jobs that have begun at a time, for each machine (default: 16)")
       ->check(CLI::Range(int64_t{1}, kMostJobs));
   command->callback([command, flags, options, calibrate_minutes, &action] {
+    if (!command->get_subcommands().empty()) return;
     LogToPeople(*command);
     options->dispatcher.heartbeat_seconds = options->dispatcher.lease_seconds / 3;
     options->calibrator.interval_seconds = 60 * *calibrate_minutes;

@@ -1,0 +1,225 @@
+"""From a token to a tuned network over REST, though the server is killed on the way.
+
+rest_test.py MODEL MOCKS    starts a server, a runner and a device that MOCKS plays, whose answers take no measuring
+"""
+import concurrent.futures
+import hashlib
+import http.client
+import json
+import pathlib
+import re
+import ssl
+import sys
+import tempfile
+import time
+import unittest
+
+from fleet_members import KEY, Fleet, Member
+from program import PROGRAM, Failed, attune, run_tool
+
+MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
+PIECE = 1 << 12  # bytes
+RUN_S = 120  # how long a job may take
+
+
+class Answer:
+    """The status, the headers and the body of a response."""
+
+    def __init__(self, response):
+        self.status, self.headers, self.body = response.status, response.headers, response.read()
+
+    def json(self):
+        """The body as Python values."""
+        return json.loads(self.body)
+
+
+class Client:
+    """Asks the server of a fleet with one token."""
+
+    def __init__(self, fleet, token=None):
+        self._fleet, self._token = fleet, token
+
+    def connect(self):
+        """A connection to the server that runs now."""
+        address = re.findall(r"REST at http://([^/]+)/", self._fleet.server_log())[-1]
+        return http.client.HTTPConnection(address, timeout=RUN_S)
+
+    def headers(self, more=None):
+        """What every request has."""
+        own = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        return {**own, **(more or {})}
+
+    def ask(self, method, path, body=None, headers=None):
+        """The answer to a request; a body that is not bytes goes as JSON."""
+        headers = self.headers(headers)
+        if body is not None and not isinstance(body, bytes):
+            body, headers["Content-Type"] = json.dumps(body), "application/json"
+        connection = self.connect()
+        connection.request(method, path, body, headers)
+        try:
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+    def append(self, digest, offset, piece):
+        """Sends a piece of an upload."""
+        return self.ask("PATCH", f"/v1/uploads/{digest}", piece,
+                        {"Content-Type": "application/offset+octet-stream", "Upload-Offset": str(offset)})
+
+    def events(self, job):
+        """The events of a job until it is over, as it was at each."""
+        connection = self.connect()
+        connection.request("GET", f"/v1/jobs/{job}/events", headers=self.headers())
+        response = connection.getresponse()
+        assert response.status == 200, response.read()
+        lines = response.read().decode().splitlines()
+        connection.close()
+        return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+
+
+class RestTest(unittest.TestCase):
+    """One server for all tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.fleet = cls.enterClassContext(Fleet(folder, PROGRAM, 2, ["--http", "127.0.0.1:0"]))
+        cls.fleet.add_mocks("agent", MOCKS, 0.001)
+        cls.fleet.add_runner("runner")
+        cls.first = re.search(r"^attune_\S{43}$", cls.fleet.server_log(), re.MULTILINE)[0]
+        cls.admin = Client(cls.fleet, cls.first)
+        cls.member = Client(cls.fleet, cls.token("server", "member"))
+        cls.stranger = Client(cls.fleet, cls.token("stranger", "member"))
+        cls.content = MODEL.read_bytes()
+        cls.digest = hashlib.sha256(cls.content).hexdigest()
+
+    @classmethod
+    def token(cls, tenant, role):
+        """The text of a new token."""
+        made = cls.admin.ask("POST", "/v1/tokens", {"name": "test", "tenant": tenant, "role": role})
+        assert made.status == 201, made.body
+        return made.json()["text"]
+
+    def upload(self):
+        """Sends the model, as far as it is not there."""
+        begun = self.member.ask("POST", "/v1/uploads", {"sha256": self.digest, "bytes": len(self.content)})
+        self.assertEqual(begun.status, 201, begun.body)
+        offset = begun.json()["offset"]
+        while offset < len(self.content):
+            sent = self.member.append(self.digest, offset, self.content[offset:offset + PIECE])
+            self.assertEqual(sent.status, 204, sent.body)
+            offset = int(sent.headers["Upload-Offset"])
+
+    def job(self, **settings):
+        """The body that submits a tuning job."""
+        return {"name": "net", "kind": "tuning", "on": KEY,
+                "inputs": [{"name": "in/net.onnx", "sha256": self.digest}],
+                "settings": {"model": "in/net.onnx", "trials": 8, "batch": 8, "candidate_seconds": 0.05,
+                             "layouts": False, "transfer_runs": False, **settings}}
+
+    def test_a_document_describes_it(self):
+        """Whoever asks gets it."""
+        document = Client(self.fleet).ask("GET", "/v1/openapi.json")
+        self.assertEqual(document.status, 200)
+        self.assertIn("/v1/jobs/{id}/files/{name}", document.json()["paths"])
+        self.assertEqual(Client(self.fleet).ask("GET", "/v1/me").status, 401)
+
+    def test_a_model_becomes_a_tuned_network(self):
+        """The upload breaks off, the server is killed, and one job comes of many submissions."""
+        self.member.ask("DELETE", f"/v1/uploads/{self.digest}")  # other tests may have sent it
+        begun = self.member.ask("POST", "/v1/uploads", {"sha256": self.digest, "bytes": len(self.content)})
+        self.assertEqual(begun.headers["Location"], f"/v1/uploads/{self.digest}")
+        self.assertEqual(self.member.append(self.digest, 0, self.content[:PIECE]).status, 204)
+        self.fleet.members["server"].kill()
+        self.fleet.members["server"].start()
+        self.fleet.await_server()
+        known = self.member.ask("HEAD", f"/v1/uploads/{self.digest}")
+        self.assertEqual(known.headers["Upload-Offset"], str(PIECE))
+        self.upload()
+
+        def submit(_):
+            return self.member.ask("POST", "/v1/jobs", self.job(), {"Idempotency-Key": "the tuned network"})
+        with concurrent.futures.ThreadPoolExecutor(10) as pool:
+            answers = list(pool.map(submit, range(100)))
+        self.assertEqual({answer.status for answer in answers}, {201}, answers[0].body)
+        jobs = {answer.json()["id"] for answer in answers}
+        self.assertEqual(len(jobs), 1)
+        job = jobs.pop()
+
+        events = self.member.events(job)
+        self.assertEqual(events[-1]["state"], "done", events[-1])
+        self.assertGreater(len({event["stage"] for event in events}), 1)
+        shown = self.member.ask("GET", f"/v1/jobs/{job}").json()
+        files = {file["name"]: file for file in shown["files"]}
+        tuned = self.member.ask("GET", f"/v1/jobs/{job}/files/out%2Fresult.atn")
+        self.assertEqual(tuned.status, 200)
+        self.assertEqual(hashlib.sha256(tuned.body).hexdigest(), files["out/result.atn"]["sha256"])
+        self.assertTrue(shown["result"])
+
+        for path in ("", "/events", "/files/out%2Fresult.atn"):
+            self.assertEqual(self.stranger.ask("GET", f"/v1/jobs/{job}{path}").status, 404)
+        self.assertEqual(self.stranger.ask("GET", "/v1/jobs").json()["jobs"], [])
+
+    def test_a_job_is_cancelled(self):
+        """It ends early, and stays listed."""
+        self.upload()
+        job = self.member.ask("POST", "/v1/jobs", self.job(trials=100_000)).json()["id"]
+        self.assertEqual(self.member.ask("POST", f"/v1/jobs/{job}/cancel").status, 200)
+        self.assertEqual(self.member.events(job)[-1]["state"], "cancelled")
+        listed = self.member.ask("GET", "/v1/jobs?state=cancelled").json()["jobs"]
+        self.assertIn(job, [other["id"] for other in listed])
+
+    def test_a_bad_model_says_why(self):
+        """The importer's sentence comes back, and the service lives on."""
+        content = b"no model"
+        digest = hashlib.sha256(content).hexdigest()
+        self.member.ask("POST", "/v1/uploads", {"sha256": digest, "bytes": len(content)})
+        self.assertEqual(self.member.append(digest, 0, content).status, 204)
+        body = self.job()
+        body["inputs"][0]["sha256"] = digest
+        job = self.member.ask("POST", "/v1/jobs", body).json()["id"]
+        ended = self.member.events(job)[-1]
+        self.assertEqual(ended["state"], "failed")
+        self.assertIn("net.onnx", ended["error"])
+
+    def test_tokens_are_made_beside_the_server(self):
+        """They count at once, and until they are revoked."""
+        text = attune("server", "token", "beside", "--role", "viewer", "--tenant", "ann").strip()
+        client = Client(self.fleet, text)
+        me = client.ask("GET", "/v1/me").json()
+        self.assertEqual((me["tenant"], me["role"]), ("ann", "viewer"))
+        self.assertEqual(client.ask("POST", "/v1/jobs", self.job()).status, 403)
+        self.assertEqual(self.admin.ask("DELETE", f"/v1/tokens/{me['id']}").status, 204)
+        self.assertEqual(client.ask("GET", "/v1/me").status, 401)
+        with self.assertRaisesRegex(Failed, "should match"):
+            attune("server", "token", "x", "--tenant", "no/name")
+        with self.assertRaisesRegex(Failed, "in the clear"):
+            attune("server", "--http", "0.0.0.0:0")
+
+    def test_a_certificate_encrypts(self):
+        """Whoever trusts it is answered, and the first token is told here too."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        chain, key = folder / "chain.pem", folder / "key.pem"
+        run_tool("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+                 "1", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", chain)
+        server = Member([PROGRAM, "server", "--state", folder / "state", "--listen", "127.0.0.1:0", "--enrolment",
+                         "127.0.0.1:0", "--http", "127.0.0.1:0", "--http-tls", chain, key], folder / "log")
+        self.addCleanup(server.kill)
+        pattern = re.compile(r"REST at https://([^/]+)/.*^(attune_\S{43})$", re.DOTALL | re.MULTILINE)
+        while (found := pattern.search(server.log.read_text())) is None:
+            self.assertIsNone(server.ended(), server.log.read_text())
+            time.sleep(0.05)
+        connection = http.client.HTTPSConnection(found[1], context=ssl.create_default_context(cafile=chain))
+        connection.request("GET", "/v1/me", headers={"Authorization": f"Bearer {found[2]}"})
+        self.assertEqual(json.loads(connection.getresponse().read())["role"], "admin")
+        connection.close()
+
+    def test_devices_are_listed(self):
+        """With the key that jobs name."""
+        devices = self.member.ask("GET", f"/v1/devices?key={KEY}").json()["devices"]
+        self.assertEqual(len(devices), 1)
+        self.assertIn(devices[0]["state"], ("free", "held"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
