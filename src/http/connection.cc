@@ -111,15 +111,25 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     if (parser_->content_length().value_or(0) > most) return Refuse(413, TooLarge(most));
     parser_->body_limit(most);
     // Whoever does not say how large his body is may send as much as he may.
-    if (!Reserve(parser_->content_length().value_or(parser_->chunked() ? most : 0)))
-      return Refuse(503, "the server has too many bodies to read; try again in some seconds");
-    if (View(header[http::field::expect]) == "100-continue") return WriteContinue();
+    const size_t bytes = parser_->content_length().value_or(parser_->chunked() ? most : 0);
+    if (bytes <= kSmallBodyBytes) return BeginBody();
+    asio::post(*service_.pool, [self = Self(), bytes, request = RequestWithoutBody()] {
+      auto refusal = std::make_shared<std::optional<HttpResponse>>(self->service_.router.Refusal(request));
+      asio::post(self->stream_.get_executor(), [self, bytes, refusal] {
+        if (*refusal) return self->Refuse(**std::move(refusal));
+        if (self->Reserve(bytes)) return self->BeginBody();
+        self->Refuse(503, "the server has too many bodies to read; try again in some seconds");
+      });
+    });
+  }
+
+  void BeginBody() {
+    if (View(parser_->get()[http::field::expect]) == "100-continue") return WriteContinue();
     ReadBody();
   }
 
   // Takes room for a body; false if there is none.
   bool Reserve(size_t bytes) {
-    if (bytes <= kSmallBodyBytes) return true;
     if (bytes > service_.options.most_bodies_bytes - service_.bodies_bytes) return false;
     service_.bodies_bytes += bytes;
     reserved_ = bytes;
@@ -151,10 +161,15 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
   HttpRequest TakeRequest() {
-    auto& given = parser_->get();
+    HttpRequest request = RequestWithoutBody();
+    request.body = std::move(parser_->get().body());
+    return request;
+  }
+
+  HttpRequest RequestWithoutBody() const {
+    const auto& given = parser_->get();
     HttpRequest request = {.method = std::string(View(given.method_string())),
                            .path = std::string(View(given.target())),
-                           .body = std::move(given.body()),
                            .peer = peer_};
     for (const auto& field : given) {
       const std::string name = absl::AsciiStrToLower(View(field.name_string()));
@@ -164,9 +179,10 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     return request;
   }
 
-  void Refuse(int status, std::string_view why) {
+  void Refuse(int status, std::string_view why) { Refuse(Problem(status, why)); }
+  void Refuse(HttpResponse problem) {
     keeps_alive_ = false;
-    Write(Problem(status, why));
+    Write(std::move(problem));
   }
 
   void Write(HttpResponse response) {

@@ -56,9 +56,10 @@ bool IsMoreLiteral(const Parts& one, const Parts& other) {
   return std::ranges::lexicographical_compare(one, other, {}, IsNamed, IsNamed);
 }
 
-HttpResponse Call(const HttpRoute& route, const HttpRequest& request) {
+template <typename Answer, typename Handler>
+Answer Call(const Handler& handler, const HttpRequest& request) {
   try {
-    return route.handler(request);
+    return handler(request);
   } catch (const std::exception& error) {
     // Ours never throw; libraries below them may.
     return Problem(absl::InternalError(error.what()));
@@ -93,6 +94,14 @@ size_t HttpRouter::MostBodyBytes(std::string_view method, std::string_view targe
   return route == nullptr ? 0 : route->most_body_bytes;
 }
 
+std::optional<HttpResponse> HttpRouter::Refusal(const HttpRequest& request) const {
+  const std::optional<HttpTarget> target = ParseTarget(request.path);
+  std::set<std::string> allowed;
+  const HttpRoute* route = target ? Find(request.method, target->parts, allowed) : nullptr;
+  if (route == nullptr || !route->refusal) return std::nullopt;
+  return Call<std::optional<HttpResponse>>(route->refusal, request);
+}
+
 HttpResponse HttpRouter::Answer(HttpRequest request) const {
   std::optional<HttpTarget> target = ParseTarget(request.path);
   if (!target) return Problem(400, "the path of the request is none");
@@ -107,7 +116,7 @@ HttpResponse HttpRouter::Answer(HttpRequest request) const {
   request.path = std::move(target->path);
   request.query = std::move(target->query);
   request.parts = NamedParts(PartsOf(route->path), target->parts);
-  return Call(*route, request);
+  return Call<HttpResponse>(route->handler, request);
 }
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ struct HttpRoute {
   std::string path = {};
   HttpHandler handler = {};
   size_t most_body_bytes = 64 << 10;  // a larger body is refused (413)
+  // Is asked before a body is read that is not small, with a request that has none yet and no parts: refuses
+  // it, or returns nothing. May be null, which refuses none.
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> refusal = {};
 };
 
 // Immutable once all routes are added, and then thread safe if the handlers are.
@@ -33,6 +37,8 @@ class HttpRouter {
 
   // The most bytes that the body of such a request may have: those of the route, 0 if there is none.
   size_t MostBodyBytes(std::string_view method, std::string_view target) const;
+  // What the request's route refuses it with.
+  std::optional<HttpResponse> Refusal(const HttpRequest& request) const;
   // The response of the route, whose parts of the path are set; problems of HTTP (400, 404, 405 with Allow)
   // if there is none, and 500 if the handler throws.
   HttpResponse Answer(HttpRequest request) const;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,8 +50,15 @@ class HttpServerTest : public ::testing::Test {
                 .path = "/echo",
                 .handler = [](const HttpRequest& request) { return HttpResponse{.body = request.body}; },
                 .most_body_bytes = 10});
-    router.Add({.method = "PUT", .path = "/large", .handler = [](const HttpRequest& request) {
-                  return HttpResponse{.body = absl::StrCat(request.body.size())};
+    router.Add({.method = "PUT",
+                .path = "/large",
+                .handler =
+                    [](const HttpRequest& request) {
+                      return HttpResponse{.body = absl::StrCat(request.body.size())};
+                    },
+                .refusal = [](const HttpRequest& request) -> std::optional<HttpResponse> {
+                  if (request.Header("authorization") != "none") return std::nullopt;
+                  return HttpResponse{.status = 401, .body = "who are you?"};
                 }});
     router.Add({"GET", "/events", [this](const HttpRequest&) { return HttpResponse{.events = events_}; }});
     router.Add({"GET", "/file", [this](const HttpRequest&) {
@@ -168,6 +176,13 @@ TEST_F(HttpServerTest, BodiesAreLimitedTogether) {
   // Its room is free again.
   EXPECT_THAT(Ask(large + std::string(60'000, 'x') + "GET /metrics HTTP/1.0\r\n\r\n"),
               AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("up 1\n")));
+}
+
+TEST_F(HttpServerTest, ARouteRefusesABodyBeforeItIsRead) {
+  Start();
+  EXPECT_THAT(Ask("PUT /large HTTP/1.1\r\nAuthorization: none\r\nContent-Length: 60000\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("Connection: close\r\n"),
+                    EndsWith("\r\n\r\nwho are you?")));
 }
 
 TEST_F(HttpServerTest, ALongHeaderIsRefused) {
