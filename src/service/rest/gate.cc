@@ -31,6 +31,12 @@ HttpResponse Unauthorized(std::string_view challenge, std::string_view detail) {
   return problem;
 }
 
+std::optional<HttpResponse> CheckRole(const RestOperation& operation, const AccessToken& caller) {
+  if (caller.role >= *operation.role) return std::nullopt;
+  return Problem(403, absl::StrCat("this takes the role ", Name(*operation.role), ", and the token has ",
+                                   Name(caller.role)));
+}
+
 // The parameter's text as the value that its schema wants. A text that is none stays one, which the schema
 // then refuses.
 Json ValueOf(const std::string& text, const JsonSchema& schema) {
@@ -101,33 +107,38 @@ HttpResponse WithETag(const HttpRequest& request, HttpResponse response) {
 
 }  // namespace
 
-std::optional<HttpResponse> Gate::Identify(const RestOperation& operation, RestCall& call) {
-  const std::string_view given = call.request.Header("authorization");
+std::variant<AccessToken, HttpResponse> Gate::Identify(const HttpRequest& request) {
+  const std::string_view given = request.Header("authorization");
   if (!absl::StartsWithIgnoreCase(given, kScheme))
     return Unauthorized("Bearer realm=\"attune\"", "a token is needed: Authorization: Bearer attune_…");
   const std::string_view text = absl::StripAsciiWhitespace(given.substr(kScheme.size()));
-  const auto found = store_.FindToken(DigestOfToken(text), clock_.WallMillis());
+  auto found = store_.FindToken(DigestOfToken(text), clock_.WallMillis());
   if (!found.ok()) return Problem(found.status());
-  if (!*found)
-    return Unauthorized("Bearer realm=\"attune\", error=\"invalid_token\"",
-                        "this token is unknown, was revoked or has expired; ask for another one");
-  call.caller = **found;
-  if (const double wait = limit_.Admit(call.caller.id); wait > 0) {
-    HttpResponse problem = Problem(429, "this token is used too often; wait as Retry-After says");
-    problem.headers["Retry-After"] = absl::StrCat(std::ceil(wait));
-    return problem;
-  }
-  if (call.caller.role < *operation.role)
-    return Problem(403, absl::StrCat("this takes the role ", Name(*operation.role), ", and the token has ",
-                                     Name(call.caller.role)));
-  return std::nullopt;
+  if (*found) return **std::move(found);
+  return Unauthorized("Bearer realm=\"attune\", error=\"invalid_token\"",
+                      "this token is unknown, was revoked or has expired; ask for another one");
+}
+
+std::optional<HttpResponse> Gate::Refusal(const RestOperation& operation, const HttpRequest& request) {
+  if (!operation.role) return std::nullopt;
+  auto caller = Identify(request);
+  if (auto* problem = std::get_if<HttpResponse>(&caller)) return std::move(*problem);
+  return CheckRole(operation, std::get<AccessToken>(caller));
 }
 
 HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& schemas,
                           const HttpRequest& request) {
   RestCall call = {.request = request};
   if (operation.role) {
-    if (std::optional<HttpResponse> problem = Identify(operation, call)) return *std::move(problem);
+    auto caller = Identify(request);
+    if (auto* problem = std::get_if<HttpResponse>(&caller)) return std::move(*problem);
+    call.caller = std::get<AccessToken>(std::move(caller));
+    if (const double wait = limit_.Admit(call.caller.id); wait > 0) {
+      HttpResponse problem = Problem(429, "this token is used too often; wait as Retry-After says");
+      problem.headers["Retry-After"] = absl::StrCat(std::ceil(wait));
+      return problem;
+    }
+    if (std::optional<HttpResponse> problem = CheckRole(operation, call.caller)) return *std::move(problem);
   }
   if (const absl::Status fault = ReadParameters(operation, schemas, call); !fault.ok())
     return Problem(400, fault.message());

@@ -4,6 +4,7 @@
 #define ATTUNE_SERVICE_REST_GATE_H_
 
 #include <optional>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -24,10 +25,12 @@ class Gate {
   // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
   // an ETag, and is left out where the peer has it already.
   HttpResponse Answer(const RestOperation& operation, const JsonSchema& schemas, const HttpRequest& request);
+  // The problem because of which a request is refused before its body is read; nothing: it may be read.
+  std::optional<HttpResponse> Refusal(const RestOperation& operation, const HttpRequest& request);
 
  private:
-  // Sets the caller. Returns the problem, if there is one.
-  std::optional<HttpResponse> Identify(const RestOperation& operation, RestCall& call);
+  // The caller, or why nobody is known.
+  std::variant<AccessToken, HttpResponse> Identify(const HttpRequest& request);
 
   ServiceStore& store_;
   RateLimit limit_;
