@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "http/problem.h"
@@ -35,6 +36,16 @@ std::optional<HttpResponse> CheckRole(const RestOperation& operation, const Acce
   if (caller.role >= *operation.role) return std::nullopt;
   return Problem(403, absl::StrCat("this takes the role ", Name(*operation.role), ", and the token has ",
                                    Name(caller.role)));
+}
+
+HttpResponse ProblemOf(const absl::Status& error) {
+  // The disk is full, or memory is short; what file it was is nobody's business.
+  const bool lacks_room = absl::IsResourceExhausted(error);
+  if (lacks_room) Log(LogLevel::kError, "a request finds no room", "reason", error.message());
+  HttpResponse problem =
+      lacks_room ? Problem(503, "the server has no room left; try again later") : Problem(error);
+  if (problem.status == 503) problem.headers["Retry-After"] = kRetrySeconds;
+  return problem;
 }
 
 // The parameter's text as the value that its schema wants. A text that is none stays one, which the schema
@@ -113,7 +124,7 @@ std::variant<AccessToken, HttpResponse> Gate::Identify(const HttpRequest& reques
     return Unauthorized("Bearer realm=\"attune\"", "a token is needed: Authorization: Bearer attune_…");
   const std::string_view text = absl::StripAsciiWhitespace(given.substr(kScheme.size()));
   auto found = store_.FindToken(DigestOfToken(text), clock_.WallMillis());
-  if (!found.ok()) return Problem(found.status());
+  if (!found.ok()) return ProblemOf(found.status());
   if (*found) return **std::move(found);
   return Unauthorized("Bearer realm=\"attune\", error=\"invalid_token\"",
                       "this token is unknown, was revoked or has expired; ask for another one");
@@ -144,11 +155,7 @@ HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& sche
     return Problem(400, fault.message());
   if (std::optional<HttpResponse> problem = ReadBody(operation, schemas, call)) return *std::move(problem);
   absl::StatusOr<HttpResponse> response = operation.handler(call);
-  if (!response.ok()) {
-    HttpResponse problem = Problem(response.status());
-    if (problem.status == 503) problem.headers["Retry-After"] = kRetrySeconds;
-    return problem;
-  }
+  if (!response.ok()) return ProblemOf(response.status());
   return operation.HasTag() && response->status == 200 ? WithETag(request, *std::move(response))
                                                        : *std::move(response);
 }

@@ -71,7 +71,9 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   // Nobody's files go because others need the room: a tenant has his quota.
   ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> blobs,
                    BlobStore::Open(options.folder + "/uploads",
-                                   {.most_bytes = INT64_MAX, .most_blob_bytes = options.uploads.most_bytes}));
+                                   {.most_bytes = INT64_MAX,
+                                    .most_blob_bytes = options.uploads.most_bytes,
+                                    .most_partial_bytes = options.uploads.most_tenant_bytes}));
   return std::make_unique<RestServer>(options, std::move(job_server), std::move(store), std::move(blobs),
                                       parts);
 }

@@ -31,7 +31,7 @@ class ServiceStore {
  public:
   virtual ~ServiceStore() = default;
 
-  // ResourceExhausted if the tenant has kMostTokens.
+  // FailedPrecondition if the tenant has kMostTokens.
   virtual absl::Status AddToken(const AccessToken& token, const std::string& digest) = 0;
   // Adds it if there has never been one; returns whether it has.
   virtual absl::StatusOr<bool> AddFirstToken(const AccessToken& token, const std::string& digest) = 0;
@@ -42,8 +42,8 @@ class ServiceStore {
   // Counts at once. NotFound if the tenant, any if it is empty, has no such token.
   virtual absl::Status RevokeToken(const std::string& id, const std::string& tenant) = 0;
 
-  // The tenant's upload with this digest, which is added if there is none. ResourceExhausted if all of them
-  // would have more than `most_bytes`, or are too many.
+  // The tenant's upload with this digest, which is added if there is none. OutOfRange if all of them would
+  // have more than `most_bytes`, or are too many.
   virtual absl::StatusOr<KnownUpload> AddUpload(const KnownUpload& upload, int64_t most_bytes) = 0;
   virtual absl::StatusOr<std::optional<KnownUpload>> FindUpload(const std::string& tenant,
                                                                 const std::string& digest) = 0;

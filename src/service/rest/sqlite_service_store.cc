@@ -83,7 +83,7 @@ absl::Status SqliteServiceStore::AddToken(const AccessToken& token, const std::s
                    ReadRows(*connection_, ReadToken, absl::StrCat(kSelectToken, "tenant = ?"),
                             token.created_ms, token.tenant));
   if (std::ssize(known) >= kMostTokens)
-    return absl::ResourceExhaustedError(
+    return absl::FailedPreconditionError(
         absl::StrCat("tenant ", token.tenant, " has ", known.size(), " tokens; revoke some"));
   RETURN_IF_ERROR(InsertToken(token, digest));
   return transaction.Commit();
@@ -144,7 +144,7 @@ absl::StatusOr<KnownUpload> SqliteServiceStore::AddUpload(const KnownUpload& upl
     left -= std::min(left, other.bytes);
   }
   if (upload.bytes > left || std::ssize(known) >= kMostUploads)
-    return absl::ResourceExhaustedError(absl::StrCat(
+    return absl::OutOfRangeError(absl::StrCat(
         "tenant ", upload.tenant, " may store ", most_bytes, " bytes in ", kMostUploads, " uploads, and has ",
         left, " bytes and ", kMostUploads - std::ssize(known), " uploads left; delete some"));
   RETURN_IF_ERROR(ChangeRows(*connection_, "INSERT INTO uploads VALUES (?, ?, ?, ?)", upload.tenant,

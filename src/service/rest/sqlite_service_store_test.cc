@@ -59,7 +59,7 @@ TEST_F(ServiceStoreTest, TheFirstTokenIsMadeOnce) {
 TEST_F(ServiceStoreTest, TokensAreBoundedByTenant) {
   for (int64_t i = 0; i < kMostTokens; ++i)
     ASSERT_TRUE(store_->AddToken(Token(std::to_string(i), "ann"), std::to_string(i)).ok());
-  EXPECT_TRUE(absl::IsResourceExhausted(store_->AddToken(Token("x", "ann"), "x")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(store_->AddToken(Token("x", "ann"), "x")));
   EXPECT_TRUE(store_->AddToken(Token("y", "bob"), "y").ok());
 }
 

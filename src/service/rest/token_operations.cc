@@ -110,6 +110,7 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
        .answers = {{.status = 201,
                     .help = "The token",
                     .schema = ObjectSchema({{"text", TextSchema()}, {"token", SchemaNamed("Token")}})}},
+       .problems = {409},
        .handler = [&store](const RestCall& call) { return Create(store, call); }});
   api.operations.push_back(
       {.id = "listTokens",

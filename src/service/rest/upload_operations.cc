@@ -37,8 +37,7 @@ HttpResponse Told(const Upload& upload, int status) {
 // What is too large has a status of its own.
 absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload, int status) {
   if (upload.ok()) return Told(*upload, status);
-  if (absl::IsOutOfRange(upload.status()) || absl::IsResourceExhausted(upload.status()))
-    return Problem(413, upload.status().message());
+  if (absl::IsOutOfRange(upload.status())) return Problem(413, upload.status().message());
   return upload.status();
 }
 

@@ -34,8 +34,8 @@ class Uploads {
           const Clock& clock = SystemClock())
       : store_(store), blobs_(blobs), limits_(limits), clock_(clock) {}
 
-  // Begins one, or finds it if the tenant has begun it. OutOfRange if it is too large, ResourceExhausted if
-  // the tenant has too much, AlreadyExists if it was begun with another size.
+  // Begins one, or finds it if the tenant has begun it. OutOfRange if it is too large or the tenant has too
+  // much, AlreadyExists if it was begun with another size.
   absl::StatusOr<Upload> Begin(const std::string& tenant, const std::string& digest, int64_t bytes);
   // NotFound if there is none.
   absl::StatusOr<Upload> Find(const std::string& tenant, const std::string& digest);
