@@ -107,7 +107,12 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     // The peer is gone or too slow.
     if (error) return Close();
     const auto& header = parser_->get();
-    const size_t most = service_.router.MostBodyBytes(View(header.method_string()), View(header.target()));
+    const bool has_body = parser_->content_length().value_or(0) > 0 || parser_->chunked();
+    const std::optional<size_t> bound =
+        service_.router.MostBodyBytes(View(header.method_string()), View(header.target()));
+    // Such a body is not read.
+    if (!bound && has_body) return Refuse(service_.router.Answer(RequestWithoutBody()));
+    const size_t most = bound.value_or(0);
     if (parser_->content_length().value_or(0) > most) return Refuse(413, TooLarge(most));
     parser_->body_limit(most);
     // Whoever does not say how large his body is may send as much as he may.

@@ -87,11 +87,12 @@ const HttpRoute* HttpRouter::Find(std::string_view method, const Parts& parts,
   return nullptr;
 }
 
-size_t HttpRouter::MostBodyBytes(std::string_view method, std::string_view target) const {
+std::optional<size_t> HttpRouter::MostBodyBytes(std::string_view method, std::string_view target) const {
   const std::optional<HttpTarget> parsed = ParseTarget(target);
   std::set<std::string> allowed;
   const HttpRoute* route = parsed ? Find(method, parsed->parts, allowed) : nullptr;
-  return route == nullptr ? 0 : route->most_body_bytes;
+  if (route == nullptr) return std::nullopt;
+  return route->most_body_bytes;
 }
 
 std::optional<HttpResponse> HttpRouter::Refusal(const HttpRequest& request) const {

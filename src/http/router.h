@@ -35,8 +35,8 @@ class HttpRouter {
   void Add(HttpRoute route);
   const std::vector<HttpRoute>& routes() const { return routes_; }
 
-  // The most bytes that the body of such a request may have: those of the route, 0 if there is none.
-  size_t MostBodyBytes(std::string_view method, std::string_view target) const;
+  // The most bytes that the body of such a request may have; nothing if there is no route for it.
+  std::optional<size_t> MostBodyBytes(std::string_view method, std::string_view target) const;
   // What the request's route refuses it with.
   std::optional<HttpResponse> Refusal(const HttpRequest& request) const;
   // The response of the route, whose parts of the path are set; problems of HTTP (400, 404, 405 with Allow)

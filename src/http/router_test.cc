@@ -44,7 +44,7 @@ TEST(HttpRouter, LiteralPartsGoBeforeNamedOnes) {
   EXPECT_EQ(router.Answer({.method = "GET", .path = "/jobs"}).status, 405);
   EXPECT_EQ(router.Answer({.method = "GET", .path = "/jobs/7/8"}).status, 404);
   EXPECT_EQ(router.MostBodyBytes("POST", "/jobs?x"), router.routes().front().most_body_bytes);
-  EXPECT_EQ(router.MostBodyBytes("PUT", "/jobs"), 0);
+  EXPECT_EQ(router.MostBodyBytes("PUT", "/jobs"), std::nullopt);
 }
 
 TEST(HttpRouter, ALastPartStandsForTheRest) {

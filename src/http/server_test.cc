@@ -152,7 +152,9 @@ TEST_F(HttpServerTest, BodiesAreLimitedBeforeTheyAreRead) {
               AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("it may have 10 bytes")));
   EXPECT_THAT(Ask("PUT /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n01234567890\r\n0\r\n\r\n"),
               StartsWith("HTTP/1.1 413 "));
-  EXPECT_THAT(Ask("POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"), StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(Ask("POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"),
+              AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr("Connection: close\r\n")));
+  EXPECT_THAT(Ask("POST /none HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(
       Ask("PUT /echo HTTP/1.1\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc"),
       AllOf(StartsWith("HTTP/1.1 100 Continue\r\n"), EndsWith("\r\n\r\nabc")));
