@@ -1,6 +1,7 @@
 #include "service/rest/json_schema.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <regex>
@@ -16,10 +17,18 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Whether it is one however it is written: 7.0 is one too, as far as a double tells integers apart.
+bool IsInteger(const Json& value) {
+  constexpr double kMost = 0x1p53;
+  if (!value.is_number_float()) return value.is_number_integer();
+  const auto number = value.get<double>();
+  return number == std::trunc(number) && std::abs(number) <= kMost;
+}
+
 bool IsOfType(const Json& value, std::string_view type) {
   if (type == "null") return value.is_null();
   if (type == "boolean") return value.is_boolean();
-  if (type == "integer") return value.is_number_integer();
+  if (type == "integer") return IsInteger(value);
   if (type == "number") return value.is_number();
   if (type == "string") return value.is_string();
   if (type == "array") return value.is_array();

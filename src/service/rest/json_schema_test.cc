@@ -33,6 +33,7 @@ std::string Fault(const std::string& text) {
 
 TEST(JsonSchema, TakesWhatFollowsIt) {
   EXPECT_EQ(Fault(R"({"kind": "mock"})"), "");
+  EXPECT_EQ(Fault(R"({"kind": "mock", "priority": 5.0})"), "");
   EXPECT_EQ(Fault(R"({"kind": "mock", "priority": null, "settings": {"any": [1]},
                       "files": [{"name": "äöü"}, {"name": "a", "digest": "0f"}]})"),
             "");
