@@ -44,13 +44,14 @@ absl::StatusOr<tcp::endpoint> Resolve(asio::io_context& context, const std::stri
 }
 
 absl::Status UseCertificate(const HttpTls& tls, asio::ssl::context& context) {
-  error_code error;
-  context.set_options(
-      asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1,
-      error);
-  if (!error) context.use_certificate_chain(asio::buffer(tls.chain_pem), error);
-  if (!error) context.use_private_key(asio::buffer(tls.key_pem), asio::ssl::context::pem, error);
-  if (error) return InvalidInput("the certificate cannot be used: ", error.message());
+  try {
+    context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
+                        asio::ssl::context::no_tlsv1_1);
+    context.use_certificate_chain(asio::buffer(tls.chain_pem));
+    context.use_private_key(asio::buffer(tls.key_pem), asio::ssl::context::pem);
+  } catch (const boost::system::system_error& error) {
+    return InvalidInput("the certificate cannot be used: ", error.code().message());
+  }
   return absl::OkStatus();
 }
 
@@ -75,8 +76,8 @@ struct HttpServer::Parts {
   // The thread ends when the last connection does, or after a while.
   void End() {
     service.is_ending = true;
-    error_code ignored;
-    acceptor.close(ignored);
+    error_code ignored;  // nobody connects any more, whatever it says
+    ignored = acceptor.close(ignored);
     for (HttpConnection* connection : service.connections) connection->End();
     pause.expires_after(kEndSeconds);
     pause.async_wait([this](error_code) { context.stop(); });
