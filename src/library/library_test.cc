@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <stop_token>
 
 #include "attune/compiler.hpp"
@@ -134,6 +136,26 @@ TEST_F(LibraryTest, SaysWhatAFileDeclares) {
   EXPECT_THAT(declared.about, Contains(Key("producer_name")));
   EXPECT_THAT(declared.files, IsEmpty());
   EXPECT_EQ(CodeOf([&] { return declaration(folder_ / "none.onnx"); }), ErrorCode::kNotFound);
+}
+
+TEST_F(LibraryTest, ANetworkIsForADevice) {
+  const Device here = Device::here();
+  EXPECT_TRUE(here.is_here());
+  EXPECT_FALSE(here.cpu().empty());
+  EXPECT_GT(here.processors(), 0);
+  const NamedTensors inputs = Inputs(1), outputs = Squeezenet().on(here).run(inputs, 1);
+  EXPECT_TRUE(std::ranges::equal(outputs[0].tensor.bytes(), Squeezenet().run(inputs, 1)[0].tensor.bytes()));
+}
+
+TEST_F(LibraryTest, WhoHasJoinedNoFleetFindsNoDevice) {
+  for (const char* variable : {"ATTUNE_FLEET", "ATTUNE_SERVER"})
+    ASSERT_EQ(setenv(variable, folder_.path().c_str(), /*overwrite=*/1), 0);
+  EXPECT_EQ(CodeOf([] { return Device::in_fleet("desk"); }), ErrorCode::kNotFound);
+}
+
+TEST_F(LibraryTest, RecordsThatAreMissingAreNotCopied) {
+  const std::string missing = folder_ / "missing.db", copy = folder_ / "copy.db";
+  EXPECT_EQ(CodeOf([&] { return copy_records(missing, copy); }), ErrorCode::kNotFound);
 }
 
 TEST_F(LibraryTest, SaysItsVersionBuildAndRecords) {
