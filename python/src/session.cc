@@ -1,5 +1,6 @@
 // The classes Model and Session: the runtime's.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -96,12 +98,13 @@ class Session {
   }
   // Copies of the outputs {name: array} of these inputs {name: array}. None, and nothing is done, if an input
   // is no dense buffer as it must be.
-  nb::object Compute(const nb::dict& given, const nb::list& input_names, const nb::list& output_names) {
+  std::optional<nb::dict> Compute(const nb::dict& given, const nb::list& input_names,
+                                  const nb::list& output_names) {
     Buffers buffers;
-    if (given.size() != inputs_.size()) return nb::none();
+    if (given.size() != inputs_.size()) return std::nullopt;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       PyObject* const object = PyDict_GetItem(given.ptr(), input_names[i].ptr());
-      if (object == nullptr || !buffers.Add(object, inputs_[i].dtype, inputs_[i].shape)) return nb::none();
+      if (object == nullptr || !buffers.Add(object, inputs_[i].dtype, inputs_[i].shape)) return std::nullopt;
     }
     std::vector<compiler::Tensor> outputs;
     {
