@@ -35,9 +35,9 @@ def _node(tensor: Declared) -> NodeArg:
 
 
 def _check_providers(providers: Sequence[Any] | None) -> None:
-    for provider in providers or ():
+    for provider in () if providers is None else providers:
         name = provider[0] if isinstance(provider, tuple) else provider
-        if name != _PROVIDER:
+        if not isinstance(name, str) or name != _PROVIDER:
             warnings.warn(f"there is no {name} in Attune; the processor runs the model", stacklevel=4)
 
 
