@@ -15,6 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from ._paths import user_folder
+
 Value = TypeVar("Value")
 
 _DIGEST_BYTES = 32
@@ -98,8 +100,7 @@ class CompiledInMemory(Generic[Value]):
 
 def default_folder() -> pathlib.Path:
     """attune/compiled in $XDG_CACHE_HOME, else in ~/.cache."""
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (pathlib.Path(cache) if cache else pathlib.Path.home() / ".cache") / "attune" / "compiled"
+    return user_folder("XDG_CACHE_HOME", ".cache", "compiled")
 
 
 class CompiledFiles:

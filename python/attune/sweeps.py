@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ._paths import written_whole
 from .errors import InvalidError, NotFoundError, UnavailableError
 
 _TEXTS = {"run", "state", "error", "device_fingerprint", "attune_version"}
@@ -65,13 +66,8 @@ class Results(list[dict[str, Any]]):
             raise UnavailableError("to_parquet() needs the package pyarrow; install it with pip install pyarrow") from None
         names = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
         schema = arrow.schema([(name, names[kind]) for name, kind in self.types.items()])
-        target = pathlib.Path(path)
-        unfinished = target.with_name(target.name + ".unfinished")
-        try:
-            parquet.write_table(arrow.table(self.columns, schema=schema), unfinished)
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with written_whole(pathlib.Path(path)) as file:
+            parquet.write_table(arrow.table(self.columns, schema=schema), file)
 
 
 def read(path: str | os.PathLike[str]) -> Results:

@@ -22,16 +22,12 @@ from typing import Any
 import numpy
 
 from . import _core
+from ._paths import user_folder, written_whole
 from .device import Device
 from .errors import InvalidError, NotFoundError
 from .network import Arrays, Network, load, zoo
 
 Path = str | os.PathLike[str]
-
-
-def _default_workspace() -> pathlib.Path:
-    data = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local" / "share"
-    return pathlib.Path(data) / "attune" / "workspace"
 
 
 class BenchmarkingContext:
@@ -54,7 +50,8 @@ class BenchmarkingContext:
         if target != "cpu":
             raise InvalidError(f"target: \"{target}\" is no kind of device; the only one is \"cpu\"")
         self.target, self.device_key, self.cpu_arch = target, device_key, cpu_arch
-        self.workspace = pathlib.Path(workspace) if workspace else _default_workspace()
+        self.workspace = (pathlib.Path(workspace) if workspace else
+                          user_folder("XDG_DATA_HOME", ".local/share", "workspace"))
         self.run_id = uuid.uuid4().hex
         self.steps: list[tuple[str, float]] = []  # (name, seconds), in their order
         self.facts: dict[str, Any] = {}  # about the device, the model, the tuning and the evaluation
@@ -83,9 +80,8 @@ class BenchmarkingContext:
         content = {"run_id": self.run_id, "target": self.target, "device_key": self.device_key, "cpu_arch": self.cpu_arch,
                    "attune": {"version": _core.version(), "build_id": _core.build_id()},
                    "steps": [{"name": name, "seconds": seconds} for name, seconds in self.steps], **self.facts}
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(content, indent=2) + "\n")
-        unfinished.replace(path)
+        with written_whole(path) as file:
+            file.write_text(json.dumps(content, indent=2) + "\n")
         return path
 
     def saved(self, run_id: str) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class InferenceSession:
         with ModelSource(path_or_bytes).file() as path:
             self._file = _core.declaration(path, "")
         inputs = declared(self._file["inputs"])
-        shapes = _shapes_with(inputs, self._options.fixed_dimensions) if self._options.fixed_dimensions else None
+        shapes = _shapes_with(inputs, self._options.fixed_dimensions)
         self._threads = self._options.intra_op_num_threads
         self._network = load(path_or_bytes, shapes=shapes, progress=False).compile(
             threads=self._threads or len(os.sched_getaffinity(0)))
