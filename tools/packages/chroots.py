@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from packages import debian
-from packages.release import DIST, ROOT, Failed, run
+from packages.release import DIST, ROOT, exit_status, run
 
 ENVIRONMENT = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8",
                *[f"{name}={value}" for name, value in os.environ.items() if name.lower().endswith("_proxy")]]
@@ -81,20 +81,19 @@ def try_deb(folder: pathlib.Path) -> None:
 CHECKS = {"wheel": try_wheel, "deb": try_deb}
 
 
+def check_all(names: list[str]) -> None:
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="attune-chroot-") as folder:
+            CHECKS[name](pathlib.Path(folder))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help="wheel or deb (default: both)")
     arguments = parser.parse_args()
     if unknown := set(arguments.checks) - set(CHECKS):
         parser.error(f"there is no check {', '.join(sorted(unknown))}")
-    for name in arguments.checks or CHECKS:
-        with tempfile.TemporaryDirectory(prefix="attune-chroot-") as folder:
-            try:
-                CHECKS[name](pathlib.Path(folder))
-            except Failed as error:
-                print(error, file=sys.stderr)
-                return 1
-    return 0
+    return exit_status(lambda: check_all(arguments.checks or list(CHECKS)))
 
 
 if __name__ == "__main__":

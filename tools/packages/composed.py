@@ -16,7 +16,7 @@ import time
 
 from packages import compose
 from packages.buildah import Buildah
-from packages.release import DIST, ROOT, Failed, run
+from packages.release import DIST, ROOT, Failed, exit_status, run
 
 EXAMPLE = ROOT / "docs" / "examples" / "containers" / "compose.yaml"
 INSIDE = "ATTUNE_INSIDE_COMPOSED"
@@ -157,12 +157,7 @@ def main() -> int:
     if INSIDE not in os.environ:
         os.environ[INSIDE] = "1"
         os.execvp(UNSHARE[0], [*UNSHARE, sys.executable, "-m", "packages.composed", *sys.argv[1:]])
-    try:
-        drive(arguments)
-    except Failed as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_status(lambda: drive(arguments))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import tempfile
 
 from packages import debian, oci
 from packages.buildah import Buildah
-from packages.release import BUILD, DIST, ROOT, Failed, commit, run, source_date, version
+from packages.release import BUILD, DIST, ROOT, Failed, commit, exit_status, run, source_date, version
 
 # Each image's command, to which what a user types is added, and what it is for.
 COMMANDS = {"compiler": (["attune"], "compiles and tunes networks"),
@@ -150,24 +150,24 @@ def make_images(dist: pathlib.Path) -> list[pathlib.Path]:
     return archives
 
 
+def make_and_compare(twice: bool) -> None:
+    if os.geteuid() != 0:
+        raise Failed("images are made as root, since their files have several owners; use sudo")
+    archives = make_images(DIST)
+    if not twice:
+        return
+    with tempfile.TemporaryDirectory() as again:
+        for first, second in zip(archives, make_images(pathlib.Path(again))):
+            if not filecmp.cmp(first, second, shallow=False):
+                raise Failed(f"{first.name}: another one comes out the second time")
+    print("the same bytes twice")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--twice", action="store_true", help="make them again, and compare the bytes")
     arguments = parser.parse_args()
-    try:
-        if os.geteuid() != 0:
-            raise Failed("images are made as root, since their files have several owners; use sudo")
-        archives = make_images(DIST)
-        if arguments.twice:
-            with tempfile.TemporaryDirectory() as again:
-                for first, second in zip(archives, make_images(pathlib.Path(again))):
-                    if not filecmp.cmp(first, second, shallow=False):
-                        raise Failed(f"{first.name}: another one comes out the second time")
-            print("the same bytes twice")
-    except Failed as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_status(lambda: make_and_compare(arguments.twice))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@ import os
 import pathlib
 import re
 import subprocess
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build" / "release"))
@@ -12,6 +13,16 @@ DIST = ROOT / "build" / "dist"
 
 class Failed(Exception):
     """A command failed; the message is what it printed."""
+
+
+def exit_status(work: Callable[[], None]) -> int:
+    """The exit status of a script that does this work; says why if it fails."""
+    try:
+        work()
+    except Failed as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 def run(*command: object, env: Mapping[str, str] | None = None, cwd: pathlib.Path | None = None) -> str:
