@@ -1,4 +1,4 @@
-// What the library returns, as dicts and lists of Python.
+// The library's results as dicts and lists of Python.
 #ifndef ATTUNE_PYTHON_RESULTS_H_
 #define ATTUNE_PYTHON_RESULTS_H_
 

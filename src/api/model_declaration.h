@@ -1,4 +1,4 @@
-// What a model's file says of the model, read without importing the model.
+// Reads the inputs, outputs and origin that a model's file declares, without importing the model.
 #ifndef ATTUNE_API_MODEL_DECLARATION_H_
 #define ATTUNE_API_MODEL_DECLARATION_H_
 

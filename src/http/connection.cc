@@ -115,7 +115,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     const size_t most = bound.value_or(0);
     if (parser_->content_length().value_or(0) > most) return Refuse(413, TooLarge(most));
     parser_->body_limit(most);
-    // Whoever does not say how large his body is may send as much as he may.
+    // A chunked body has no declared size, and may reach the route's limit.
     const size_t bytes = parser_->content_length().value_or(parser_->chunked() ? most : 0);
     if (bytes <= kSmallBodyBytes) return BeginBody();
     asio::post(*service_.pool, [self = Self(), bytes, request = RequestWithoutBody()] {

@@ -19,7 +19,8 @@ struct ServerEvent {
 // A queue between those who send and the connection that writes. Thread safe.
 class EventStream {
  public:
-  // What waits to be written takes at most so many bytes: a peer that reads too slowly is cut off.
+  // At most `most_bytes` wait to be written; the stream closes beyond that, as for a peer that reads too
+  // slowly.
   explicit EventStream(size_t most_bytes = size_t{1} << 20) : most_bytes_(most_bytes) {}
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;

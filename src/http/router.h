@@ -37,7 +37,7 @@ class HttpRouter {
 
   // The most bytes that the body of such a request may have; nothing if there is no route for it.
   std::optional<size_t> MostBodyBytes(std::string_view method, std::string_view target) const;
-  // What the request's route refuses it with.
+  // The answer with which the request's route refuses it; nothing if it does not.
   std::optional<HttpResponse> Refusal(const HttpRequest& request) const;
   // The response of the route, whose parts of the path are set; problems of HTTP (400, 404, 405 with Allow)
   // if there is none, and 500 if the handler throws.

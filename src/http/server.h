@@ -23,8 +23,8 @@ struct HttpServerOptions {
   int most_connections = 2000;
   int threads = 4;  // that answer: so many requests are answered at once, and others wait
   size_t most_header_bytes = 16 << 10;
-  // Of all bodies that are being read or answered together; one more waits for nobody, and is refused (503).
-  // Bodies of up to 4 KiB do not count.
+  // The bodies that are being read or answered have at most so many bytes together; the server refuses one
+  // more (503). Bodies of up to 4 KiB do not count.
   size_t most_bodies_bytes = size_t{256} << 20;
   // From the connection, or the end of the answer before, to the whole request; and for writing the answer.
   double seconds_limit = 30;

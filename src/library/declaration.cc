@@ -1,4 +1,4 @@
-// What a model's file says, and where the user's records are.
+// The public functions that read a model's declaration and find the user's records.
 #include <cstdlib>
 
 #include "api/compiled_model.h"

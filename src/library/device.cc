@@ -1,10 +1,8 @@
 // The public class Device.
 #include "device/device.h"
 
-#include "base/status.h"
 #include "device/host.h"
 #include "fleet/client/joined_fleet.h"
-#include "fleet/client/remote_service.h"
 #include "library/convert.h"
 #include "library/network_state.h"
 
@@ -13,13 +11,7 @@ namespace attune::compiler {
 Device Device::here() { return Device(nullptr); }
 
 Device Device::in_fleet(const std::string& key, const std::string& server) {
-  const FleetCredentials credentials = Value(JoinedCredentials());
-  if (!server.empty() && server != credentials.server) {
-    Check(InvalidInput(server, ": this user has joined the fleet of ", credentials.server,
-                       "; join the other one with attune fleet join, or leave the server out"));
-  }
-  return Device(
-      Value(RemoteMeasuringService::Open(std::make_shared<FleetClient>(credentials), {.key = key})));
+  return Device(Value(MeasuringOn(key, server)));
 }
 
 std::string Device::fingerprint() const {

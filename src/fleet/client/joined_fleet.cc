@@ -26,9 +26,14 @@ absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet() {
   return std::make_shared<FleetClient>(credentials);
 }
 
-absl::StatusOr<std::shared_ptr<MeasuringService>> MeasuringOn(const std::string& key) {
-  ASSIGN_OR_RETURN(std::shared_ptr<FleetClient> fleet, JoinedFleet());
-  return RemoteMeasuringService::Open(std::move(fleet), {.key = key});
+absl::StatusOr<std::shared_ptr<MeasuringService>> MeasuringOn(const std::string& key,
+                                                              const std::string& server) {
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, JoinedCredentials());
+  if (!server.empty() && server != credentials.server) {
+    return InvalidInput(server, ": this user has joined the fleet of ", credentials.server,
+                        "; join the other one with attune fleet join, or leave the server out");
+  }
+  return RemoteMeasuringService::Open(std::make_shared<FleetClient>(credentials), {.key = key});
 }
 
 }  // namespace attune

@@ -28,8 +28,8 @@ class EnrolmentService final : public fleet_proto::Enrolment::Service {
 
  private:
   Admission& admission_;
-  // Of attempts to enrol from each network address: the port is open to all, and each costs the server work.
-  // An invitation's secret cannot be guessed in any number of attempts, so this is about load alone.
+  // Bounds the attempts to enrol from each network address, since the port is open to all and each attempt
+  // costs the server work. Nobody can guess an invitation's secret in any number of attempts.
   RateLimit limit_;
   std::atomic<int64_t> enrolled_ = 0, refused_ = 0;
 };
