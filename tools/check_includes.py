@@ -57,6 +57,7 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "device", "measure", "job", "sched", "jobs", "fleet"],
+    "service/models": ["base", "graph", "lower", "target", "device", "api", "tune/job", "tune/task"],
     "service/rest": ["base", "base/sqlite", "http", "device", "jobs", "fleet", "service"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",

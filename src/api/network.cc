@@ -302,6 +302,12 @@ absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {
   return inputs;
 }
 
+absl::StatusOr<std::shared_ptr<const Graph>> Network::Imported() const {
+  RETURN_IF_ERROR(status());
+  if (const absl::Status imported = CheckImported(); !imported.ok()) return Name(imported, state_->source);
+  return state_->imported;
+}
+
 const std::string& Network::source() const { return state_->source; }
 const std::string& Network::digest() const { return state_->sha256; }
 const std::string& Network::pass_plan() const { return state_->pass_plan; }

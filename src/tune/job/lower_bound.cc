@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "device/roofline.h"
 #include "lower/strategy.h"
 
 namespace attune {
@@ -22,15 +21,20 @@ Multiplicand MultiplicandOf(const Workload& workload) {
 
 }  // namespace
 
-absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& target, const Peaks& peaks,
-                                         int threads) {
+absl::StatusOr<Work> LeastWork(const TuningTask& task, const Target& target) {
   ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
   double flops = task.flops;
   for (const Strategy& strategy : AllStrategies()) {
     if (strategy.why_not(workload, target).empty()) flops = std::min(flops, strategy.least_work * task.flops);
   }
+  return Work{.flops = flops, .multiplicand = MultiplicandOf(workload), .bytes = task.bytes, .calls = 1};
+}
+
+absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& target, const Peaks& peaks,
+                                         int threads) {
+  ASSIGN_OR_RETURN(const Work work, LeastWork(task, target));
   constexpr double kAtOnce = 0;  // assuming that data is in memory would give a weaker bound
-  return RooflineOf({flops, MultiplicandOf(workload), task.bytes, 1}, kAtOnce, peaks, threads).seconds;
+  return RooflineOf(work, kAtOnce, peaks, threads).seconds;
 }
 
 absl::Status CheckPeaks(const Peaks& peaks, const Target& target) {

@@ -5,13 +5,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/peaks.h"
+#include "device/roofline.h"
 #include "target/target.h"
 #include "tune/task/task.h"
 
 namespace attune {
 
-// The seconds by the roofline of one execution on `threads` threads of a device with these peaks, for the
-// strategy that needs the fewest operations.
+// One execution by the strategy that needs the fewest operations.
+absl::StatusOr<Work> LeastWork(const TuningTask& task, const Target& target);
+
+// The seconds by the roofline of LeastWork() on `threads` threads of a device with these peaks.
 absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& target, const Peaks& peaks,
                                          int threads);
 

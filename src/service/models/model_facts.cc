@@ -1,0 +1,81 @@
+#include "service/models/model_facts.h"
+
+#include <memory>
+
+#include "api/named_shape.h"
+#include "api/network.h"
+#include "base/status.h"
+#include "graph/digest.h"
+#include "tune/job/lower_bound.h"
+#include "tune/task/task_text.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kDescriptionBytes = 200;
+
+absl::StatusOr<TaskFacts> FactsOfTask(const TuningTask& task, const Target& target) {
+  TaskFacts facts = {
+      .digest = task.digest, .description = DescribeTask(task.text, kDescriptionBytes), .uses = task.uses};
+  ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
+  if (workload.anchor != nullptr) facts.anchor = OpName(workload.anchor->op());
+  ASSIGN_OR_RETURN(facts.work, LeastWork(task, target));
+  return facts;
+}
+
+void AddInterface(const Graph& graph, ModelFacts& facts) {
+  for (const auto& input : graph.inputs()) facts.inputs.push_back({input->name(), ToString(input->type())});
+  for (const Graph::Output& output : graph.outputs())
+    facts.outputs.push_back({output.name, ToString(output.value->type())});
+  for (const auto& node : graph.nodes()) {
+    if (node->op() == Op::kConstant)
+      facts.weight_bytes += static_cast<double>(node->output()->constant()->num_bytes());
+  }
+}
+
+}  // namespace
+
+double ModelFacts::Flops() const {
+  double flops = 0;
+  for (const TaskFacts& task : tasks) flops += task.uses * task.work.flops;
+  return flops;
+}
+
+double ModelFacts::Bytes() const {
+  double bytes = 0;
+  for (const TaskFacts& task : tasks) bytes += task.uses * task.work.bytes;
+  return bytes;
+}
+
+double ModelFacts::BoundSeconds(const Peaks& peaks, int threads, double l1_bytes) const {
+  constexpr double kAtOnce = 0;  // data comes from the fastest cache that holds it
+  double seconds = 0;
+  for (const TaskFacts& task : tasks) {
+    Work work = task.work;
+    if (work.bytes <= l1_bytes) work.bytes = 0;
+    seconds += task.uses * RooflineOf(work, kAtOnce, peaks, threads).seconds;
+  }
+  return seconds;
+}
+
+absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question) {
+  ModelOptions options;
+  options.signature = question.signature;
+  for (const std::string& text : question.shapes) {
+    const auto shape = ParseNamedShape(text);
+    if (!shape.has_value()) return InvalidInput("shapes: ", text, " is not like input=1x3x224x224");
+    options.shapes.insert(*shape);
+  }
+  const Network network = Network::Load(question.path, options);
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> imported, network.Imported());
+  ModelFacts facts = {.network = GraphDigest(*imported), .target = question.target.name};
+  AddInterface(*imported, facts);
+  ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Optimize().Tasks(question.target));
+  for (const TuningTask& task : tasks) {
+    ASSIGN_OR_RETURN(TaskFacts of_task, FactsOfTask(task, question.target));
+    facts.tasks.push_back(std::move(of_task));
+  }
+  return facts;
+}
+
+}  // namespace attune

@@ -1,0 +1,70 @@
+// Facts about a model's file that promises are made from: what is computed, and the least time that it takes.
+#ifndef ATTUNE_SERVICE_MODELS_MODEL_FACTS_H_
+#define ATTUNE_SERVICE_MODELS_MODEL_FACTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "device/peaks.h"
+#include "device/roofline.h"
+#include "nlohmann/json.hpp"
+#include "target/target.h"
+
+namespace attune {
+
+// An input or output of a network.
+struct TensorFacts {
+  std::string name = {};
+  std::string type = {};  // "f32[1,3,224,224]"
+
+  bool operator==(const TensorFacts&) const = default;
+};
+
+// A task (tune/task/task.h), whose records have its digest as their key, with a device and threads.
+struct TaskFacts {
+  std::string digest = {};
+  std::string description = {};  // DescribeTask()
+  std::string anchor = {};       // the operator that dominates: "conv", "matmul"; empty: none does
+  int uses = 0;                  // in the network
+  Work work = {};                // of one execution: LeastWork()
+};
+
+struct ModelFacts {
+  // GraphDigest(): the same for the same network under other names.
+  std::string network = {};
+  std::vector<TensorFacts> inputs = {}, outputs = {};  // in the model's order
+  double weight_bytes = 0;                             // of all constants, as imported
+  std::string target = {};                             // that the tasks are for
+  std::vector<TaskFacts> tasks = {};
+
+  // Of one inference.
+  double Flops() const;
+  double Bytes() const;  // the least that its kernels move
+  // The seconds below which no kernels can bring one inference, by the roofline of each task. Data of kernels
+  // that fit in `l1_bytes` counts for nothing, since L1 is faster than the peaks tell.
+  double BoundSeconds(const Peaks& peaks, int threads, double l1_bytes = kUsualL1Bytes) const;
+
+  static constexpr double kUsualL1Bytes = 32 << 10;
+};
+
+// A model that facts are wanted of.
+struct ModelQuestion {
+  std::string path = {};                 // the file, beside which others of the model may be
+  std::string signature = {};            // as in ModelOptions
+  std::vector<std::string> shapes = {};  // "input=1x3x224x224"
+  Target target = {};
+};
+
+// Imports and optimizes the model as a tuning job does, which takes seconds. It does so in this process: a
+// stranger's model belongs into one that may crash. Fails if the model is bad, or is an artifact.
+absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question);
+
+nlohmann::json ToJson(const ModelFacts& facts);
+// Reads what ToJson() has written, of any origin: numbers are finite and not negative, and strings and lists
+// are bounded. The error names the field.
+absl::StatusOr<ModelFacts> ModelFactsOfJson(const nlohmann::json& json);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_MODELS_MODEL_FACTS_H_

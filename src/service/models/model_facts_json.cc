@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "service/models/model_facts.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostTexts = 4096, kMostList = 100'000;
+constexpr double kMostNumber = 1e18, kMostUses = 1e6;
+constexpr std::array<std::string_view, 3> kMultiplicands = {"f32", "bf16", "int8"};  // as in Multiplicand
+
+// Reads fields of one object; the first error stays.
+class Reader {
+ public:
+  Reader(const Json& json, std::string place, absl::Status& status)
+      : json_(json), place_(std::move(place)), status_(status) {
+    if (!json.is_object()) Fail("", "is no object");
+  }
+
+  void Text(const char* key, std::string& to) {
+    const Json* value = Find(key, &Json::is_string);
+    if (value == nullptr) return;
+    to = value->get<std::string>();
+    if (to.size() > kMostTexts) Fail(key, "is too long");
+  }
+  void Number(const char* key, double& to, double most = kMostNumber) {
+    const Json* value = Find(key, &Json::is_number);
+    if (value == nullptr) return;
+    to = value->get<double>();
+    if (!(to >= 0 && to <= most)) Fail(key, "is out of range");
+  }
+  // Calls `add` with a reader of each object.
+  template <typename Add>
+  void Objects(const char* key, Add add) {
+    const Json* list = Find(key, &Json::is_array);
+    if (list == nullptr) return;
+    if (list->size() > kMostList) return Fail(key, "is too long");
+    for (size_t i = 0; i < list->size() && status_.ok(); ++i)
+      add(Reader((*list)[i], absl::StrCat(place_, "/", key, "/", i), status_));
+  }
+  void Fail(const char* key, std::string_view what) {
+    if (status_.ok()) status_ = InvalidInput(place_, *key == '\0' ? "" : "/", key, ": ", what);
+  }
+
+ private:
+  const Json* Find(const char* key, bool (Json::*is)() const noexcept) {
+    if (!status_.ok()) return nullptr;
+    const auto found = json_.find(key);
+    if (found != json_.end() && ((*found).*is)()) return &*found;
+    Fail(key, "is missing, or of another type");
+    return nullptr;
+  }
+
+  const Json& json_;
+  const std::string place_;
+  absl::Status& status_;
+};
+
+void ReadTensors(Reader& reader, const char* key, std::vector<TensorFacts>& to) {
+  reader.Objects(key, [&](Reader tensor) {
+    TensorFacts& facts = to.emplace_back();
+    tensor.Text("name", facts.name);
+    tensor.Text("type", facts.type);
+  });
+}
+
+TaskFacts ReadTask(Reader& task) {
+  TaskFacts facts;
+  task.Text("task", facts.digest);
+  task.Text("description", facts.description);
+  task.Text("anchor", facts.anchor);
+  double uses = 0;
+  task.Number("uses", uses, kMostUses);
+  facts.uses = static_cast<int>(uses);
+  task.Number("flops", facts.work.flops);
+  task.Number("bytes", facts.work.bytes);
+  std::string multiplicand;
+  task.Text("multiplicand", multiplicand);
+  const auto found = std::ranges::find(kMultiplicands, multiplicand);
+  if (found == kMultiplicands.end())
+    task.Fail("multiplicand", "is none");
+  else
+    facts.work.multiplicand = static_cast<Multiplicand>(found - kMultiplicands.begin());
+  return facts;
+}
+
+Json ToJson(const std::vector<TensorFacts>& tensors) {
+  Json list = Json::array();
+  for (const TensorFacts& tensor : tensors) list.push_back({{"name", tensor.name}, {"type", tensor.type}});
+  return list;
+}
+
+}  // namespace
+
+Json ToJson(const ModelFacts& facts) {
+  Json tasks = Json::array();
+  for (const TaskFacts& task : facts.tasks) {
+    tasks.push_back({{"task", task.digest},
+                     {"description", task.description},
+                     {"anchor", task.anchor},
+                     {"uses", task.uses},
+                     {"flops", task.work.flops},
+                     {"bytes", task.work.bytes},
+                     {"multiplicand", kMultiplicands[static_cast<size_t>(task.work.multiplicand)]}});
+  }
+  return {{"network", facts.network},         {"inputs", ToJson(facts.inputs)},
+          {"outputs", ToJson(facts.outputs)}, {"weight_bytes", facts.weight_bytes},
+          {"target", facts.target},           {"tasks", std::move(tasks)}};
+}
+
+absl::StatusOr<ModelFacts> ModelFactsOfJson(const Json& json) {
+  ModelFacts facts;
+  absl::Status status;
+  Reader reader(json, "", status);
+  reader.Text("network", facts.network);
+  ReadTensors(reader, "inputs", facts.inputs);
+  ReadTensors(reader, "outputs", facts.outputs);
+  reader.Number("weight_bytes", facts.weight_bytes);
+  reader.Text("target", facts.target);
+  reader.Objects("tasks", [&](Reader task) { facts.tasks.push_back(ReadTask(task)); });
+  RETURN_IF_ERROR(status);
+  return facts;
+}
+
+}  // namespace attune

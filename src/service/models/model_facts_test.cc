@@ -1,0 +1,82 @@
+#include "service/models/model_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/testing/temporary_folder.h"
+#include "zoo/zoo.h"
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const Peaks kPeaks = {.gflops_per_core = 100,
+                      .bf16_gflops_per_core = 100,
+                      .int8_gops_per_core = 400,
+                      .l2_gb_per_s = 100,
+                      .l3_gb_per_s = 50,
+                      .memory_gb_per_s = 10,
+                      .l2_bytes = 1 << 20};
+
+absl::StatusOr<ModelFacts> FactsOf(const std::string& bytes, const std::vector<std::string>& shapes = {}) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/net.onnx";
+  EXPECT_TRUE(WriteFileAtomically(path, bytes).ok());
+  return FactsOfModel({.path = path, .shapes = shapes, .target = *TargetByName("znver4")});
+}
+
+TEST(ModelFactsTest, ANetworkOfTheZooIsDescribed) {
+  const absl::StatusOr<ModelFacts> facts = FactsOf(*BuildZooModel("squeezenet1_1"));
+  ASSERT_TRUE(facts.ok()) << facts.status();
+  EXPECT_EQ(facts->network.size(), 64u);
+  ASSERT_EQ(facts->inputs.size(), 1u);
+  EXPECT_EQ(facts->inputs[0].type, "f32[1,3,224,224]");
+  ASSERT_EQ(facts->outputs.size(), 1u);
+  EXPECT_THAT(facts->tasks, Not(IsEmpty()));
+  EXPECT_EQ(facts->target, "znver4");
+  EXPECT_NEAR(facts->weight_bytes, 4 * 1'235'496, 20'000);  // of f32
+  // Twice the multiplications, of which Winograd needs fewer.
+  EXPECT_GT(facts->Flops(), 0.3e9);
+  EXPECT_LT(facts->Flops(), 0.8e9);
+  EXPECT_GT(facts->BoundSeconds(kPeaks, 1), facts->Flops() / 100e9 * 0.99);
+  EXPECT_LT(facts->BoundSeconds(kPeaks, 2), facts->BoundSeconds(kPeaks, 1));
+
+  const absl::StatusOr<ModelFacts> again = ModelFactsOfJson(ToJson(*facts));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(ToJson(*again), ToJson(*facts));
+}
+
+TEST(ModelFactsTest, ABadModelIsRefused) { EXPECT_FALSE(FactsOf("no model").ok()); }
+
+TEST(ModelFactsTest, DataInL1TakesNoTime) {
+  ModelFacts facts;
+  facts.tasks = {{.uses = 2, .work = {.flops = 1e6, .bytes = 1e9}},
+                 {.uses = 1, .work = {.flops = 1e6, .bytes = 1000}}};
+  EXPECT_DOUBLE_EQ(facts.BoundSeconds(kPeaks, 1), 2 * 1e9 / 50e9 + 1e6 / 100e9);
+  EXPECT_DOUBLE_EQ(facts.Flops(), 3e6);
+  EXPECT_DOUBLE_EQ(facts.Bytes(), 2e9 + 1000);
+}
+
+TEST(ModelFactsTest, HostileJsonIsRefused) {
+  ModelFacts facts = {.network = "n"};
+  facts.tasks = {{.digest = "t", .uses = 1}};
+  const nlohmann::json good = ToJson(facts);
+  ASSERT_TRUE(ModelFactsOfJson(good).ok());
+  const std::pair<const char*, nlohmann::json> changes[] = {
+      {"/network", 1},        {"/inputs", {{{"name", 3}}}}, {"/weight_bytes", -1},
+      {"/tasks/0/uses", 1e9}, {"/tasks/0/flops", nullptr},  {"/tasks/0/multiplicand", "f64"},
+      {"/tasks", "many"}};
+  for (const auto& [place, value] : changes) {
+    nlohmann::json bad = good;
+    bad[nlohmann::json::json_pointer(place)] = value;
+    EXPECT_THAT(ModelFactsOfJson(bad).status().message(), HasSubstr(":")) << place;
+  }
+  EXPECT_FALSE(ModelFactsOfJson(nlohmann::json::array()).ok());
+}
+
+}  // namespace
+}  // namespace attune
