@@ -1,7 +1,6 @@
 #include "service/rest/gate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -12,40 +11,21 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "http/problem.h"
 #include "jobs/schedule_json.h"
+#include "service/rest/problems.h"
 
 namespace attune {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kScheme = "bearer ";
-constexpr char kRetrySeconds[] = "5";  // after which the jobs' store is tried again, too
-
-HttpResponse Unauthorized(std::string_view challenge, std::string_view detail) {
-  HttpResponse problem = Problem(401, detail);
-  problem.headers["WWW-Authenticate"] = std::string(challenge);
-  return problem;
-}
-
 std::optional<HttpResponse> CheckRole(const RestOperation& operation, const AccessToken& caller) {
   if (caller.role >= *operation.role) return std::nullopt;
   return Problem(403, absl::StrCat("this takes the role ", Name(*operation.role), ", and the token has ",
                                    Name(caller.role)));
-}
-
-HttpResponse ProblemOf(const absl::Status& error) {
-  // The disk is full, or memory is short; what file it was is nobody's business.
-  const bool lacks_room = absl::IsResourceExhausted(error);
-  if (lacks_room) Log(LogLevel::kError, "a request finds no room", "reason", error.message());
-  HttpResponse problem =
-      lacks_room ? Problem(503, "the server has no room left; try again later") : Problem(error);
-  if (problem.status == 503) problem.headers["Retry-After"] = kRetrySeconds;
-  return problem;
 }
 
 // The parameter's text as the value that its schema wants. A text that is none stays one, which the schema
@@ -118,21 +98,9 @@ HttpResponse WithETag(const HttpRequest& request, HttpResponse response) {
 
 }  // namespace
 
-std::variant<AccessToken, HttpResponse> Gate::Identify(const HttpRequest& request) {
-  const std::string_view given = request.Header("authorization");
-  if (!absl::StartsWithIgnoreCase(given, kScheme))
-    return Unauthorized("Bearer realm=\"attune\"", "a token is needed: Authorization: Bearer attune_…");
-  const std::string_view text = absl::StripAsciiWhitespace(given.substr(kScheme.size()));
-  auto found = store_.FindToken(DigestOfToken(text), clock_.WallMillis());
-  if (!found.ok()) return ProblemOf(found.status());
-  if (*found) return **std::move(found);
-  return Unauthorized("Bearer realm=\"attune\", error=\"invalid_token\"",
-                      "this token is unknown, was revoked or has expired; ask for another one");
-}
-
 std::optional<HttpResponse> Gate::Refusal(const RestOperation& operation, const HttpRequest& request) {
   if (!operation.role) return std::nullopt;
-  auto caller = Identify(request);
+  auto caller = callers_.Identify(request);
   if (auto* problem = std::get_if<HttpResponse>(&caller)) return std::move(*problem);
   return CheckRole(operation, std::get<AccessToken>(caller));
 }
@@ -141,21 +109,18 @@ HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& sche
                           const HttpRequest& request) {
   RestCall call = {.request = request};
   if (operation.role) {
-    auto caller = Identify(request);
+    auto caller = callers_.Identify(request);
     if (auto* problem = std::get_if<HttpResponse>(&caller)) return std::move(*problem);
     call.caller = std::get<AccessToken>(std::move(caller));
-    if (const double wait = limit_.Admit(call.caller.id); wait > 0) {
-      HttpResponse problem = Problem(429, "this token is used too often; wait as Retry-After says");
-      problem.headers["Retry-After"] = absl::StrCat(std::ceil(wait));
-      return problem;
-    }
+    if (const double wait = limit_.Admit(call.caller.id); wait > 0)
+      return TooManyProblem(wait, "this token is used too often; wait as Retry-After says");
     if (std::optional<HttpResponse> problem = CheckRole(operation, call.caller)) return *std::move(problem);
   }
   if (const absl::Status fault = ReadParameters(operation, schemas, call); !fault.ok())
     return Problem(400, fault.message());
   if (std::optional<HttpResponse> problem = ReadBody(operation, schemas, call)) return *std::move(problem);
   absl::StatusOr<HttpResponse> response = operation.handler(call);
-  if (!response.ok()) return ProblemOf(response.status());
+  if (!response.ok()) return ServiceProblem(response.status());
   return operation.HasTag() && response->status == 200 ? WithETag(request, *std::move(response))
                                                        : *std::move(response);
 }
@@ -168,7 +133,9 @@ HttpRouter RouterOf(const RestApi& api, Gate& gate) {
          .path = operation.path,
          .handler = [&operation, &api, &gate](
                         const HttpRequest& request) { return gate.Answer(operation, api.schemas, request); },
-         .most_body_bytes = operation.most_body_bytes});
+         .most_body_bytes = operation.most_body_bytes,
+         .refusal = [&operation,
+                     &gate](const HttpRequest& request) { return gate.Refusal(operation, request); }});
   }
   return router;
 }

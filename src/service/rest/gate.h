@@ -4,14 +4,12 @@
 #define ATTUNE_SERVICE_REST_GATE_H_
 
 #include <optional>
-#include <variant>
 
-#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/rate_limit.h"
 #include "http/router.h"
+#include "service/rest/callers.h"
 #include "service/rest/operation.h"
-#include "service/rest/service_store.h"
 
 namespace attune {
 
@@ -19,8 +17,8 @@ namespace attune {
 class Gate {
  public:
   // `limit` is that of one token.
-  Gate(ServiceStore& store, const RateLimitOptions& limit, const Clock& clock = SystemClock())
-      : store_(store), limit_(limit, clock), clock_(clock) {}
+  Gate(Callers& callers, const RateLimitOptions& limit, const Clock& clock = SystemClock())
+      : callers_(callers), limit_(limit, clock) {}
 
   // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
   // an ETag, and is left out where the peer has it already.
@@ -29,12 +27,8 @@ class Gate {
   std::optional<HttpResponse> Refusal(const RestOperation& operation, const HttpRequest& request);
 
  private:
-  // The caller, or why nobody is known.
-  std::variant<AccessToken, HttpResponse> Identify(const HttpRequest& request);
-
-  ServiceStore& store_;
+  Callers& callers_;
   RateLimit limit_;
-  const Clock& clock_;
 };
 
 // A router for all operations. The gate and the interface must outlive it.

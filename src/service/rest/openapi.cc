@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 constexpr char kVersion[] = "1.0.0";  // of the interface
-constexpr char kSecurity[] = "token";
+constexpr char kTokenScheme[] = "token", kSessionScheme[] = "session";
 
 JsonSchema Content(const JsonSchema& schema, const std::string& type) {
   if (!schema.is_null()) return {{kJsonType, {{"schema", schema}}}};
@@ -37,7 +37,10 @@ JsonSchema ToJson(const RestAnswer& answer) {
 JsonSchema ToJson(const RestOperation& operation) {
   JsonSchema json = {{"operationId", operation.id}, {"summary", operation.summary}};
   json["security"] = JsonSchema::array();
-  if (operation.role) json["security"].push_back({{kSecurity, {Name(*operation.role)}}});
+  if (operation.role) {
+    for (const char* scheme : {kTokenScheme, kSessionScheme})
+      json["security"].push_back({{scheme, {Name(*operation.role)}}});
+  }
   json["parameters"] = JsonSchema::array();
   for (const RestParameter& parameter : operation.parameters) json["parameters"].push_back(ToJson(parameter));
   if (operation.HasTag())
@@ -88,12 +91,19 @@ JsonSchema OpenApiDocument(const RestApi& api) {
       {"schemas", api.schemas},
       {"responses", responses},
       {"securitySchemes",
-       {{kSecurity,
+       {{kTokenScheme,
          {{"type", "http"},
           {"scheme", "bearer"},
           {"description",
            "A token with one of the roles viewer, member, operator and admin, each of which may do what the "
-           "ones before it may. The role of an operation is the least that it takes."}}}}}};
+           "ones before it may. The role of an operation is the least that it takes."}}},
+        {kSessionScheme,
+         {{"type", "apiKey"},
+          {"in", "cookie"},
+          {"name", "attune_session"},
+          {"description",
+           "A browser's session (POST /v1/session), by TLS with __Host- before its name. What changes "
+           "something also has the header X-CSRF-Token."}}}}}};
   return document;
 }
 

@@ -13,6 +13,7 @@ RestApi MakeRestApi(const RestParts& parts) {
   AddJobResultOperations(parts, api);
   AddUploadOperations(parts, api);
   AddDeviceOperations(parts, api);
+  AddSessionOperations(parts, api);
   AddTokenOperations(parts, api);
   const auto document = std::make_shared<HttpResponse>();
   api.operations.push_back(

@@ -3,9 +3,11 @@
 #define ATTUNE_SERVICE_REST_OPERATIONS_H_
 
 #include "fleet/server/dispatcher.h"
+#include "service/rest/callers.h"
 #include "service/rest/job_events.h"
 #include "service/rest/operation.h"
 #include "service/rest/service_store.h"
+#include "service/rest/session_store.h"
 #include "service/rest/uploads.h"
 #include "service/server/job_desk.h"
 
@@ -14,6 +16,8 @@ namespace attune {
 // What operations act on.
 struct RestParts {
   ServiceStore& store;
+  SessionStore& sessions;
+  Callers& callers;
   Uploads& uploads;
   JobDesk& jobs;
   JobEvents& events;
@@ -24,6 +28,7 @@ struct RestParts {
 RestApi MakeRestApi(const RestParts& parts);
 
 // Each adds its operations and their schemas.
+void AddSessionOperations(const RestParts& parts, RestApi& api);
 void AddTokenOperations(const RestParts& parts, RestApi& api);
 void AddUploadOperations(const RestParts& parts, RestApi& api);
 void AddJobOperations(const RestParts& parts, RestApi& api);

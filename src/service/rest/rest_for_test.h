@@ -19,6 +19,7 @@
 #include "service/rest/gate.h"
 #include "service/rest/operations.h"
 #include "service/rest/sqlite_service_store.h"
+#include "service/rest/sqlite_session_store.h"
 #include "service/runner/runner_for_test.h"
 #include "service/server/job_server.h"
 
@@ -39,11 +40,13 @@ class RestTest : public ::testing::Test {
           return made;
         }),
         store_(*SqliteServiceStore::Open(fleet_.folder().path() + "/service.db")),
+        sessions_(*SqliteSessionStore::Open(fleet_.folder().path() + "/sessions.db")),
         blobs_(*BlobStore::Open(fleet_.folder().path() + "/uploads", {})),
         uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
         events_(jobs_->desk(), /*look_seconds=*/0.01),
-        gate_(*store_, {.at_once = 10'000, .seconds_each = 1e-4}),
-        api_(MakeRestApi({*store_, uploads_, jobs_->desk(), events_, *dispatcher_})),
+        callers_(*store_, *sessions_),
+        gate_(callers_, {.at_once = 10'000, .seconds_each = 1e-4}),
+        api_(MakeRestApi({*store_, *sessions_, callers_, uploads_, jobs_->desk(), events_, *dispatcher_})),
         router_(RouterOf(api_, gate_)) {
     EXPECT_TRUE(events_.Begin().ok());
     document_ = Json::parse(Ask("", "GET", "/v1/openapi.json").body);
@@ -160,9 +163,11 @@ class RestTest : public ::testing::Test {
   Dispatcher* dispatcher_ = nullptr;
   FleetOfTest fleet_;
   std::unique_ptr<ServiceStore> store_;
+  std::unique_ptr<SessionStore> sessions_;
   std::unique_ptr<BlobStore> blobs_;
   Uploads uploads_;
   JobEvents events_;
+  Callers callers_;
   Gate gate_;
   const RestApi api_;
   const HttpRouter router_;

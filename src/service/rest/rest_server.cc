@@ -8,6 +8,7 @@
 #include "service/rest/local_tokens.h"
 #include "service/rest/operations.h"
 #include "service/rest/sqlite_service_store.h"
+#include "service/rest/sqlite_session_store.h"
 
 namespace attune {
 namespace {
@@ -17,16 +18,19 @@ constexpr int kThreads = 8;  // that answer; most requests wait for the schedule
 class RestServer final : public FleetExtension {
  public:
   RestServer(const RestServerOptions& options, std::unique_ptr<JobServer> jobs,
-             std::unique_ptr<ServiceStore> store, std::unique_ptr<BlobStore> blobs,
-             const FleetServerParts& parts)
+             std::unique_ptr<ServiceStore> store, std::unique_ptr<SessionStore> sessions,
+             std::unique_ptr<BlobStore> blobs, const FleetServerParts& parts)
       : options_(options),
         jobs_(std::move(jobs)),
         store_(std::move(store)),
+        sessions_(std::move(sessions)),
         blobs_(std::move(blobs)),
         uploads_(*store_, *blobs_, options.uploads),
         events_(jobs_->desk()),
-        gate_(*store_, options.requests),
-        api_(MakeRestApi({*store_, uploads_, jobs_->desk(), events_, parts.dispatcher})) {}
+        callers_(*store_, *sessions_, options.tls.has_value()),
+        gate_(callers_, options.requests),
+        api_(MakeRestApi(
+            {*store_, *sessions_, callers_, uploads_, jobs_->desk(), events_, parts.dispatcher})) {}
 
   grpc::Service& service() override { return jobs_->service(); }
   void AddMetrics(MetricsText& text) const override { jobs_->AddMetrics(text); }
@@ -52,9 +56,11 @@ class RestServer final : public FleetExtension {
   const RestServerOptions options_;
   const std::unique_ptr<JobServer> jobs_;
   const std::unique_ptr<ServiceStore> store_;
+  const std::unique_ptr<SessionStore> sessions_;
   const std::unique_ptr<BlobStore> blobs_;
   Uploads uploads_;
   JobEvents events_;
+  Callers callers_;
   Gate gate_;
   const RestApi api_;
   std::unique_ptr<HttpServer> http_;
@@ -68,14 +74,16 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   ASSIGN_OR_RETURN(std::unique_ptr<JobServer> job_server, MakeJobServer(jobs, parts));
   ASSIGN_OR_RETURN(std::unique_ptr<ServiceStore> store,
                    SqliteServiceStore::Open(ServiceStorePath(options.folder)));
+  ASSIGN_OR_RETURN(std::unique_ptr<SessionStore> sessions,
+                   SqliteSessionStore::Open(options.folder + "/sessions.db"));
   // Nobody's files go because others need the room: a tenant has his quota.
   ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> blobs,
                    BlobStore::Open(options.folder + "/uploads",
                                    {.most_bytes = INT64_MAX,
                                     .most_blob_bytes = options.uploads.most_bytes,
                                     .most_partial_bytes = options.uploads.most_tenant_bytes}));
-  return std::make_unique<RestServer>(options, std::move(job_server), std::move(store), std::move(blobs),
-                                      parts);
+  return std::make_unique<RestServer>(options, std::move(job_server), std::move(store), std::move(sessions),
+                                      std::move(blobs), parts);
 }
 
 }  // namespace attune

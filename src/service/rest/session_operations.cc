@@ -1,0 +1,106 @@
+// Sessions of the page: begun with a token, shown, ended.
+#include <utility>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "service/rest/operations.h"
+#include "service/rest/problems.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kMostBodyBytes = 4 << 10;
+
+JsonSchema OrNull(const char* type) { return {{"type", {type, "null"}}}; }
+
+JsonSchema SessionSchema() {
+  return ObjectSchema(
+      {{"name", OrNull("string")},
+       {"tenant", OrNull("string")},
+       {"role", OrNull("string")},
+       {"csrf_token", OrNull("string")},
+       {"expires_ms", OrNull("integer")},
+       {"logins", ListSchema(ObjectSchema({{"name", TextSchema()}, {"path", TextSchema()}}))}});
+}
+
+JsonSchema ToJson(const KnownSession* known) {
+  JsonSchema json = {{"name", nullptr},       {"tenant", nullptr},     {"role", nullptr},
+                     {"csrf_token", nullptr}, {"expires_ms", nullptr}, {"logins", JsonSchema::array()}};
+  if (known == nullptr) return json;
+  json["name"] = known->session.name;
+  json["tenant"] = known->session.tenant;
+  json["role"] = Name(known->session.role);
+  json["csrf_token"] = known->csrf_token;
+  json["expires_ms"] = known->session.expires_ms;
+  return json;
+}
+
+HttpResponse Told(const KnownSession* known, int status) {
+  HttpResponse response = JsonResponse(ToJson(known), status);
+  response.headers["Cache-Control"] = "no-store";
+  return response;
+}
+
+absl::StatusOr<HttpResponse> Begin(Callers& callers, const RestCall& call) {
+  const auto begun = callers.BeginByToken(call.body["token"].get<std::string>());
+  if (absl::IsUnauthenticated(begun.status()))
+    return UnauthorizedProblem("invalid_token", begun.status().message());
+  RETURN_IF_ERROR(begun.status());
+  Log(LogLevel::kInfo, "session begins", "session", begun->known.session.id, "tenant",
+      begun->known.session.tenant);
+  HttpResponse response = Told(&begun->known, 201);
+  response.headers["Set-Cookie"] = begun->cookie;
+  return response;
+}
+
+absl::StatusOr<HttpResponse> Show(Callers& callers, const RestCall& call) {
+  ASSIGN_OR_RETURN(const auto known, callers.FindSession(call.request));
+  return Told(known ? &*known : nullptr, 200);
+}
+
+absl::StatusOr<HttpResponse> End(const RestParts& parts, const RestCall& call) {
+  const absl::Status ended = parts.sessions.EndSession(call.caller.id, call.caller.tenant);
+  // A token that asks has no session.
+  if (!absl::IsNotFound(ended)) RETURN_IF_ERROR(ended);
+  HttpResponse response = {.status = 204};
+  response.headers["Set-Cookie"] = parts.callers.ForgottenCookie();
+  return response;
+}
+
+}  // namespace
+
+void AddSessionOperations(const RestParts& parts, RestApi& api) {
+  Callers& callers = parts.callers;
+  const RestHeader cookie = {"Set-Cookie", "The session, which scripts of the page cannot read"};
+  api.schemas["Session"] = SessionSchema();
+  api.operations.push_back(
+      {.id = "beginSession",
+       .method = "POST",
+       .path = "/v1/session",
+       .summary = "Begins a session for a browser, which ends with the token.",
+       .role = std::nullopt,
+       .body = ObjectSchema({{"token", {{"type", "string"}, {"minLength", 1}, {"maxLength", 200}}}}),
+       .most_body_bytes = kMostBodyBytes,
+       .answers =
+           {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Session"), .headers = {cookie}}},
+       .problems = {401},
+       .handler = [&callers](const RestCall& call) { return Begin(callers, call); }});
+  api.operations.push_back(
+      {.id = "getSession",
+       .method = "GET",
+       .path = "/v1/session",
+       .summary =
+           "The session of the request's cookie, with nulls if there is none; and where one can log in.",
+       .role = std::nullopt,
+       .answers = {{.help = "The session", .schema = SchemaNamed("Session")}},
+       .handler = [&callers](const RestCall& call) { return Show(callers, call); }});
+  api.operations.push_back({.id = "endSession",
+                            .method = "DELETE",
+                            .path = "/v1/session",
+                            .summary = "Ends the session of the request's cookie.",
+                            .answers = {{.status = 204, .help = "It has ended", .headers = {cookie}}},
+                            .handler = [parts](const RestCall& call) { return End(parts, call); }});
+}
+
+}  // namespace attune
