@@ -19,6 +19,7 @@ BACK = ["target", "device", "tensor", "lower", "plan", "codegen", "artifact"]
 MAY_INCLUDE = {
     "base": [],
     "base/sqlite": ["base"],
+    "base/sql": ["base", "base/sqlite"],
     "graph": ["base"],
     "import": EARLY,
     "reference": EARLY,
@@ -46,24 +47,24 @@ MAY_INCLUDE = {
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
     "measure": ["base", "device", "runtime/device.h", "attune/attune.h", "artifact/artifact.h"],
     "http": ["base"],
-    "fleet": ["base", "base/sqlite", "http", "job", "sched", "device", "measure"],
+    "fleet": ["base", "base/sqlite", "base/sql", "http", "job", "sched", "device", "measure"],
     "tune/task": EARLY + ["reference", "tensor", "target", "lower", "plan", "compile", "measure"],
     "tune/search": ["base", "tune/task"],
     "tune/records": ["base", "base/sqlite", "lower", "plan", "measure", "tune/task"],
     "tune/cost_model": ["base", "tensor", "target", "tune/task", "tune/records"],
     "tune/job": ["base", "target", "device", "lower", "plan", "compile", "job", "measure"] + TUNER,
     "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export", "io"] + TUNER,
-    "jobs": ["base", "base/sqlite", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
+    "jobs": ["base", "base/sqlite", "base/sql", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
-    "service": ["base", "base/sqlite", "device", "measure", "job", "sched", "jobs", "fleet"],
+    "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet"],
     "service/models": ["base", "graph", "lower", "target", "device", "api", "tune/job", "tune/task"],
-    "service/rest": ["base", "base/sqlite", "http", "device", "jobs", "fleet", "service"],
+    "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "fleet", "service"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
-    "cli": ["base", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service", "service/rest",
+    "cli": ["base", "base/sql", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service", "service/rest",
             "sweep"],
 }
 

@@ -17,7 +17,7 @@ packages=(
   llvm-19-dev liblld-19-dev zlib1g-dev libzstd-dev libxml2-dev
   # what the other folders use
   libabsl-dev libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc nlohmann-json3-dev libssl-dev
-  libjpeg-dev libpng-dev libcli11-dev libspdlog-dev libsqlite3-dev libyaml-cpp-dev libxgboost-dev libmimalloc-dev
+  libjpeg-dev libpng-dev libcli11-dev libspdlog-dev libsqlite3-dev libpq-dev libyaml-cpp-dev libxgboost-dev libmimalloc-dev
   # what the fleet serves HTTP with, and intervals are computed with
   libboost-dev
   # what model files are read with
@@ -28,7 +28,7 @@ packages=(
   python3-dev dpkg-dev
 )
 case ${1:-} in
-  tests) packages+=(slurmctld slurmd slurm-client munge pkgconf lintian) ;;
+  tests) packages+=(postgresql slurmctld slurmd slurm-client munge pkgconf lintian) ;;
   images) packages+=(buildah mmdebstrap) ;;
 esac
 
@@ -75,7 +75,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
   # Nor are they to start with the machine, unless somebody had them before.
   for package in "${missing[@]}"; do
-    case $package in munge | slurmctld | slurmd) as_root systemctl disable --quiet "$package" 2>/dev/null || true ;; esac
+    case $package in munge | slurmctld | slurmd | postgresql) as_root systemctl disable --quiet "$package" 2>/dev/null || true ;; esac
   done
 fi
 

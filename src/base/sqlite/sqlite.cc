@@ -257,6 +257,9 @@ std::string SqliteStatement::Bytes(int column) const {
           static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
+int SqliteStatement::columns() const { return sqlite3_data_count(statement_.get()); }
+int SqliteStatement::Type(int column) const { return sqlite3_column_type(statement_.get(), column); }
+
 void SqliteStatement::Reset() {
   sqlite3_reset(statement_.get());
   sqlite3_clear_bindings(statement_.get());
