@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/backoff.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "fleet/client/backoff.h"
 #include "fleet/client/send_pieces.h"
 #include "fleet/client/server_call.h"
 #include "fleet/wire/channel.h"

@@ -1,6 +1,7 @@
 #include "service/runner/job_runner.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -9,7 +10,6 @@
 #include "device/codec.h"
 #include "device/host.h"
 #include "device/pin_tree.h"
-#include "fleet/client/backoff.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/wire/rpc_status.h"
 #include "service/runner/runner_connection.h"

@@ -1,6 +1,6 @@
 // Pauses between attempts to connect to a server.
-#ifndef ATTUNE_FLEET_CLIENT_BACKOFF_H_
-#define ATTUNE_FLEET_CLIENT_BACKOFF_H_
+#ifndef ATTUNE_BASE_BACKOFF_H_
+#define ATTUNE_BASE_BACKOFF_H_
 
 #include <algorithm>
 #include <chrono>
@@ -21,10 +21,10 @@ class Backoff {
     pause_ = std::min(2 * pause_, kMostSeconds);
     return pause;
   }
-  // Waits so long, or until `is_over`, which is asked again and again.
+  // Waits so long, but at least `at_least` seconds, or until `is_over`, which is asked again and again.
   template <typename IsOver>
-  void Pause(const IsOver& is_over) {
-    const double seconds = Next();
+  void Pause(const IsOver& is_over, double at_least = 0) {
+    const double seconds = std::max(Next(), at_least);
     for (const Stopwatch waiting; waiting.Seconds() < seconds && !is_over();)
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kPollSeconds, seconds)));
   }
@@ -40,4 +40,4 @@ class Backoff {
 
 }  // namespace attune
 
-#endif  // ATTUNE_FLEET_CLIENT_BACKOFF_H_
+#endif  // ATTUNE_BASE_BACKOFF_H_
