@@ -38,7 +38,9 @@ sources() { find benchmarks docs include python src tests -name '*.cc' -o -name 
 build() {
   local preset=${1:-release}
   tools/setup.sh
-  cmake --preset "$preset" -Wno-dev >&2
+  local page=()
+  [ "$preset" = release ] && page=(-DATTUNE_PAGE=ON)
+  cmake --preset "$preset" -Wno-dev "${page[@]}" >&2
   cmake --build --preset "$preset" "${@:2}" >&2
 }
 

@@ -59,7 +59,8 @@ MAY_INCLUDE = {
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet"],
     "service/models": ["base", "graph", "lower", "target", "device", "api", "tune/job", "tune/task"],
-    "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "fleet", "service"],
+    "service/page": ["base", "http"],
+    "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "fleet", "service", "service/page"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],

