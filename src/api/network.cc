@@ -10,6 +10,7 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "device/host.h"
+#include "graph/digest.h"
 #include "import/import.h"
 #include "plan/arrange.h"
 #include "reference/interpreter.h"
@@ -306,6 +307,11 @@ absl::StatusOr<std::shared_ptr<const Graph>> Network::Imported() const {
   RETURN_IF_ERROR(status());
   if (const absl::Status imported = CheckImported(); !imported.ok()) return Name(imported, state_->source);
   return state_->imported;
+}
+
+absl::StatusOr<std::string> Network::GraphDigest() const {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, Imported());
+  return attune::GraphDigest(*graph);
 }
 
 const std::string& Network::source() const { return state_->source; }

@@ -154,6 +154,8 @@ class Network {
   // Reports for people, after Optimize() and Compile().
   const std::vector<StepReport>& pass_report() const;
   const CompileReport& compile_report() const;
+  // GraphDigest() of the imported graph: the network's identity, whatever its parts are called.
+  absl::StatusOr<std::string> GraphDigest() const;
   // The imported graph, quantized after Quantize(). Fails for an artifact.
   absl::StatusOr<std::shared_ptr<const Graph>> Imported() const;
   // Set after Quantize(); otherwise nullptr.

@@ -75,6 +75,8 @@ class Job {
   virtual double RemainingSeconds() const = 0;
   // How far it is, as one short line for people: "124 trials, 3.21 → 2.90 ms".
   virtual std::string Progress() const = 0;
+  // What the job has reached so far, as a JSON object with few numbers; empty: it does not tell.
+  virtual std::string Figures() const { return ""; }
   // Once the job is done: its outcome as a JSON object.
   virtual std::string Result() const = 0;
 };

@@ -106,6 +106,7 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
   predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), ended.seconds);
   record_.position += following_.has_value() ? 1 : 0;
   record_.progress = WithoutControls(ended.progress);
+  record_.figures = ended.figures;
   if (ended.files.has_value()) record_.files = *ended.files;
   following_ = ended.next;
   job_remaining_ = ended.remaining;

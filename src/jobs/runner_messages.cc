@@ -90,6 +90,7 @@ RunnerStageEnded Decode(const proto::StageEnded& from, MessageChecks& checks) {
   ended.remaining = checks.Seconds(from.remaining());
   ended.progress = from.progress();
   ended.result = from.result();
+  ended.figures = from.figures();
   return ended;
 }
 
@@ -144,6 +145,7 @@ std::string Encode(const RunnerReport& report) {
                           to->set_remaining(ended.remaining);
                           to->set_progress(ended.progress);
                           to->set_result(ended.result);
+                          to->set_figures(ended.figures);
                         }},
              report);
   return message.SerializeAsString();

@@ -53,6 +53,7 @@ struct RunnerStageEnded {
   double remaining = 0;          // Job::RemainingSeconds()
   std::string progress;          // Job::Progress()
   std::string result;            // Job::Result(), if the job is done
+  std::string figures;           // Job::Figures()
   // All files that the job now has, if they are kept elsewhere; no part of the message.
   std::optional<std::vector<JobFile>> files = {};
 };

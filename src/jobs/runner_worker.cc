@@ -114,6 +114,7 @@ class Runner {
     ended.next = job_->Next();
     ended.remaining = std::max(0.0, job_->RemainingSeconds());
     ended.progress = job_->Progress();
+    ended.figures = job_->Figures();
     if (!ended.next.has_value()) ended.result = job_->Result();
     return ended;
   }

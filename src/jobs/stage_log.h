@@ -40,10 +40,11 @@ std::string_view Name(JobState state);
 struct JobRecord {
   JobSpec spec;
   JobState state = JobState::kUnfinished;
-  int64_t position = 0;  // how many of its stages have ended
-  std::string progress;  // Job::Progress() after the last one
-  std::string result;    // if it is done: Job::Result()
-  std::string error;     // if it has failed: why
+  int64_t position = 0;      // how many of its stages have ended
+  std::string progress;      // Job::Progress() after the last one
+  std::string result;        // if it is done: Job::Result()
+  std::string error;         // if it has failed: why
+  std::string figures = {};  // Job::Figures() after the last stage of this process's time; not stored
   // On a server: what was submitted, and what its latest stage has left.
   std::vector<JobFile> files = {};
   int64_t submitted_ms = 0, ended_ms = 0;  // since 1970, UTC; 0: not known, or it has not ended

@@ -20,6 +20,7 @@ constexpr PriorRow kRows[] = {
     {"quantization", "open", {0.0019, 0.0037, 0.0074}},
     {"quantization", "prepare", {0.49, 0.98, 2}},
     {"tuning", "", {46, 92, 180}},
+    {"tuning", "judge", {4, 5, 8}},
     {"tuning", "open", {0.094, 0.19, 0.39}},
     {"tuning", "write", {0.5, 1, 2}},
     {"mock", "open", {0.005, 0.02, 0.1}},

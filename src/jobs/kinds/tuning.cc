@@ -1,8 +1,9 @@
 // A tuning run as a job among others.
 //
-// The stages are those of the tuning run (tune/job/tuning_job.h); one more at the end compiles the tuned
-// network and writes what was asked for. Measurements are in the records as soon as they are made, so that a
-// job whose process died goes on with all of them.
+// The stages are those of the tuning run (tune/job/tuning_job.h). One more at the end compiles the tuned
+// network and writes what was asked for; on a device elsewhere, a last one runs that network often, so that
+// its latency can be promised (network_judge.h). Measurements are in the records as soon as they are made, so
+// that a job whose process died goes on with all of them.
 #include "api/tuning.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "base/output_file.h"
 #include "base/status.h"
 #include "jobs/kinds/kinds.h"
+#include "jobs/kinds/network_judge.h"
 #include "jobs/settings.h"
 #include "tune/job/report.h"
 #include "tune/job/stage.h"
@@ -32,6 +34,7 @@ struct TuningSettings {
   std::vector<std::string> shapes;
   TuneOptions tune;
   std::string output, report, json;  // files to write at the end; empty: none
+  double judge_seconds = 4;  // how long a device elsewhere runs the tuned network at least; 0: not at all
 
   bool writes() const { return !output.empty() || !report.empty() || !json.empty(); }
 };
@@ -74,6 +77,8 @@ absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
   reader.ReadPath("output", settings.output);
   reader.ReadPath("report", settings.report);
   reader.ReadPath("json", settings.json);
+  constexpr double kMostJudgeSeconds = 3600;
+  reader.Read("judge_seconds", settings.judge_seconds, 0, kMostJudgeSeconds);
   reader.ReadPath("records", settings.tune.records);
   reader.ReadPath("events", settings.tune.events);
   reader.ReadPath("replay", settings.tune.replay);
@@ -93,16 +98,20 @@ absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
 
 class NetworkTuningJob final : public Job {
  public:
-  // `is_elsewhere`: whether the device is.
+  // `elsewhere`: the device, if it is elsewhere; otherwise null.
   NetworkTuningJob(std::string id, TuningSettings settings, std::unique_ptr<NetworkTuner> tuner,
-                   bool is_elsewhere)
+                   std::shared_ptr<MeasuringService> elsewhere)
       : id_(std::move(id)),
-        is_elsewhere_(is_elsewhere),
+        elsewhere_(std::move(elsewhere)),
         settings_(std::move(settings)),
-        tuner_(std::move(tuner)),
-        is_written_(!settings_.writes()) {
+        tuner_(std::move(tuner)) {
+    if (settings_.writes()) ending_.push_back(kWrite);
+    if (elsewhere_ != nullptr && settings_.judge_seconds > 0) {
+      if (ending_.empty()) ending_.push_back(kWrite);
+      ending_.push_back(kJudge);
+    }
     // A job that is killed while it writes goes on with its run, and does not begin another.
-    if (!is_written_) tuner_->job().LeaveRunOpen();
+    if (!ending_.empty()) tuner_->job().LeaveRunOpen();
   }
 
   const std::string& id() const override { return id_; }
@@ -110,30 +119,29 @@ class NetworkTuningJob final : public Job {
   std::optional<JobStage> Next() const override {
     std::optional<JobStage> stage = tuner_->job().Next();
     // A stage that waits for a device elsewhere holds no processor meanwhile.
-    if (is_elsewhere_ && stage.has_value() && WaitsForDevice(stage->name))
+    if (elsewhere_ != nullptr && stage.has_value() && WaitsForDevice(stage->name))
       std::erase_if(stage->needs, [](const ResourceNeed& need) { return need.key == kProcessorsKey; });
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stage.has_value() || is_written_ || writes_) return stage;
-    constexpr int64_t kWriteBytes = int64_t{1} << 31;
-    JobStage write{.name = "write", .needs = {}, .memory_bytes = kWriteBytes, .seconds = {}};
-    write.needs.push_back({.key = kProcessorsKey, .amount = std::max(settings_.tune.tuning.builders, 1)});
-    return write;
+    if (stage.has_value()) return stage;
+    const size_t next = ended_ + (runs_ ? 1 : 0);
+    if (next < ending_.size()) return EndingStage(ending_[next]);
+    return std::nullopt;
   }
 
   absl::Status Run(const JobGrant& grant) override {
     if (const std::optional<JobStage> stage = tuner_->job().Next(); stage.has_value()) {
       // The device's processors are its own business.
-      const bool waits = is_elsewhere_ && WaitsForDevice(stage->name);
+      const bool waits = elsewhere_ != nullptr && WaitsForDevice(stage->name);
       return tuner_->job().Run(waits ? JobGrant() : grant);
     }
     const Stopwatch watch;
-    SetWrites(true);
-    absl::Status status = Write();
-    if (status.ok()) status = tuner_->job().FinishRun();
-    SetWrites(false);
+    SetRuns(true);
+    absl::Status status = ending_[ended_] == kWrite ? Write() : Judge();
+    if (status.ok() && ended_ + 1 == ending_.size()) status = tuner_->job().FinishRun();
+    SetRuns(false);
     const std::lock_guard<std::mutex> lock(mutex_);
-    write_seconds_ += watch.Seconds();
-    is_written_ = status.ok();
+    ending_seconds_ += watch.Seconds();
+    ended_ += status.ok() ? 1 : 0;
     return status;
   }
 
@@ -141,37 +149,65 @@ class NetworkTuningJob final : public Job {
 
   double SpentSeconds() const override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return tuner_->job().SpentSeconds() + write_seconds_;
+    return tuner_->job().SpentSeconds() + ending_seconds_;
   }
   double RemainingSeconds() const override { return tuner_->job().RemainingSeconds(); }
   std::string Progress() const override { return tuner_->job().Progress(); }
-  std::string Result() const override { return tuner_->job().Result(); }
+  std::string Figures() const override { return FiguresOf(tuner_->job().Summary()).dump(); }
+  std::string Result() const override {
+    nlohmann::ordered_json result = ToJson(tuner_->job().Summary());
+    if (!judged_.is_null()) result["judged"] = judged_;
+    return result.dump();
+  }
 
  private:
-  absl::Status Write() {
-    if (!settings_.output.empty()) {
-      ASSIGN_OR_RETURN(const Network tuned, tuner_->Compile());
-      RETURN_IF_ERROR(tuned.Save(settings_.output).status());
+  enum class Ending : uint8_t { kWrite, kJudge };
+  using enum Ending;
+
+  JobStage EndingStage(Ending ending) const {
+    constexpr int64_t kWriteBytes = int64_t{1} << 31;
+    if (ending == kWrite) {
+      JobStage write{.name = "write", .needs = {}, .memory_bytes = kWriteBytes, .seconds = {}};
+      write.needs.push_back({.key = kProcessorsKey, .amount = std::max(settings_.tune.tuning.builders, 1)});
+      return write;
     }
+    JobStage judge{.name = "judge", .needs = {}, .memory_bytes = kWriteBytes, .seconds = {}};
+    judge.needs.push_back({.key = DeviceKey(tuner_->run().run().device),
+                           .amount = settings_.tune.tuning.threads,
+                           .exclusive = true});
+    return judge;
+  }
+  absl::Status Write() {
+    ASSIGN_OR_RETURN(tuned_, tuner_->Compile());
+    if (!settings_.output.empty()) RETURN_IF_ERROR(tuned_->Save(settings_.output).status());
     if (!settings_.report.empty())
       RETURN_IF_ERROR(WriteFileAtomically(settings_.report, ReportHtml(tuner_->job().Summary())));
     if (!settings_.json.empty()) RETURN_IF_ERROR(WriteFileAtomically(settings_.json, Result() + "\n"));
     return absl::OkStatus();
   }
-  void SetWrites(bool writes) {
+  absl::Status Judge() {
+    if (tuner_->job().is_stopped()) return absl::OkStatus();
+    const TuningSummary summary = tuner_->job().Summary();
+    ASSIGN_OR_RETURN(judged_, JudgeNetwork(*tuned_, summary, settings_.judge_seconds, *elsewhere_));
+    return absl::OkStatus();
+  }
+  void SetRuns(bool runs) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    writes_ = writes;
+    runs_ = runs;
   }
 
   const std::string id_;
-  const bool is_elsewhere_;
+  const std::shared_ptr<MeasuringService> elsewhere_;
   const TuningSettings settings_;
   const std::unique_ptr<NetworkTuner> tuner_;
+  std::vector<Ending> ending_;  // the stages after those of the run
+  std::optional<Network> tuned_;
+  nlohmann::ordered_json judged_;
 
   mutable std::mutex mutex_;  // for the following
-  bool is_written_;
-  bool writes_ = false;
-  double write_seconds_ = 0;
+  size_t ended_ = 0;          // how many of `ending_` have
+  bool runs_ = false;         // whether one of them does
+  double ending_seconds_ = 0;
 };
 
 }  // namespace
@@ -195,8 +231,7 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   optimize.jobs = place.processors;
   const Network network = Network::Load(settings.model, options).Optimize(DefaultPlan(), optimize);
   ASSIGN_OR_RETURN(std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, settings.tune));
-  return std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner),
-                                            place.service != nullptr);
+  return std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner), place.service);
 }
 
 }  // namespace attune

@@ -5,7 +5,6 @@
 #include "api/named_shape.h"
 #include "api/network.h"
 #include "base/status.h"
-#include "graph/digest.h"
 #include "tune/job/lower_bound.h"
 #include "tune/task/task_text.h"
 
@@ -68,7 +67,8 @@ absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question) {
   }
   const Network network = Network::Load(question.path, options);
   ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> imported, network.Imported());
-  ModelFacts facts = {.network = GraphDigest(*imported), .target = question.target.name};
+  ModelFacts facts = {.target = question.target.name};
+  ASSIGN_OR_RETURN(facts.network, network.GraphDigest());
   AddInterface(*imported, facts);
   ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Optimize().Tasks(question.target));
   for (const TuningTask& task : tasks) {

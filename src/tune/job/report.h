@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "device/peaks.h"
+
 namespace attune {
 
 struct TaskSummary {
@@ -17,6 +19,7 @@ struct TaskSummary {
   // Seconds of one execution; 0: not measured.
   double default_seconds = 0, best_seconds = 0, bound_seconds = 0;
   std::string default_config, best_config;  // "conv_direct tile_c=2 tile_w=14"
+  std::string kernel;                       // the digest of the code of the best
   bool is_untuned() const { return best_config.empty() || best_config == default_config; }
   int64_t trials = 0, failed = 0;
   int64_t transferred = 0;  // records of earlier runs that counted as trials
@@ -44,6 +47,7 @@ struct TuningSummary {
   // Seconds of one inference, measured interleaved; 0: not measured.
   double untuned_seconds = 0, tuned_seconds = 0;
   double peak_gflops = 0;  // of the device, on so many threads; 0: not measured
+  Peaks peaks;             // likewise
   double elapsed_seconds = 0;
   double seconds_left = 0;  // 0: unknown, or none
   int64_t trials = 0;

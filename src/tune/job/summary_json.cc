@@ -17,6 +17,7 @@ nlohmann::ordered_json ToJson(const TuningSummary& s) {
                      {"bound_ms", t.bound_seconds * 1e3},
                      {"untuned_config", t.default_config},
                      {"tuned_config", t.best_config},
+                     {"kernel", t.kernel},
                      {"trials", t.trials},
                      {"failed", t.failed},
                      {"transferred", t.transferred}});

@@ -236,6 +236,8 @@ std::vector<Candidate> TaskTuning::ToConfirm(size_t most) const {
 
 TaskSummary TaskTuning::Summary() const {
   constexpr size_t kDescriptionBytes = 120;
+  const std::optional<Code> confirmed = ConfirmedCode();
+  const std::string baseline = baseline_.has_value() ? baseline_->code_digest : "";
   return {.description = DescribeTask(task_.text, kDescriptionBytes),
           .digest = task_.digest,
           .uses = task_.uses,
@@ -245,6 +247,7 @@ TaskSummary TaskTuning::Summary() const {
           .bound_seconds = progress_.lower_bound,
           .default_config = ToString(space_->Default().strategy, space_->Default().config),
           .best_config = best_.has_value() ? ToString(best_->strategy, best_->config) : "",
+          .kernel = confirmed.has_value() ? confirmed->best : baseline,
           .trials = trials_,
           .failed = failed_,
           .transferred = transferred_};

@@ -148,6 +148,7 @@ TuningSummary TuningJob::Summary() const {
   summary.untuned_seconds = context_.run.untuned_seconds;
   summary.tuned_seconds = context_.run.tuned_seconds;
   summary.peak_gflops = context_.peaks.gflops_per_core * context_.options.threads;
+  summary.peaks = context_.peaks;
   summary.elapsed_seconds = context_.SpentSeconds();
   summary.seconds_left = RemainingSeconds();
   summary.trials = context_.trials;

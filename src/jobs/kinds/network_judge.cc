@@ -1,0 +1,74 @@
+#include "jobs/kinds/network_judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "api/network_on_device.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "jobs/latency_judgement.h"
+#include "tune/job/recording.h"
+#include "tune/job/stage.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMillis = 1e3;
+
+// One digest of all kernels of the artifact.
+std::string KernelsDigest(const NetworkDescription& description) {
+  std::set<std::string> digests;
+  for (const KernelInfo& kernel : description.variant().kernels) digests.insert(kernel.digest);
+  return Sha256Hex(absl::StrJoin(digests, "\n"));
+}
+
+// Long enough for a judgement of the slowest runs, where that takes no minute.
+double SecondsOfRuns(double seconds, double latency) {
+  constexpr double kLongest = 60, kMoreThanLeast = 1.2;
+  return std::max(seconds, std::min(kLongest, kMoreThanLeast * kLeastRunsForP99 * latency));
+}
+
+}  // namespace
+
+absl::StatusOr<Json> JudgeNetwork(const Network& tuned, const TuningSummary& summary, double seconds,
+                                  MeasuringService& device) {
+  ASSIGN_OR_RETURN(const NetworkDescription description, tuned.Describe());
+  ASSIGN_OR_RETURN(const std::string network, tuned.GraphDigest());
+  NetworkOnDevice on_device(device);
+  ASSIGN_OR_RETURN(const std::vector<double> milliseconds,
+                   on_device.Bench(tuned, summary.threads, SecondsOfRuns(seconds, summary.tuned_seconds)));
+  if (milliseconds.empty()) return absl::UnavailableError("the device has not run the network");
+  Json judged = ToJson(JudgeLatency(milliseconds));
+  judged["network"] = network;
+  judged["kernels"] = KernelsDigest(description);
+  judged["artifact_bytes"] = description.file_bytes;
+  judged["compiler"] = description.manifest.provenance.compiler_version;
+  judged["device"] = summary.device;
+  judged["threads"] = summary.threads;
+  judged["peaks"] = ToJson(summary.peaks);
+  return judged;
+}
+
+Json FiguresOf(const TuningSummary& summary) {
+  double untuned = 0, best = 0, device = 0;
+  bool is_complete = !summary.tasks.empty();
+  for (const TaskSummary& task : summary.tasks) {
+    untuned += task.uses * task.default_seconds;
+    best += task.uses * task.best_seconds;
+    is_complete = is_complete && task.default_seconds > 0 && std::isfinite(task.best_seconds);
+  }
+  for (const auto& [stage, stage_seconds] : summary.stage_seconds)
+    if (WaitsForDevice(stage)) device += stage_seconds;
+  return {{"trials", summary.trials},
+          {"untuned_ms", is_complete ? untuned * kMillis : 0},
+          {"latency_ms", is_complete ? best * kMillis : 0},
+          {"device_seconds", device}};
+}
+
+}  // namespace attune

@@ -1,0 +1,26 @@
+// The last stage of a tuning job on a device elsewhere: its result as promises need it.
+#ifndef ATTUNE_JOBS_KINDS_NETWORK_JUDGE_H_
+#define ATTUNE_JOBS_KINDS_NETWORK_JUDGE_H_
+
+#include "absl/status/statusor.h"
+#include "api/network.h"
+#include "measure/service.h"
+#include "nlohmann/json.hpp"
+#include "tune/job/report.h"
+
+namespace attune {
+
+// Runs the tuned network for about `seconds`, longer if it is too slow for enough runs, and returns its
+// latency (latency_judgement.h) with what tells it apart from other networks: digests of the network and of
+// its kernels, names and types of inputs and outputs, the device with its peaks, the compiler. Fails as the
+// device's measurement does.
+absl::StatusOr<nlohmann::ordered_json> JudgeNetwork(const Network& tuned, const TuningSummary& summary,
+                                                    double seconds, MeasuringService& device);
+
+// What a tuning job has reached so far: {"trials", "untuned_ms", "latency_ms", "device_seconds"}. Both times
+// are sums of those of tasks; they are 0 until all were measured.
+nlohmann::ordered_json FiguresOf(const TuningSummary& summary);
+
+}  // namespace attune
+
+#endif  // ATTUNE_JOBS_KINDS_NETWORK_JUDGE_H_
