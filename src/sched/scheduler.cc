@@ -1,8 +1,13 @@
 #include "sched/scheduler.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "sched/priority_class.h"
 
 namespace attune {
 
@@ -43,7 +48,7 @@ absl::StatusOr<int64_t> Scheduler::Submit(JobFacts facts, NextStage first, doubl
   job.request.job = number;
   job.request.since = now;
   job.request.remaining = job.next.remaining;
-  used_.try_emplace(job.facts.owner, 0);
+  Join(job.facts.owner);
   rounds_.insert(0);
   Ask(number);
   return number;
@@ -106,8 +111,8 @@ absl::Status Scheduler::CheckGrantable(const JobFacts& facts, const JobStage& st
 std::vector<int64_t> Scheduler::Ungrantable() const {
   std::vector<int64_t> jobs;
   for (const auto& [name, group] : groups_) {
-    if (ledger_.HostThatCouldGrant(group.needs) >= 0) continue;
-    for (const auto& [owner, requests] : group.requests)
+    if (group.requests.empty() || ledger_.HostThatCouldGrant(group.needs) >= 0) continue;
+    for (const auto& [asker, requests] : group.requests)
       for (const auto& [key, job] : requests) jobs.push_back(job);
   }
   return jobs;
@@ -116,15 +121,27 @@ std::vector<int64_t> Scheduler::Ungrantable() const {
 void Scheduler::Release(ScheduledJob& job, double now) {
   ledger_.Release(*job.holding);
   job.holding.reset();
-  AddUsed(job.facts.owner, now - job.start);
+  AddUsed(job.facts.owner, now - job.start - job.charged);
+  AddHeld(job, job.group, -1);
 }
 
 void Scheduler::End(int64_t number) {
   const ScheduledJob& job = jobs_.at(number);
+  --owners_.at(job.facts.owner).jobs;
   dedicated_.erase(job.host);
   rounds_.erase(rounds_.find(job.request.round));
   numbers_.erase(job.facts.id);
   jobs_.erase(number);
+}
+
+// An owner who comes, or comes again, starts level with the one who has had the least: else he would go
+// first for as long as the others have worked before.
+void Scheduler::Join(const std::string& name) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [other, owner] : owners_)
+    if (owner.jobs > 0) least = std::min(least, owner.used);
+  Owner& owner = owners_[name];
+  if (owner.jobs++ == 0 && std::isfinite(least)) owner.used = std::max(owner.used, least);
 }
 
 std::string Scheduler::GroupOf(const ScheduledJob& job) const {
@@ -134,52 +151,83 @@ std::string Scheduler::GroupOf(const ScheduledJob& job) const {
   return name;
 }
 
-std::string Scheduler::OwnerOf(const ScheduledJob& job) const {
-  return strategy_->is_fair_to_owners ? job.facts.owner : "";
+Scheduler::Asker Scheduler::AskerOf(const ScheduledJob& job) const {
+  return strategy_->is_fair_to_owners ? Asker{job.facts.owner, job.facts.whole} : Asker();
 }
 
-Scheduler::Order Scheduler::HeadOf(const std::string& owner,
-                                   const std::set<std::pair<double, int64_t>>& requests) const {
-  const auto& [key, job] = *requests.begin();
-  return {strategy_->is_fair_to_owners ? used_.at(owner) : 0, key, job};
+Scheduler::Order Scheduler::HeadOf(const Group& group, const Asker& asker) const {
+  const auto& [key, number] = *group.requests.at(asker).begin();
+  if (!strategy_->is_fair_to_owners) return {0, 0, key, number};
+  double share = 0;
+  if (const auto held = group.held.find(asker.whole); held != group.held.end()) {
+    const JobFacts& facts = jobs_.at(number).facts;
+    share = static_cast<double>(held->second) / ClassOfPriority(facts.priority).weight;
+  }
+  return {owners_.at(asker.owner).used, share, key, number};
+}
+
+template <typename Change>
+void Scheduler::Move(Group& group, const Asker& asker, const Change& change) {
+  if (group.requests.contains(asker)) group.heads.erase(HeadOf(group, asker));
+  change();
+  if (group.requests.contains(asker)) group.heads.insert(HeadOf(group, asker));
 }
 
 void Scheduler::Ask(int64_t number) {
   const ScheduledJob& job = jobs_.at(number);
   Group& group = groups_[GroupOf(job)];
   group.needs = strategy_->is_coordinated ? StageNeeds::Of(job.next.stage) : StageNeeds{};
-  const std::string owner = OwnerOf(job);
-  auto& requests = group.requests[owner];
-  if (!requests.empty()) group.heads.erase(HeadOf(owner, requests));
-  requests.emplace(strategy_->key(job.request, job.facts), number);
-  group.heads.insert(HeadOf(owner, requests));
+  const Asker asker = AskerOf(job);
+  Move(group, asker, [&] { group.requests[asker].emplace(strategy_->key(job.request, job.facts), number); });
 }
 
 void Scheduler::Withdraw(int64_t number) {
   const ScheduledJob& job = jobs_.at(number);
-  const auto group = groups_.find(GroupOf(job));
-  const auto owner = group->second.requests.find(OwnerOf(job));
-  group->second.heads.erase(HeadOf(owner->first, owner->second));
-  owner->second.erase({strategy_->key(job.request, job.facts), number});
-  if (owner->second.empty()) {
-    group->second.requests.erase(owner);
-  } else {
-    group->second.heads.insert(HeadOf(owner->first, owner->second));
-  }
-  if (group->second.requests.empty()) groups_.erase(group);
+  const std::string name = GroupOf(job);
+  Group& group = groups_.at(name);
+  const Asker asker = AskerOf(job);
+  Move(group, asker, [&] {
+    auto& requests = group.requests.at(asker);
+    requests.erase({strategy_->key(job.request, job.facts), number});
+    if (requests.empty()) group.requests.erase(asker);
+  });
+  DropIfUnused(name);
+}
+
+void Scheduler::DropIfUnused(const std::string& name) {
+  const auto group = groups_.find(name);
+  if (group->second.requests.empty() && group->second.held.empty()) groups_.erase(group);
 }
 
 void Scheduler::AddUsed(const std::string& owner, double seconds) {
-  double& used = used_[owner];
-  for (auto& [name, group] : groups_) {
-    const auto requests = strategy_->is_fair_to_owners ? group.requests.find(owner) : group.requests.end();
-    if (requests == group.requests.end()) continue;
-    Order head = HeadOf(owner, requests->second);
-    group.heads.erase(head);
-    std::get<0>(head) += seconds;
-    group.heads.insert(head);
+  double& used = owners_.at(owner).used;
+  if (!strategy_->is_fair_to_owners) {
+    used += seconds;
+    return;
   }
+  // The heads of all his jobs that ask move by the same.
+  const auto each = [&](const auto& change) {
+    for (auto& [name, group] : groups_) {
+      for (auto asker = group.requests.lower_bound({owner, ""});
+           asker != group.requests.end() && asker->first.owner == owner; ++asker)
+        change(group, HeadOf(group, asker->first));
+    }
+  };
+  each([](Group& group, const Order& head) { group.heads.erase(head); });
   used += seconds;
+  each([](Group& group, const Order& head) { group.heads.insert(head); });
+}
+
+void Scheduler::AddHeld(const ScheduledJob& job, const std::string& name, int64_t stages) {
+  const std::string& whole = job.facts.whole;
+  if (whole.empty()) return;
+  Group& group = groups_[name];
+  Move(group, AskerOf(job), [&] {
+    int64_t& held = group.held[whole];
+    held += stages;
+    if (held == 0) group.held.erase(whole);
+  });
+  DropIfUnused(name);
 }
 
 ScheduleState Scheduler::State() const {
@@ -205,12 +253,22 @@ std::vector<StageStart> Scheduler::Decide(double now) {
   std::vector<Holding> reserved;
   // The first request of each group that may still be granted something.
   std::set<std::pair<Order, std::string>> heads;
-  for (const auto& [name, group] : groups_) heads.emplace(*group.heads.begin(), name);
+  const auto add = [&](const std::string& name) {
+    const auto group = groups_.find(name);
+    if (group != groups_.end() && !group->second.heads.empty())
+      heads.emplace(*group->second.heads.begin(), name);
+  };
+  for (const auto& [name, group] : groups_) add(name);
   const ScheduleState state = State();
   while (!heads.empty()) {
     const auto [order, name] = *heads.begin();
     heads.erase(heads.begin());
-    const int64_t number = std::get<2>(order);
+    if (*groups_.at(name).heads.begin() != order) {
+      // What was granted since has moved it.
+      add(name);
+      continue;
+    }
+    const int64_t number = std::get<3>(order);
     ScheduledJob& job = jobs_.at(number);
     if (strategy_->may_start != nullptr && !strategy_->may_start(job.request, state)) continue;
     const StageNeeds& needs = groups_.at(name).needs;
@@ -224,10 +282,13 @@ std::vector<StageStart> Scheduler::Decide(double now) {
     }
     Withdraw(number);
     job.holding = holding;
+    job.group = name;
     job.start = now;
+    job.charged = job.next.stage.seconds.median;
+    AddUsed(job.facts.owner, job.charged);
+    AddHeld(job, name, 1);
     starts.push_back({number, *std::move(holding)});
-    if (const auto group = groups_.find(name); group != groups_.end())
-      heads.emplace(*group->second.heads.begin(), name);
+    add(name);
   }
   for (const Holding& parts : reserved) ledger_.Release(parts);
   return starts;

@@ -87,18 +87,31 @@ class Scheduler {
     NextStage next;
     StageRequest request;
     std::optional<Holding> holding;  // while the stage runs
+    std::string group;               // of the request that it was granted for
     double start = 0;
-    int host = -1;  // that is dedicated to it
+    double charged = 0;  // what its owner was charged for the stage that runs, in seconds
+    int host = -1;       // that is dedicated to it
   };
-  // The order in which requests are granted: by what their owner's stages took, if the strategy is fair to
-  // owners; by the strategy's key; by job.
-  using Order = std::tuple<double, double, int64_t>;
-  // Requests with the same needs. Those of one owner are in the order of their keys; the first of each owner
+  // Requests are kept by who asks: an owner, or one of his jobs that has parts. Both are empty if the
+  // strategy is not fair to owners.
+  struct Asker {
+    std::string owner, whole;
+    auto operator<=>(const Asker&) const = default;
+  };
+  // The order in which requests are granted: by what their owner's stages took, and by how much of the same
+  // the job has now, if the strategy is fair to owners; by the strategy's key; by job.
+  using Order = std::tuple<double, double, double, int64_t>;
+  // Requests with the same needs. Those of one asker are in the order of their keys; the first of each asker
   // is among the heads.
   struct Group {
     StageNeeds needs;
-    std::map<std::string, std::set<std::pair<double, int64_t>>> requests;  // (key, job) by owner
-    std::set<Order> heads;
+    std::map<Asker, std::set<std::pair<double, int64_t>>> requests = {};  // (key, job)
+    std::map<std::string, int64_t> held = {};  // how many stages of a job with parts hold such resources
+    std::set<Order> heads = {};
+  };
+  struct Owner {
+    double used = 0;   // seconds that his stages took, and those that run are predicted to take
+    int64_t jobs = 0;  // that have not ended
   };
 
   ScheduleState State() const;
@@ -106,15 +119,23 @@ class Scheduler {
   absl::Status CheckGrantable(const JobFacts& facts, const JobStage& stage, int host) const;
   // The job asks for this stage, or ends if no host could ever grant it.
   absl::Status AskFor(int64_t number, NextStage next, int64_t round, double now);
+  // One more job of this owner.
+  void Join(const std::string& owner);
   std::string GroupOf(const ScheduledJob& job) const;
-  // The owner by which the job's requests are kept; empty if the strategy is not fair to owners.
-  std::string OwnerOf(const ScheduledJob& job) const;
-  // The place of an owner's first request.
-  Order HeadOf(const std::string& owner, const std::set<std::pair<double, int64_t>>& requests) const;
+  Asker AskerOf(const ScheduledJob& job) const;
+  // The place of an asker's first request.
+  Order HeadOf(const Group& group, const Asker& asker) const;
   void Ask(int64_t number);
   void Withdraw(int64_t number);
+  // Forgets the group if nobody asks for its resources or counts them.
+  void DropIfUnused(const std::string& group);
+  // Makes a change that moves the first request of this asker within the group.
+  template <typename Change>
+  void Move(Group& group, const Asker& asker, const Change& change);
   // Adds to what an owner's stages took.
   void AddUsed(const std::string& owner, double seconds);
+  // Adds to how much of the group's resources the job has together with its other parts.
+  void AddHeld(const ScheduledJob& job, const std::string& group, int64_t stages);
   std::optional<Holding> Grant(ScheduledJob& job, const StageNeeds& needs);
   // The job's stage has ended, in whichever way.
   void Release(ScheduledJob& job, double now);
@@ -125,9 +146,9 @@ class Scheduler {
   std::map<int64_t, ScheduledJob> jobs_;
   std::map<std::string, int64_t> numbers_;  // by id
   std::map<std::string, Group> groups_;
-  std::multiset<int64_t> rounds_;       // of all jobs
-  std::map<std::string, double> used_;  // seconds that each owner's stages took
-  std::set<int> dedicated_;             // hosts
+  std::multiset<int64_t> rounds_;  // of all jobs
+  std::map<std::string, Owner> owners_;
+  std::set<int> dedicated_;  // hosts
   int64_t num_submitted_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "sched/simulation.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <queue>
@@ -15,8 +16,11 @@ namespace {
 class Simulator {
  public:
   Simulator(const std::vector<SimulatedJob>& jobs, const SchedulingStrategy& strategy, const Clock& clock)
-      : jobs_(jobs), clock_(clock), scheduler_(strategy), current_(jobs.size()) {
-    for (const SimulatedJob& job : jobs) {
+      : jobs_(jobs), clock_(clock), scheduler_(strategy), current_(jobs.size()), followers_(jobs.size()) {
+    for (size_t index = 0; index < jobs.size(); ++index) {
+      const SimulatedJob& job = jobs[index];
+      current_[index].before = std::ssize(job.after);
+      for (const size_t before : job.after) followers_.at(before).push_back(index);
       // Sums from the end, so that a job of many stages is not added up for each.
       std::vector<double>& sums = remaining_.emplace_back(job.stages.size());
       double sum = 0;
@@ -27,7 +31,8 @@ class Simulator {
 
   absl::StatusOr<SimulationResult> Run(const std::vector<HostResources>& hosts) {
     for (const HostResources& host : hosts) scheduler_.AddHost(host);
-    for (size_t job = 0; job < jobs_.size(); ++job) events_.push({jobs_[job].submitted, true, job});
+    for (size_t job = 0; job < jobs_.size(); ++job)
+      if (jobs_[job].after.empty()) events_.push({jobs_[job].submitted, true, job});
     while (!events_.empty()) {
       const double now = events_.top().time;
       for (; !events_.empty() && events_.top().time == now; events_.pop())
@@ -37,6 +42,8 @@ class Simulator {
       result_.decision_seconds.push_back(watch.Seconds());
       for (const StageStart& start : starts) Start(start, now);
     }
+    for (size_t job = 0; job < jobs_.size(); ++job)
+      if (current_[job].before > 0) return InvalidInput("job \"", jobs_[job].facts.id, "\" waits for itself");
     return std::move(result_);
   }
 
@@ -54,6 +61,7 @@ class Simulator {
     int64_t number = 0;  // the scheduler's
     size_t stage = 0;
     double asked = 0;
+    int64_t before = 0;  // jobs that have to end first
   };
 
   NextStage Next(size_t job) const {
@@ -86,6 +94,9 @@ class Simulator {
       const std::optional<double> deadline = jobs_[job].facts.deadline;
       result_.missed_deadlines += deadline.has_value() && now > *deadline;
       indices_.erase(current.number);
+      for (const size_t follower : followers_[job])
+        if (--current_[follower].before == 0)
+          events_.push({std::max(now, jobs_[follower].submitted), true, follower});
     }
     return scheduler_.Done(current.number, std::move(next), now);
   }
@@ -95,6 +106,7 @@ class Simulator {
   Scheduler scheduler_;
   std::vector<std::vector<double>> remaining_;  // for each job and stage
   std::vector<Current> current_;                // for each job
+  std::vector<std::vector<size_t>> followers_;  // for each job, those that wait for it
   std::map<int64_t, size_t> indices_;           // of jobs, by the scheduler's number
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   SimulationResult result_;

@@ -27,6 +27,8 @@ struct SimulatedJob {
   JobFacts facts;
   double submitted = 0;
   std::vector<SimulatedStage> stages;  // at least one
+  // Jobs, by index, that have to end before it is submitted: the parts of a job before what follows them.
+  std::vector<size_t> after = {};
 };
 
 // One stage as it ran.
@@ -46,7 +48,8 @@ struct SimulationResult {
   double Waiting(double q) const;
 };
 
-// Deterministic, but for decision_seconds, which `clock` times. Fails if a stage can never be granted.
+// Deterministic, but for decision_seconds, which `clock` times. Fails if a stage can never be granted, or if
+// jobs wait for one another.
 absl::StatusOr<SimulationResult> Simulate(const std::vector<SimulatedJob>& jobs,
                                           const std::vector<HostResources>& hosts,
                                           const SchedulingStrategy& strategy,

@@ -19,6 +19,8 @@ struct JobFacts {
   std::string owner = {};
   int priority = 0;                     // higher goes first
   std::optional<double> deadline = {};  // on the scheduler's clock, in seconds
+  // The job that this is a part of, whose parts run at the same time; empty: it is no part.
+  std::string whole = {};
 };
 
 // A stage that a job asks to run.
@@ -46,7 +48,9 @@ struct SchedulingStrategy {
   // Whether a request may be granted now, resources aside; null: always. If one is held back, so are all with
   // larger keys.
   bool (*may_start)(const StageRequest& request, const ScheduleState& state) = nullptr;
-  // Whether each owner's jobs together get as much as another owner's; keys decide within an owner.
+  // Whether each owner's jobs together get as much as another owner's. Within an owner, the job that has
+  // fewer of the resources goes first, relative to the weight of its class (sched/priority_class.h), so that
+  // the parts of one do not take all; then keys decide.
   bool is_fair_to_owners = false;
   // Whether each job keeps the host that it began on, for itself, until it ends.
   bool dedicates_hosts = false;

@@ -66,7 +66,8 @@ int64_t FinalPhase::ItemsOf(StageKind kind) const {
 
 // After a stop request, skip all stages, since nobody wants to wait for them.
 StageKind FinalPhase::next() const {
-  if (context_.is_stopped() || !context_.options.use_defaults) return StageKind::kFinish;
+  const bool is_searched_alone = !context_.options.use_defaults || context_.options.part.is_part();
+  if (context_.is_stopped() || is_searched_alone) return StageKind::kFinish;
   if (!confirming_.empty()) return StageKind::kConfirmTime;
   if (!is_compared_) {
     if (!Unconfirmed().empty()) return StageKind::kConfirmBuild;

@@ -9,6 +9,18 @@
 
 namespace attune {
 
+// A job may be split into parts that search at the same time: each its share of the tasks and of the
+// candidates of large ones (tune/job/part_plan.h). When all have ended, the whole job confirms what they
+// found and measures the network.
+struct JobPart {
+  int count = 1;  // how many parts there are; 1: the job is not split
+  int index = 0;  // of this part, from 1; 0: the whole job
+
+  bool is_part() const { return count > 1 && index > 0; }
+  // Whether it only confirms what its parts have found.
+  bool combines() const { return count > 1 && index == 0; }
+};
+
 struct TuningOptions {
   std::string search = "annealing";  // a name in search.h's table
   int threads = 1;                   // the tuned network will run on so many
@@ -38,6 +50,7 @@ struct TuningOptions {
   // strategies.
   bool use_defaults = true;
   bool retry_layouts = true;  // choose layouts again after the tasks are tuned
+  JobPart part = {};          // limits are those of all parts together
 };
 
 }  // namespace attune

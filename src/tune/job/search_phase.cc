@@ -10,6 +10,7 @@
 #include "tune/job/budget.h"
 #include "tune/job/final_phase.h"
 #include "tune/job/lower_bound.h"
+#include "tune/job/part_plan.h"
 #include "tune/records/record_chooser.h"
 #include "tune/task/reference_data.h"
 
@@ -96,9 +97,23 @@ absl::Status SearchPhase::ChooseLayouts() {
   }
   if (options.cold_bytes == 0 && options.cache == CacheMode::kNetwork)
     options.cold_bytes = ConstantBytes(tasks);
+  return TakeTasks(std::move(tasks));
+}
+
+absl::Status SearchPhase::TakeTasks(std::vector<TuningTask> tasks) {
+  TuningOptions& options = context_.options;
+  PartShare share(tasks.size(), Slice());
+  if (options.part.is_part()) {
+    const std::vector<double> weights = SearchWeights(tasks);
+    const std::vector<PartShare> shares = PlanParts(weights, options.part.count);
+    share = shares[static_cast<size_t>(options.part.index - 1)];
+    if (options.trials > 0)
+      options.trials = TrialsOfPart(options.trials, weights, shares, options.part.index - 1);
+  }
   for (size_t i = 0; i < tasks.size(); ++i) {
-    ASSIGN_OR_RETURN(context_.tasks.emplace_back(),
-                     TaskTuning::Create(std::move(tasks[i]), context_.target, options, options.seed + i));
+    if (!share[i]) continue;
+    ASSIGN_OR_RETURN(context_.tasks.emplace_back(), TaskTuning::Create(std::move(tasks[i]), context_.target,
+                                                                       options, options.seed + i, *share[i]));
   }
   return absl::OkStatus();
 }
@@ -111,6 +126,7 @@ absl::Status SearchPhase::LoadRecords() {
         context_.tools.records->Records(
             {.task = task->task().digest, .device = context_.run.device, .threads = context_.run.threads}));
     for (const Record& record : records) {
+      if (options.part.combines() && record.run != context_.run.id) ++context_.trials;
       if (record.run != context_.run.id) continue;
       ++context_.trials;
       context_.log.ContinueAfter(record.trial);
@@ -119,7 +135,8 @@ absl::Status SearchPhase::LoadRecords() {
     // Failed candidates are not tried again, whichever run tried them, and with whatever caches.
     std::erase_if(records, [&](const Record& record) {
       const bool is_asked_for =
-          record.cache == options.cache && (record.run == context_.run.id || options.transfer_from_runs);
+          record.cache == options.cache &&
+          (record.run == context_.run.id || options.transfer_from_runs || options.part.combines());
       return record.outcome == TrialOutcome::kOk && !is_asked_for;
     });
     task->Transfer(records, context_.run.id);
@@ -162,7 +179,10 @@ absl::Status SearchPhase::Calibrate(const JobGrant& grant) {
 
 bool SearchPhase::IsOver() const {
   const TuningOptions& options = context_.options;
+  if (options.part.combines()) return true;
   if (options.trials > 0 && context_.trials >= options.trials) return true;
+  // The network is measured by the whole job.
+  if (options.part.is_part()) return options.seconds > 0 && context_.SpentSeconds() >= options.seconds;
   constexpr double kMostForTheEnd = 0.5;  // of the time
   return options.seconds > 0 &&
          context_.SpentSeconds() + std::min(FinalSeconds(context_), kMostForTheEnd * options.seconds) >=
@@ -184,6 +204,7 @@ void SearchPhase::ChooseFirst() {
   has_begun_ = true;
   const TuningOptions& options = context_.options;
   for (size_t i = 0; i < context_.tasks.size(); ++i) Choose(i, context_.tasks[i]->First());
+  if (options.part.combines()) return;
   for (size_t i = 0; i < context_.tasks.size() && options.trials_per_task != 1; ++i) {
     if (options.trials > 0 && context_.trials + std::ssize(pending_) >= options.trials) return;
     const std::vector<Candidate> others =
@@ -210,7 +231,8 @@ absl::Status SearchPhase::Select() {
       if (enough || !task->is_patient(options.patience)) task->GiveUp();
       progress.push_back(task->progress());
     }
-    const double network = InferenceSeconds(progress);
+    // A part knows its share of the network's time alone.
+    const double network = (options.part.is_part() ? options.part.count : 1) * InferenceSeconds(progress);
     const auto next = ChooseTask(progress, std::isfinite(network) ? kLeastGain * network : 0);
     if (!next.has_value()) break;
     TaskTuning& task = *tasks[next->task];
@@ -254,7 +276,7 @@ absl::StatusOr<bool> SearchPhase::Take(Attempt& attempt, const Measurement& meas
                     .build_seconds = attempt.built.seconds,
                     .measure_seconds = attempt.check.seconds + measurement.seconds};
   const bool is_reference = task.IsReference(attempt.candidate);
-  if (!is_reference) ++context_.trials;
+  if (!is_reference && !context_.options.part.combines()) ++context_.trials;
   touched_[attempt.task] = true;
   if (measurement.outcome != TrialOutcome::kOk) {
     task.AddFailure(attempt.candidate);

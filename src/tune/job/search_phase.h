@@ -38,6 +38,8 @@ class SearchPhase {
 
   // Chooses the layouts and tasks by the records.
   absl::Status ChooseLayouts();
+  // Takes the tasks, or those of this part of the job, with its share of the trials.
+  absl::Status TakeTasks(std::vector<TuningTask> tasks);
   absl::Status LoadRecords();
   // Makes the reference data of all tasks, as long as there is enough memory.
   absl::Status RecordData();

@@ -28,7 +28,8 @@ std::string FamilyOf(const TaskShape& shape, const ConfigSpace& space) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, const Target& target,
-                                                               const TuningOptions& options, uint64_t seed) {
+                                                               const TuningOptions& options, uint64_t seed,
+                                                               Slice slice) {
   const SearchStrategyInfo* search = FindSearchStrategy(options.search);
   if (search == nullptr) return InvalidInput("there is no search strategy \"", options.search, "\"");
   std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task)));
@@ -36,6 +37,9 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
   tuning->space_ = std::make_unique<ConfigSpace>(std::move(space));
   tuning->features_ = std::make_unique<CandidateFeatures>(*tuning->space_, options.threads, options.builders);
   if (!options.use_defaults) tuning->space_->HideDefaults();
+  tuning->slice_ = slice;
+  tuning->sliced_ = std::make_unique<SlicedSpace>(*tuning->space_, slice);
+  tuning->combines_ = options.part.combines();
   tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
   tuning->progress_.weight = tuning->task_.uses;
   ASSIGN_OR_RETURN(const Workload workload, tuning->task_.Analyze());
@@ -52,8 +56,9 @@ void TaskTuning::Transfer(std::span<const Record> records, const std::string& ru
     if (!found.has_value()) continue;
     Candidate candidate = *std::move(found);
     const bool ok = record.outcome == TrialOutcome::kOk, is_own = record.run == run;
-    ++(is_own ? trials_ : transferred_);
-    if (!ok && is_own) ++failed_;
+    const bool counts = is_own || combines_;
+    ++(counts ? trials_ : transferred_);
+    if (!ok && counts) ++failed_;
     times.push_back({KnownTime::KindOf(ok, record.search), ToString(candidate.strategy, candidate.config),
                      record.run, record.cache, record.timing.seconds, record.time_ms});
     if (is_own) {
@@ -63,8 +68,36 @@ void TaskTuning::Transfer(std::span<const Record> records, const std::string& ru
     }
     observed_.push_back({std::move(candidate), ok, record.timing.seconds});
   }
-  KeepKnown(times);
+  if (combines_) {
+    KeepFoundByParts(records);
+  } else {
+    KeepKnown(times);
+  }
   search_->Observe(observed_);
+}
+
+void TaskTuning::KeepFoundByParts(std::span<const Record> records) {
+  constexpr size_t kMost = 3;  // as many as are confirmed
+  std::map<std::string, double> baselines;
+  std::map<Candidate, double> ratios;  // the latest one of each; a failure has none
+  for (const Record& record : records) {
+    const std::optional<Candidate> candidate = CandidateOf(record, *space_);
+    if (!candidate.has_value()) continue;
+    const bool ok = record.outcome == TrialOutcome::kOk;
+    if (ok && *candidate == space_->Default()) baselines[record.run] = record.timing.seconds;
+    const auto baseline = baselines.find(record.run);
+    if (!ok) {
+      ratios.erase(*candidate);
+    } else if (baseline != baselines.end() && baseline->second > 0) {
+      ratios[*candidate] = record.timing.seconds / baseline->second;
+    }
+  }
+  ratios.erase(space_->Default());
+  std::vector<std::pair<double, Candidate>> faster;
+  for (const auto& [candidate, ratio] : ratios)
+    if (ratio < 1) faster.emplace_back(ratio, candidate);
+  std::ranges::sort(faster);
+  for (size_t i = 0; i < std::min(faster.size(), kMost); ++i) known_.push_back(faster[i].second);
 }
 
 // `times` are the times of the observed candidates.
@@ -98,7 +131,9 @@ std::vector<Candidate> TaskTuning::First() const {
 std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, const CostModel* model) {
   if (!known_.empty()) return std::nullopt;
   std::vector<Candidate> fitting = Fitting(others);
-  std::erase(fitting, space_->Default());
+  std::erase_if(fitting, [&](const Candidate& candidate) {
+    return candidate == space_->Default() || !slice_.Has(candidate);
+  });
   if (!fitting.empty()) {
     const std::vector<float> scores = Scores(fitting, model);
     if (scores.empty()) return fitting.front();
@@ -133,7 +168,7 @@ std::vector<Candidate> TaskTuning::Fitting(std::span<const Candidate> others) {
 void TaskTuning::Hint(std::span<const Candidate> others) { search_->Hint(Fitting(others)); }
 
 std::vector<Candidate> TaskTuning::Propose(int batch, const CostModel* model) {
-  SearchState state{.space = space_.get()};
+  SearchState state{.space = sliced_.get()};
   if (model != nullptr && model->is_trained()) {
     state.score = [this, model](std::span<const Candidate> candidates) { return Scores(candidates, model); };
   }

@@ -22,6 +22,7 @@
 #include "tune/records/record.h"
 #include "tune/search/search.h"
 #include "tune/task/similarity.h"
+#include "tune/task/sliced_space.h"
 #include "tune/task/space.h"
 
 namespace attune {
@@ -36,8 +37,10 @@ struct Baseline {
 // Not thread safe.
 class TaskTuning {
  public:
+  // Proposes candidates of this slice alone; the baseline is measured whatever its slice.
   static absl::StatusOr<std::unique_ptr<TaskTuning>> Create(TuningTask task, const Target& target,
-                                                            const TuningOptions& options, uint64_t seed);
+                                                            const TuningOptions& options, uint64_t seed,
+                                                            Slice slice = {});
 
   // Sets the roofline's lower bound for one execution, in seconds.
   void SetBound(double seconds) { progress_.lower_bound = seconds; }
@@ -114,6 +117,9 @@ class TaskTuning {
   explicit TaskTuning(TuningTask task) : task_(std::move(task)) {}
 
   void KeepKnown(std::span<const KnownTime> times);
+  // Instead, the best that any run has found, each compared with that run's baseline: the runs are the parts
+  // of this job, and their devices may differ.
+  void KeepFoundByParts(std::span<const Record> records);
   // The candidates of other tasks moved into this task's space, each once; those that do not fit are
   // dropped.
   std::vector<Candidate> Fitting(std::span<const Candidate> others);
@@ -122,6 +128,9 @@ class TaskTuning {
   TuningTask task_;
   TaskShape shape_;
   std::unique_ptr<ConfigSpace> space_;
+  Slice slice_;
+  std::unique_ptr<SlicedSpace> sliced_;  // of space_, for the search strategy
+  bool combines_ = false;                // the records are those of its parts
   std::unique_ptr<CandidateFeatures> features_;
   std::unique_ptr<SearchStrategy> search_;
   TaskProgress progress_;

@@ -11,6 +11,9 @@ TuningContext::TuningContext(const TuningOptions& options_in, TuningRun run_in, 
                              const TuningTools& tools_in)
     : options(options_in), run(std::move(run_in)), target(std::move(target_in)), tools(tools_in) {
   if (options.builders <= 0) options.builders = Processors();
+  if (options.part.is_part()) options.seconds /= options.part.count;
+  // The limits were those of its parts.
+  if (options.part.combines()) options.trials = options.trials_per_task = 0, options.seconds = 0;
 }
 
 double TuningContext::SpentSeconds() const {
