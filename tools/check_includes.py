@@ -58,15 +58,17 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet"],
-    "service/models": ["base", "graph", "lower", "target", "device", "api", "tune/job", "tune/task"],
+    "service/models": ["base", "base/sqlite", "graph", "import", "lower", "target", "device", "api", "tune/job",
+                       "tune/task", "jobs", "fleet", "service"],
     "service/page": ["base", "http"],
-    "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "fleet", "service", "service/page"],
+    "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "fleet", "service",
+                     "service/models", "service/page"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
-    "cli": ["base", "base/sql", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service", "service/rest",
-            "sweep"],
+    "cli": ["base", "base/sql", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service",
+            "service/models", "service/rest", "sweep"],
 }
 
 # The files of artifact/ that only write, and so may have dependencies.

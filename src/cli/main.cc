@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "fleet/host/device_host_worker.h"
 #include "jobs/runner_worker.h"
+#include "service/models/import_worker.h"
 #include "service/runner/elsewhere.h"
 
 namespace attune {
@@ -104,9 +105,8 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   attune::ExplainOutOfMemory("attune");
-  const attune::WorkerKind device_host = attune::DeviceHostWorker();
-  if (const std::optional<int> status =
-          attune::RunIfJobWorker(argc, argv, {&device_host, 1}, attune::MeasureElsewhere))
+  const attune::WorkerKind more[] = {attune::DeviceHostWorker(), attune::ImportWorker()};
+  if (const std::optional<int> status = attune::RunIfJobWorker(argc, argv, more, attune::MeasureElsewhere))
     return *status;
   return attune::Main(argc, argv);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "base/log.h"
 #include "base/process/message.h"
 #include "base/process/namespaces.h"
+#include "base/process/sandbox.h"
 #include "base/process/worker_process.h"
 #include "base/status.h"
 #include "device/host.h"
@@ -349,13 +349,10 @@ class MeasureWorker {
   Blobs blobs_;
 };
 
-// If the system runs out of memory, it should end a measured process rather than the tuner or other programs.
-// Those inherit this from here, since they cannot open files. They have more memory than this process, so the
-// system chooses them before it.
-void BeAmongTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
-
 // Does what needs files, and leaves them, as far as the system can.
 void PrepareForStrangers() {
+  // Measured processes inherit this from here, since they cannot open files. They have more memory than this
+  // process, so the system chooses them before it.
   BeAmongTheFirstToGo();
   HostTarget().status().IgnoreError();  // reads the sizes of the caches, which peaks depend on
   if (const absl::Status status = LeaveFiles(); !status.ok())

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <fstream>
 #include <initializer_list>
 #include <vector>
 
@@ -32,6 +34,10 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #endif
+
+// Rights of later versions of Landlock than the headers'.
+constexpr uint64_t kReferRight = uint64_t{1} << 13;     // files move between folders
+constexpr uint64_t kTruncateRight = uint64_t{1} << 14;  // files are cut by their names
 
 // From `value` on, the process receives a signal or an error; it can never have more than `most`.
 void LimitTo(int resource, int64_t value, int64_t most) {
@@ -120,6 +126,31 @@ void AllowThreads(CallFilter& filter) {
                 kAllow);
 }
 
+// All rights to files that the system's Landlock knows; those of its first version if it does not say.
+uint64_t LandlockRights() {
+  constexpr int kRefers = 2, kTruncates = 3;  // the versions from which on it knows these rights
+  constexpr uint64_t kFirstRights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+  const long version =
+      syscall(SYS_landlock_create_ruleset, nullptr, size_t{0}, LANDLOCK_CREATE_RULESET_VERSION);
+  return kFirstRights | (version >= kRefers ? kReferRight : 0) | (version >= kTruncates ? kTruncateRight : 0);
+}
+
+// Adds a rule. Returns false if the system refuses it.
+bool Allow(int rules, const AllowedFiles& files, uint64_t handled) {
+  constexpr uint64_t kReads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+  // Of files that are no folders.
+  constexpr uint64_t kOfFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                LANDLOCK_ACCESS_FS_EXECUTE | kTruncateRight;
+  struct stat status = {};
+  if (fstat(files.open, &status) != 0) return false;
+  uint64_t rights = kReads;
+  if (files.use == FileUse::kExecute) rights |= LANDLOCK_ACCESS_FS_EXECUTE;
+  if (files.use == FileUse::kChange) rights = ~uint64_t{0};
+  if (!S_ISDIR(status.st_mode)) rights &= kOfFiles;
+  const landlock_path_beneath_attr rule = {.allowed_access = rights & handled, .parent_fd = files.open};
+  return syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+}
+
 constexpr uint32_t Fails(int error) { return SECCOMP_RET_ERRNO | static_cast<uint32_t>(error); }
 
 // A global, because the handler takes no argument of ours. Set before the handler can run.
@@ -173,18 +204,21 @@ void ApplyLimits(const SandboxLimits& limits) {
   if (!kIsSanitized) LimitTo(RLIMIT_AS, AddressSpace() + limits.address_space_bytes);
 }
 
-absl::Status ForbidFiles() {
-  // A right that a ruleset handles and no rule grants is denied. These are the rights of Landlock's first
-  // version.
-  constexpr uint64_t kAllRights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
-  const landlock_ruleset_attr attributes = {.handled_access_fs = kAllRights};
+absl::Status ForbidFiles(std::span<const AllowedFiles> allowed) {
+  // A right that a ruleset handles and no rule grants is denied.
+  const uint64_t handled = LandlockRights();
+  const landlock_ruleset_attr attributes = {.handled_access_fs = handled};
   const FileDescriptor rules(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
-  if (rules.get() >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+  bool is_done = rules.get() >= 0;
+  for (const AllowedFiles& files : allowed) is_done = is_done && Allow(rules.get(), files, handled);
+  if (is_done && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
       syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0)
     return absl::OkStatus();
   return absl::ErrnoToStatus(errno, "the system cannot take this process's files away");
 }
+
+void BeAmongTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 bool ForbidSystemCalls(int in, int out) {
   CallFilter filter;

@@ -10,6 +10,7 @@
 #define ATTUNE_BASE_PROCESS_SANDBOX_H_
 
 #include <cstdint>
+#include <span>
 
 #include "absl/status/status.h"
 
@@ -24,15 +25,25 @@ struct SandboxLimits {
 // No core files, no writes to files, and `limits`. Call it before the first thread is started.
 void ApplyLimits(const SandboxLimits& limits);
 
-// From now on, this thread and those that it starts can neither open nor change a file that has a name. Files
-// that are open stay so, and anonymous ones can be opened again by /proc/self/fd. If the system has no
-// Landlock (Linux 5.13), the status says so, and nothing is forbidden.
-absl::Status ForbidFiles();
+// What a process may still do with a file, or with all that is below a folder. Each includes those before.
+enum class FileUse : uint8_t { kRead, kExecute, kChange };
+struct AllowedFiles {
+  int open = -1;  // the file or the folder, open in whatever way
+  FileUse use = FileUse::kRead;
+};
+
+// From now on, this thread, and threads and processes that it starts, can neither open nor change a file that
+// has a name, apart from `allowed`. Files that are open stay so, and anonymous ones can be opened again by
+// /proc/self/fd. If the system has no Landlock (Linux 5.13), the status says so, and nothing is forbidden.
+absl::Status ForbidFiles(std::span<const AllowedFiles> allowed = {});
 
 // From now on, threads of this process may read from `in`, write to `out`, wait for each other and exit.
 // Every other system call raises SIGSYS and is not executed. Returns false if the system has no such
 // filters.
 bool ForbidSystemCalls(int in, int out);
+
+// If the system runs out of memory, it ends this process, and those that it starts, before others.
+void BeAmongTheFirstToGo();
 
 // Whether a process may make memory executable.
 enum class LoadingCode : uint8_t { kForbidden, kAllowed };

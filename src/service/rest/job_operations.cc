@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "http/problem.h"
 #include "service/rest/job_json.h"
+#include "service/rest/job_models.h"
 #include "service/rest/operations.h"
 #include "service/rest/texts.h"
 
@@ -40,13 +41,13 @@ std::optional<JobState> KeptState(const std::string& state) {
   return JobState::kUnfinished;
 }
 
-absl::StatusOr<HttpResponse> Submitted(JobDesk& desk, Uploads& uploads, const RestCall& call,
-                                       const std::string& key) {
+absl::StatusOr<HttpResponse> Submitted(const RestParts& parts, const RestCall& call, const std::string& key) {
   proto::Submission submission;
   submission.set_key(key);
-  ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, uploads));
+  ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
+  RETURN_IF_ERROR(CheckModelOf(submission.jobs(0), call.caller.tenant, parts.models));
   ASSIGN_OR_RETURN(const auto jobs,
-                   desk.Submit(call.caller.tenant, call.caller.id, submission, uploads.blobs()));
+                   parts.jobs.Submit(call.caller.tenant, call.caller.id, submission, parts.uploads.blobs()));
   HttpResponse response = JsonResponse(ToJson(jobs.front()), 201);
   response.headers["Location"] = absl::StrCat("/v1/jobs/", jobs.front().id());
   return response;
@@ -58,7 +59,7 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   const std::string key = call.Text("Idempotency-Key");
   if (key.empty()) {
     ASSIGN_OR_RETURN(const std::string once, NewId());
-    return Submitted(parts.jobs, parts.uploads, call, once);
+    return Submitted(parts, call, once);
   }
   const std::string request = Sha256Hex(call.body.dump());
   const int64_t now_ms = SystemClock().WallMillis();
@@ -67,8 +68,7 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   if (claimed != request)
     return Problem(422, "this Idempotency-Key was used with another body; take a new one for a new job");
   // The key may come again for another job once it is forgotten.
-  absl::StatusOr<HttpResponse> response =
-      Submitted(parts.jobs, parts.uploads, call, Sha256Hex(absl::StrCat(key, "\n", request)));
+  absl::StatusOr<HttpResponse> response = Submitted(parts, call, Sha256Hex(absl::StrCat(key, "\n", request)));
   // What was refused may be put right under the same key.
   if (!response.ok() && !absl::IsUnavailable(response.status()))
     RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));

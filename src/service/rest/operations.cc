@@ -12,6 +12,7 @@ RestApi MakeRestApi(const RestParts& parts) {
   AddJobOperations(parts, api);
   AddJobResultOperations(parts, api);
   AddUploadOperations(parts, api);
+  AddModelOperations(parts, api);
   AddDeviceOperations(parts, api);
   AddSessionOperations(parts, api);
   AddTokenOperations(parts, api);

@@ -3,6 +3,7 @@
 #define ATTUNE_SERVICE_REST_OPERATIONS_H_
 
 #include "fleet/server/dispatcher.h"
+#include "service/models/models.h"
 #include "service/rest/callers.h"
 #include "service/rest/job_events.h"
 #include "service/rest/operation.h"
@@ -19,6 +20,7 @@ struct RestParts {
   SessionStore& sessions;
   Callers& callers;
   Uploads& uploads;
+  Models& models;
   JobDesk& jobs;
   JobEvents& events;
   Dispatcher& dispatcher;
@@ -31,6 +33,7 @@ RestApi MakeRestApi(const RestParts& parts);
 void AddSessionOperations(const RestParts& parts, RestApi& api);
 void AddTokenOperations(const RestParts& parts, RestApi& api);
 void AddUploadOperations(const RestParts& parts, RestApi& api);
+void AddModelOperations(const RestParts& parts, RestApi& api);
 void AddJobOperations(const RestParts& parts, RestApi& api);
 void AddJobResultOperations(const RestParts& parts, RestApi& api);
 void AddDeviceOperations(const RestParts& parts, RestApi& api);

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "fleet/fleet_for_test.h"
+#include "service/models/sqlite_model_store.h"
 #include "service/rest/gate.h"
 #include "service/rest/operations.h"
 #include "service/rest/sqlite_service_store.h"
@@ -43,11 +44,15 @@ class RestTest : public ::testing::Test {
         sessions_(*SqliteSessionStore::Open(fleet_.folder().path() + "/sessions.db")),
         blobs_(*BlobStore::Open(fleet_.folder().path() + "/uploads", {})),
         uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
+        model_store_(*SqliteModelStore::Open(fleet_.folder().path() + "/models.db")),
+        models_(*model_store_, *blobs_, {.folder = fleet_.folder().path() + "/imports"}),
         events_(jobs_->desk(), /*look_seconds=*/0.01),
         callers_(*store_, *sessions_),
         gate_(callers_, {.at_once = 10'000, .seconds_each = 1e-4}),
-        api_(MakeRestApi({*store_, *sessions_, callers_, uploads_, jobs_->desk(), events_, *dispatcher_})),
+        api_(MakeRestApi(
+            {*store_, *sessions_, callers_, uploads_, models_, jobs_->desk(), events_, *dispatcher_})),
         router_(RouterOf(api_, gate_)) {
+    EXPECT_TRUE(models_.Begin().ok());
     EXPECT_TRUE(events_.Begin().ok());
     document_ = Json::parse(Ask("", "GET", "/v1/openapi.json").body);
   }
@@ -166,6 +171,8 @@ class RestTest : public ::testing::Test {
   std::unique_ptr<SessionStore> sessions_;
   std::unique_ptr<BlobStore> blobs_;
   Uploads uploads_;
+  std::unique_ptr<ModelStore> model_store_;
+  Models models_;
   JobEvents events_;
   Callers callers_;
   Gate gate_;

@@ -1,0 +1,72 @@
+// Which models tenants have, and what their imports have told.
+#ifndef ATTUNE_SERVICE_MODELS_MODEL_STORE_H_
+#define ATTUNE_SERVICE_MODELS_MODEL_STORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "service/models/model_source.h"
+
+namespace attune {
+
+enum class ModelState : uint8_t { kImporting, kReady, kRefused };
+std::string_view Name(ModelState state);
+
+// What an import has told.
+struct ModelVerdict {
+  ModelState state = ModelState::kImporting;
+  std::string facts = {};    // JSON, if it is ready
+  std::string error = {};    // if it is refused
+  std::string program = {};  // the version that has imported it; empty: the next one is to try again
+
+  bool operator==(const ModelVerdict&) const = default;
+};
+
+struct KnownModel {
+  std::string tenant = {}, id = {};  // IdOfModel()
+  std::string name = {};             // for people
+  ModelSource source = {};
+  int64_t created_ms = 0;
+  ModelVerdict verdict = {};
+
+  bool operator==(const KnownModel&) const = default;
+};
+
+inline constexpr int64_t kMostModels = 2000;  // of one tenant
+
+// Where a list goes on: after this model.
+struct ModelCursor {
+  int64_t created_ms = INT64_MAX;
+  std::string id = {};
+};
+
+// Acknowledged calls outlive the process. Errors name the database. Thread safe.
+class ModelStore {
+ public:
+  virtual ~ModelStore() = default;
+
+  // The tenant's model with this id, which is added if there is none. OutOfRange if the tenant has
+  // kMostModels.
+  virtual absl::StatusOr<KnownModel> AddModel(const KnownModel& model) = 0;
+  virtual absl::StatusOr<std::optional<KnownModel>> FindModel(const std::string& tenant,
+                                                              const std::string& id) = 0;
+  // The tenant's, the latest first, at most `most`.
+  virtual absl::StatusOr<std::vector<KnownModel>> Models(const std::string& tenant, const ModelCursor& after,
+                                                         int64_t most) = 0;
+  // Tenants and ids of all that are being imported.
+  virtual absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ImportingModels() = 0;
+  // Does nothing if it is gone.
+  virtual absl::Status SetVerdict(const std::string& tenant, const std::string& id,
+                                  const ModelVerdict& verdict) = 0;
+  // Whether there was one.
+  virtual absl::StatusOr<bool> RemoveModel(const std::string& tenant, const std::string& id) = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_MODELS_MODEL_STORE_H_

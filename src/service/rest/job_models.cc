@@ -1,0 +1,62 @@
+#include "service/rest/job_models.h"
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "nlohmann/json.hpp"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kSetting[] = "model";
+
+// The job's input that is the main file of this model; nothing if there is none.
+std::optional<std::string> MainFileOf(const jobs_service_proto::SubmittedJob& job, const std::string& model) {
+  for (const std::string& name : {model, model + "/saved_model.pb"}) {
+    for (const auto& input : job.inputs())
+      if (input.name() == name) return name;
+  }
+  return std::nullopt;
+}
+
+// The model as the job's process will find it, with all files that lie beside it.
+std::optional<ModelSource> SourceOf(const jobs_service_proto::SubmittedJob& job) {
+  const Json settings = Json::parse(job.settings(), nullptr, /*allow_exceptions=*/false);
+  if (!settings.is_object() || !settings.contains(kSetting) || !settings[kSetting].is_string())
+    return std::nullopt;
+  const auto main = MainFileOf(job, settings[kSetting].get<std::string>());
+  if (!main) return std::nullopt;
+  const std::string folder = std::filesystem::path(*main).parent_path().string() + "/";
+  ModelSource source;
+  for (const auto& input : job.inputs()) {
+    if (!input.name().starts_with(folder)) continue;
+    ModelFile file = {input.name().substr(folder.size()), input.digest()};
+    source.files.insert(input.name() == *main ? source.files.begin() : source.files.end(), std::move(file));
+  }
+  try {
+    source.shapes = settings.value("shapes", source.shapes);
+    source.signature = settings.value("signature", source.signature);
+  } catch (const Json::exception&) {
+    return std::nullopt;  // the job's kind says what is wrong with them
+  }
+  return source;
+}
+
+}  // namespace
+
+absl::Status CheckModelOf(const jobs_service_proto::SubmittedJob& job, const std::string& tenant,
+                          Models& models) {
+  const std::optional<ModelSource> source = SourceOf(job);
+  if (!source) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::optional<std::string> refusal, models.RefusalOf(tenant, *source));
+  if (!refusal) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("/settings/", kSetting, ": ", *refusal));
+}
+
+}  // namespace attune

@@ -1,0 +1,19 @@
+// The models that jobs name.
+#ifndef ATTUNE_SERVICE_REST_JOB_MODELS_H_
+#define ATTUNE_SERVICE_REST_JOB_MODELS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "service/models/models.h"
+#include "service/wire/jobs.pb.h"
+
+namespace attune {
+
+// Fails with the importer's sentence (Unimplemented) if the job's model was imported before, and refused.
+absl::Status CheckModelOf(const jobs_service_proto::SubmittedJob& job, const std::string& tenant,
+                          Models& models);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_JOB_MODELS_H_

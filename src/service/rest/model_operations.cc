@@ -1,0 +1,225 @@
+// Models: imported in processes of their own, listed, shown, forgotten.
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "http/problem.h"
+#include "service/job_files.h"
+#include "service/models/import_worker.h"
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+constexpr int kUsualPage = 50, kMostPage = 200, kMostSignature = 200;
+constexpr char kQueueSeconds[] = "10";  // after which a full queue is tried again
+
+JsonSchema FileSchema() {
+  return ObjectSchema(
+      {{"name", {{"type", "string"}, {"maxLength", kMostJobFileName}}}, {"sha256", DigestSchema()}});
+}
+
+JsonSchema ShapesSchema() {
+  return {{"type", "array"},
+          {"items", {{"type", "string"}, {"maxLength", 1000}}},
+          {"maxItems", kMostModelShapes},
+          {"description", "Of inputs whose dimensions it leaves open: \"input=1x3x224x224\""}};
+}
+
+JsonSchema FactsSchema() {
+  const JsonSchema tensors = ListSchema(ObjectSchema({{"name", TextSchema()}, {"type", TextSchema()}}));
+  const JsonSchema task = ObjectSchema({{"task", TextSchema()},
+                                        {"description", TextSchema()},
+                                        {"anchor", TextSchema()},
+                                        {"uses", IntegerSchema()},
+                                        {"flops", NumberSchema()},
+                                        {"bytes", NumberSchema()},
+                                        {"multiplicand", TextSchema()}});
+  return ObjectSchema({{"format", {{"type", "string"}, {"enum", kModelFormats}}},
+                       {"network", TextSchema()},
+                       {"inputs", tensors},
+                       {"outputs", tensors},
+                       {"weight_bytes", NumberSchema()},
+                       {"target", TextSchema()},
+                       {"tasks", ListSchema(task)}});
+}
+
+void AddModelSchemas(JsonSchema& schemas) {
+  JsonSchema facts = FactsSchema();
+  facts["type"] = {"object", "null"};
+  facts["description"] = "What it computes, once it is ready";
+  const JsonSchema properties = {{"id", DigestSchema()},
+                                 {"name", TextSchema()},
+                                 {"state", {{"type", "string"}, {"enum", {"importing", "ready", "refused"}}}},
+                                 {"error", {{"type", "string"}, {"description", "Why it is refused"}}},
+                                 {"created", TimeSchema()}};
+  JsonSchema detail = properties;
+  detail["files"] = ListSchema(FileSchema());
+  detail["shapes"] = ListSchema(TextSchema());
+  detail["signature"] = TextSchema();
+  detail["facts"] = facts;
+  schemas["Model"] = ObjectSchema(properties);
+  schemas["ModelDetail"] = ObjectSchema(detail);
+  JsonSchema files = ListSchema(FileSchema());
+  files["maxItems"] = kMostModelFiles;
+  files["description"] = "Others that it names: weights beside it, or the variables of a SavedModel";
+  schemas["NewModel"] =
+      ObjectSchema({{"name", {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostJobFileName}}},
+                    {"sha256", DigestSchema()},
+                    {"files", files},
+                    {"shapes", ShapesSchema()},
+                    {"signature", {{"type", "string"}, {"maxLength", kMostSignature}}}},
+                   {"files", "shapes", "signature"});
+}
+
+JsonSchema ToJson(const KnownModel& model) {
+  return {{"id", model.id},
+          {"name", model.name},
+          {"state", Name(model.verdict.state)},
+          {"error", model.verdict.error},
+          {"created", TimeText(model.created_ms)}};
+}
+
+JsonSchema ToDetail(const KnownModel& model) {
+  JsonSchema json = ToJson(model);
+  json["files"] = JsonSchema::array();
+  for (const ModelFile& file : model.source.files)
+    json["files"].push_back({{"name", file.name}, {"sha256", file.digest}});
+  json["shapes"] = model.source.shapes;
+  json["signature"] = model.source.signature;
+  json["facts"] = nullptr;
+  if (model.verdict.state == ModelState::kReady)
+    json["facts"] = JsonSchema::parse(model.verdict.facts, nullptr, /*allow_exceptions=*/false);
+  return json;
+}
+
+// What a problem has a status of its own for.
+absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<KnownModel>& model, int status) {
+  if (model.ok()) {
+    HttpResponse response = JsonResponse(ToDetail(*model), status);
+    response.headers["Location"] = absl::StrCat("/v1/models/", model->id);
+    return response;
+  }
+  if (absl::IsOutOfRange(model.status())) return Problem(413, model.status().message());
+  if (!absl::IsResourceExhausted(model.status())) return model.status();
+  HttpResponse problem = Problem(429, model.status().message());
+  problem.headers["Retry-After"] = kQueueSeconds;
+  return problem;
+}
+
+absl::StatusOr<HttpResponse> Add(Models& models, const RestCall& call) {
+  const auto name = call.body["name"].get<std::string>();
+  ModelSource source = {.files = {{name, call.body["sha256"].get<std::string>()}},
+                        .shapes = call.body.value("shapes", std::vector<std::string>()),
+                        .signature = call.body.value("signature", "")};
+  for (const nlohmann::json& file : call.body.value("files", nlohmann::json::array()))
+    source.files.push_back({file["name"].get<std::string>(), file["sha256"].get<std::string>()});
+  return ToldOrProblem(models.Add(call.caller.tenant, name, source), 201);
+}
+
+// Where a list goes on: after this model. Clients are not to look into it.
+std::string CursorAfter(const KnownModel& model) {
+  return absl::WebSafeBase64Escape(absl::StrCat(model.created_ms, ":", model.id));
+}
+
+absl::StatusOr<ModelCursor> CursorOf(const std::string& text) {
+  ModelCursor cursor;
+  if (text.empty()) return cursor;
+  std::string known;
+  const bool is_text = absl::WebSafeBase64Unescape(text, &known);
+  const std::pair<std::string, std::string> parts = absl::StrSplit(known, absl::MaxSplits(':', 1));
+  if (!is_text || !absl::SimpleAtoi(parts.first, &cursor.created_ms) || !IsBlobDigest(parts.second))
+    return InvalidInput("cursor: is none that this server has given");
+  cursor.id = parts.second;
+  return cursor;
+}
+
+absl::StatusOr<HttpResponse> List(Models& models, const RestCall& call) {
+  const int64_t most = call.parameters.value("most", kUsualPage);
+  ASSIGN_OR_RETURN(const ModelCursor after, CursorOf(call.Text("cursor")));
+  // One more tells whether there is a further page.
+  ASSIGN_OR_RETURN(std::vector<KnownModel> found, models.List(call.caller.tenant, after, most + 1));
+  JsonSchema next = nullptr;
+  if (std::ssize(found) > most) {
+    found.resize(static_cast<size_t>(most));
+    next = CursorAfter(found.back());
+  }
+  JsonSchema list = JsonSchema::array();
+  for (const KnownModel& model : found) list.push_back(ToJson(model));
+  return JsonResponse({{"models", list}, {"next_cursor", next}});
+}
+
+RestOperation AddOperation(Models& models) {
+  return {
+      .id = "addModel",
+      .method = "POST",
+      .path = "/v1/models",
+      .summary = "Has a model imported whose files were sent, or finds it; its state tells what comes of it.",
+      .role = AccessRole::kMember,
+      .body = SchemaNamed("NewModel"),
+      .most_body_bytes = size_t{1} << 20,
+      .answers = {{.status = 201,
+                   .help = "It is known",
+                   .schema = SchemaNamed("ModelDetail"),
+                   .headers = {{"Location", "Where the model is shown"}}}},
+      .problems = {404, 409, 422},
+      .handler = [&models](const RestCall& call) { return Add(models, call); }};
+}
+
+RestOperation ListOperation(Models& models) {
+  return {.id = "listModels",
+          .method = "GET",
+          .path = "/v1/models",
+          .summary = "The tenant's models, the latest first.",
+          .parameters = {{.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
+                         {.name = "most",
+                          .place = "query",
+                          .help = "How many at most",
+                          .schema = {{"type", "integer"},
+                                     {"minimum", 1},
+                                     {"maximum", kMostPage},
+                                     {"default", kUsualPage}}}},
+          .answers = {{.help = "A page of models",
+                       .schema = ObjectSchema({{"models", ListSchema(SchemaNamed("Model"))},
+                                               {"next_cursor", {{"type", {"string", "null"}}}}})}},
+          .handler = [&models](const RestCall& call) { return List(models, call); }};
+}
+
+}  // namespace
+
+void AddModelOperations(const RestParts& parts, RestApi& api) {
+  Models& models = parts.models;
+  AddModelSchemas(api.schemas);
+  const RestParameter id = {
+      .name = "id", .place = "path", .help = "The id of the model", .schema = DigestSchema()};
+  api.operations.push_back(AddOperation(models));
+  api.operations.push_back(ListOperation(models));
+  api.operations.push_back({.id = "getModel",
+                            .method = "GET",
+                            .path = "/v1/models/{id}",
+                            .summary = "A model: its files, its state, and facts once it is imported.",
+                            .parameters = {id},
+                            .answers = {{.help = "The model", .schema = SchemaNamed("ModelDetail")}},
+                            .problems = {404},
+                            .handler = [&models](const RestCall& call) {
+                              return ToldOrProblem(models.Find(call.caller.tenant, call.Text("id")), 200);
+                            }});
+  api.operations.push_back({.id = "removeModel",
+                            .method = "DELETE",
+                            .path = "/v1/models/{id}",
+                            .summary = "Forgets a model; its files stay.",
+                            .role = AccessRole::kMember,
+                            .parameters = {id},
+                            .answers = {{.status = 204, .help = "It is forgotten"}},
+                            .problems = {404},
+                            .handler = [&models](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+                              RETURN_IF_ERROR(models.Remove(call.caller.tenant, call.Text("id")));
+                              return HttpResponse{.status = 204};
+                            }});
+}
+
+}  // namespace attune
