@@ -8,16 +8,18 @@
 """
 from . import _loading, sweeps  # in this order
 from ._core import build_id, version
+from .client import Client, Job, JobFile, Prediction, Promise, RemoteDevice
 from .compiled_cache import CacheLimits
 from .device import Device
-from .errors import (CancelledError, Error, InternalError, InvalidError, NotFoundError, ResourceError, UnavailableError,
-                     UnsupportedError)
+from .errors import (AccessError, CancelledError, Error, InternalError, InvalidError, JobFailedError, NotFoundError,
+                     ResourceError, UnavailableError, UnsupportedError, WaitTimeoutError)
 from .network import Network, Profile, load, zoo
 from .open_network import OpenNetwork
 from .session import Session
 from .tuner import BenchmarkingContext, Evaluation, Tuner
 
 __version__ = version()
-__all__ = ["BenchmarkingContext", "CacheLimits", "CancelledError", "Device", "Error", "Evaluation", "InternalError",
-           "InvalidError", "Network", "NotFoundError", "OpenNetwork", "Profile", "ResourceError", "Session", "Tuner",
-           "UnavailableError", "UnsupportedError", "build_id", "load", "sweeps", "version", "zoo"]
+__all__ = ["AccessError", "BenchmarkingContext", "CacheLimits", "CancelledError", "Client", "Device", "Error", "Evaluation",
+           "InternalError", "InvalidError", "Job", "JobFailedError", "JobFile", "Network", "NotFoundError", "OpenNetwork",
+           "Prediction", "Profile", "Promise", "RemoteDevice", "ResourceError", "Session", "Tuner", "UnavailableError",
+           "UnsupportedError", "WaitTimeoutError", "build_id", "load", "sweeps", "version", "zoo"]

@@ -29,5 +29,17 @@ class UnavailableError(Error):
     """It may work later, for example once another process has released the records."""
 
 
+class AccessError(Error):
+    """A server does not know the token, or the token may not do this."""
+
+
+class JobFailedError(Error):
+    """A job on a server has failed or was cancelled."""
+
+
+class WaitTimeoutError(Error, TimeoutError):
+    """What was waited for has not come in time; it goes on."""
+
+
 class InternalError(Error):
     """A bug of Attune."""
