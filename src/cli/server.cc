@@ -10,12 +10,14 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/server_audit.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
 #include "cli/strategy_flag.h"
 #include "fleet/identity/member_folders.h"
 #include "fleet/server/fleet_server.h"
 #include "service/rest/local_tokens.h"
+#include "service/rest/oidc/issuers_file.h"
 #include "service/rest/rest_server.h"
 #include "service/server/job_server.h"
 
@@ -27,6 +29,7 @@ struct Flags {
   JobScheduleOptions jobs;
   std::string strategy = "fair_share";
   std::string http = {};              // empty: nowhere
+  std::string oidc = {};              // the file of issuers; empty: none is trusted
   std::vector<std::string> http_tls;  // the files of the chain and the key; empty: nothing is encrypted
   LocalToken token;
   std::string role = "member";
@@ -62,6 +65,9 @@ absl::StatusOr<RestServerOptions> RestOptions(const Flags& flags, const std::str
     return InvalidInput(
         "--http ", flags.http,
         ": tokens would cross the network in the clear; give --http-tls, or listen on 127.0.0.1");
+  }
+  if (!flags.oidc.empty()) {
+    ASSIGN_OR_RETURN(rest.issuers, ReadIssuersFile(flags.oidc));
   }
   rest.on_listening = [scheme = rest.tls ? "https" : "http"](const std::string& address) {
     PrintNote(absl::StrCat("REST at ", scheme, "://", address, "/v1/openapi.json"));
@@ -169,7 +175,10 @@ void AddServerCommand(CLI::App& app, Action& action) {
                    "machine alone")
       ->expected(2)
       ->type_name("CHAIN KEY");
+  command->add_option("--oidc", flags->oidc,
+                      "a file with the identity providers whose people may log in (docs/guides/tenants.md)");
   AddTokenCommand(*command, flags, action);
+  AddServerAuditCommand(*command, [flags] { return FolderOf(*flags); }, action);
   constexpr int64_t kMostJobs = 100'000;
   command->add_option("--strategy", flags->strategy,
                       absl::StrCat("which stage of the submitted jobs goes first: ",

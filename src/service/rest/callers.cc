@@ -12,12 +12,16 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "http/problem.h"
+#include "service/rest/oidc/jwt.h"
 #include "service/rest/problems.h"
 
 namespace attune {
 namespace {
 
 constexpr std::string_view kScheme = "bearer ";
+constexpr int64_t kLoginSeconds = 600;
+
+constexpr char kUnknownToken[] = "this token is unknown, was revoked or has expired; ask for another one";
 
 // https://www.rfc-editor.org/rfc/rfc6265#section-5.4
 std::string_view CookieNamed(std::string_view name, const HttpRequest& request) {
@@ -49,16 +53,56 @@ AccessToken CallerOf(const PageSession& session) {
           .expires_ms = session.expires_ms};
 }
 
-}  // namespace
-
-std::string Callers::CookieName() const {
-  // Browsers take a cookie with this beginning from this host alone, and send it by TLS alone.
-  return is_encrypted_ ? "__Host-attune_session" : "attune_session";
+std::string PersonId(const KnownPerson& person) {
+  constexpr size_t kDigits = 32;
+  return Sha256Hex(absl::StrCat(person.issuer, "\n", person.subject)).substr(0, kDigits);
 }
 
-std::string Callers::Cookie(std::string_view value, int64_t seconds) const {
-  return absl::StrCat(CookieName(), "=", value, "; Path=/; HttpOnly; SameSite=Strict; Max-Age=", seconds,
-                      is_encrypted_ ? "; Secure" : "");
+PersonRecord RecordOf(const KnownPerson& person, int64_t now_ms) {
+  return {.id = PersonId(person),
+          .issuer = person.issuer,
+          .subject = person.subject,
+          .name = person.name,
+          .tenant = person.tenant,
+          .role = person.role,
+          .last_login_ms = now_ms};
+}
+
+bool IsUpToDate(const PersonRecord& known, const KnownPerson& person) {
+  return known.name == person.name && known.tenant == person.tenant && known.role == person.role;
+}
+
+absl::Status CheckCounts(const PersonRecord& person, int64_t issued_ms) {
+  if (person.is_blocked)
+    return absl::UnauthenticatedError("this person may not ask any more; ask the administrator");
+  if (issued_ms < person.not_before_ms)
+    return absl::UnauthenticatedError("this person was logged out; log in again");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Browsers take a cookie with this beginning from this host alone, and send it by TLS alone.
+std::string Callers::SessionName() const {
+  return parts_.is_encrypted ? "__Host-attune_session" : "attune_session";
+}
+std::string Callers::LoginName() const {
+  return parts_.is_encrypted ? "__Host-attune_login" : "attune_login";
+}
+
+std::string Callers::Cookie(const std::string& name, std::string_view value, int64_t seconds,
+                            std::string_view same_site) const {
+  return absl::StrCat(name, "=", value, "; Path=/; HttpOnly; SameSite=", same_site, "; Max-Age=", seconds,
+                      parts_.is_encrypted ? "; Secure" : "");
+}
+
+// The way back begins at another site, so that a strict cookie would stay behind.
+std::string Callers::LoginCookie(std::string_view secret) const {
+  return Cookie(LoginName(), secret, kLoginSeconds, "Lax");
+}
+
+std::string Callers::LoginSecret(const HttpRequest& request) const {
+  return std::string(CookieNamed(LoginName(), request));
 }
 
 std::variant<AccessToken, HttpResponse> Callers::Identify(const HttpRequest& request) {
@@ -69,15 +113,37 @@ std::variant<AccessToken, HttpResponse> Callers::Identify(const HttpRequest& req
 }
 
 std::variant<AccessToken, HttpResponse> Callers::IdentifyByToken(std::string_view text) {
-  auto found = tokens_.FindToken(DigestOfToken(text), clock_.WallMillis());
+  if (parts_.logins != nullptr && LooksLikeJwt(text)) {
+    auto known = IdentifyByJwt(text);
+    if (known.ok()) return *std::move(known);
+    if (!absl::IsUnauthenticated(known.status())) return ServiceProblem(known.status());
+    return UnauthorizedProblem("invalid_token", known.status().message());
+  }
+  auto found = parts_.tokens.FindToken(DigestOfToken(text), clock_.WallMillis());
   if (!found.ok()) return ServiceProblem(found.status());
   if (*found) return **std::move(found);
-  return UnauthorizedProblem("invalid_token",
-                             "this token is unknown, was revoked or has expired; ask for another one");
+  return UnauthorizedProblem("invalid_token", kUnknownToken);
+}
+
+absl::StatusOr<AccessToken> Callers::IdentifyByJwt(std::string_view text) {
+  ASSIGN_OR_RETURN(const VouchedPerson vouched, parts_.logins->Identify(text));
+  const std::string id = PersonId(vouched.person);
+  ASSIGN_OR_RETURN(auto known, parts_.people.FindPerson(id));
+  // What is known of the person is brought up to date when it changes, and not at every request.
+  if (!known || !IsUpToDate(*known, vouched.person)) {
+    ASSIGN_OR_RETURN(known, parts_.people.SavePerson(RecordOf(vouched.person, clock_.WallMillis())));
+  }
+  RETURN_IF_ERROR(CheckCounts(*known, vouched.issued_ms));
+  return AccessToken{.id = id,
+                     .name = vouched.person.name,
+                     .tenant = vouched.person.tenant,
+                     .role = vouched.person.role,
+                     .created_ms = vouched.issued_ms,
+                     .expires_ms = vouched.expires_ms};
 }
 
 std::variant<AccessToken, HttpResponse> Callers::IdentifyBySession(const HttpRequest& request) {
-  if (CookieNamed(CookieName(), request).empty())
+  if (CookieNamed(SessionName(), request).empty())
     return UnauthorizedProblem("", "a token is needed: Authorization: Bearer attune_…");
   const auto known = FindSession(request);
   if (!known.ok()) return ServiceProblem(known.status());
@@ -90,13 +156,13 @@ std::variant<AccessToken, HttpResponse> Callers::IdentifyBySession(const HttpReq
 }
 
 absl::StatusOr<std::optional<KnownSession>> Callers::FindSession(const HttpRequest& request) {
-  const std::string_view secret = CookieNamed(CookieName(), request);
+  const std::string_view secret = CookieNamed(SessionName(), request);
   if (secret.empty()) return std::nullopt;
   const int64_t now_ms = clock_.WallMillis();
-  ASSIGN_OR_RETURN(auto session, sessions_.FindSession(DigestOfToken(secret), now_ms));
+  ASSIGN_OR_RETURN(auto session, parts_.sessions.FindSession(DigestOfToken(secret), now_ms));
   if (!session) return std::nullopt;
   if (!session->token_digest.empty()) {
-    ASSIGN_OR_RETURN(const auto token, tokens_.FindToken(session->token_digest, now_ms));
+    ASSIGN_OR_RETURN(const auto token, parts_.tokens.FindToken(session->token_digest, now_ms));
     if (!token) return std::nullopt;
   }
   return KnownSession{.session = *std::move(session), .csrf_token = CsrfTokenOf(secret)};
@@ -104,10 +170,8 @@ absl::StatusOr<std::optional<KnownSession>> Callers::FindSession(const HttpReque
 
 absl::StatusOr<Callers::NewSession> Callers::BeginByToken(std::string_view token) {
   const std::string digest = DigestOfToken(token);
-  ASSIGN_OR_RETURN(const auto found, tokens_.FindToken(digest, clock_.WallMillis()));
-  if (!found)
-    return absl::UnauthenticatedError(
-        "this token is unknown, was revoked or has expired; ask for another one");
+  ASSIGN_OR_RETURN(const auto found, parts_.tokens.FindToken(digest, clock_.WallMillis()));
+  if (!found) return absl::UnauthenticatedError(kUnknownToken);
   return Begin({.name = found->name,
                 .tenant = found->tenant,
                 .role = found->role,
@@ -115,15 +179,33 @@ absl::StatusOr<Callers::NewSession> Callers::BeginByToken(std::string_view token
                 .expires_ms = found->expires_ms});
 }
 
+absl::StatusOr<Callers::NewSession> Callers::BeginByLogin(const VouchedPerson& vouched) {
+  const int64_t now_ms = clock_.WallMillis();
+  ASSIGN_OR_RETURN(const PersonRecord known, parts_.people.SavePerson(RecordOf(vouched.person, now_ms)));
+  RETURN_IF_ERROR(CheckCounts(known, now_ms));
+  return Begin({.name = known.name,
+                .tenant = known.tenant,
+                .role = known.role,
+                .person = known.id,
+                .expires_ms = now_ms + kSessionMs});
+}
+
 absl::StatusOr<Callers::NewSession> Callers::Begin(PageSession session) {
   session.created_ms = clock_.WallMillis();
   session.expires_ms = std::min(session.expires_ms, session.created_ms + kSessionMs);
   ASSIGN_OR_RETURN(session.id, NewId());
   ASSIGN_OR_RETURN(const std::string secret, NewTokenText());
-  RETURN_IF_ERROR(sessions_.AddSession(session, DigestOfToken(secret)));
+  RETURN_IF_ERROR(parts_.audit.Announce({.tenant = session.tenant,
+                                         .actor = session.id,
+                                         .actor_name = session.name,
+                                         .operation = "beginSession",
+                                         .subject = "/v1/session",
+                                         .request = session.id,
+                                         .result = "begun"}));
+  RETURN_IF_ERROR(parts_.sessions.AddSession(session, DigestOfToken(secret)));
   const int64_t seconds = (session.expires_ms - session.created_ms) / 1000;
   return NewSession{.known = {.session = std::move(session), .csrf_token = CsrfTokenOf(secret)},
-                    .cookie = Cookie(secret, seconds)};
+                    .cookie = Cookie(SessionName(), secret, seconds, "Strict")};
 }
 
 }  // namespace attune

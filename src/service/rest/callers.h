@@ -1,4 +1,4 @@
-// Finds out who asks: by a bearer token, or by the cookie of a session.
+// Finds out who asks: by a bearer token, ours or an issuer's, or by the cookie of a session.
 #ifndef ATTUNE_SERVICE_REST_CALLERS_H_
 #define ATTUNE_SERVICE_REST_CALLERS_H_
 
@@ -12,6 +12,9 @@
 #include "base/clock.h"
 #include "http/message.h"
 #include "service/rest/access.h"
+#include "service/rest/audit/audit_log.h"
+#include "service/rest/oidc/oidc_logins.h"
+#include "service/rest/person_store.h"
 #include "service/rest/service_store.h"
 #include "service/rest/session_store.h"
 
@@ -26,16 +29,23 @@ struct KnownSession {
   std::string csrf_token = {};
 };
 
-// Thread safe. The stores and the clock must outlive it.
+struct CallersParts {
+  ServiceStore& tokens;
+  SessionStore& sessions;
+  PersonStore& people;
+  AuditLog& audit;
+  OidcLogins* logins = nullptr;  // null: no issuer is trusted
+  bool is_encrypted = false;     // peers reach the server by TLS, so that cookies are for that alone
+};
+
+// Thread safe. The parts and the clock must outlive it.
 class Callers {
  public:
-  // `is_encrypted`: peers reach the server by TLS, so that cookies are for that alone.
-  Callers(ServiceStore& tokens, SessionStore& sessions, bool is_encrypted = false,
-          const Clock& clock = SystemClock())
-      : tokens_(tokens), sessions_(sessions), is_encrypted_(is_encrypted), clock_(clock) {}
+  explicit Callers(const CallersParts& parts, const Clock& clock = SystemClock())
+      : parts_(parts), clock_(clock) {}
 
-  // The caller, whose id is that of his token or session, or the problem because of which nobody is known. A
-  // request that has both counts by its token.
+  // The caller, whose id is that of his token, of his session or of the person, or the problem because of
+  // which nobody is known. A request that has both counts by its token.
   std::variant<AccessToken, HttpResponse> Identify(const HttpRequest& request);
 
   // The session of the request's cookie; nothing if there is none that counts.
@@ -47,19 +57,27 @@ class Callers {
     std::string cookie = {};
   };
   absl::StatusOr<NewSession> BeginByToken(std::string_view token);
+  // Begins one for somebody who has just logged in. Unauthenticated if he is blocked.
+  absl::StatusOr<NewSession> BeginByLogin(const VouchedPerson& vouched);
   // The value of Set-Cookie by which a browser forgets its session.
-  std::string ForgottenCookie() const { return Cookie("", 0); }
+  std::string ForgottenCookie() const { return Cookie(SessionName(), "", 0, "Strict"); }
+
+  // A login in a browser, from the way to the issuer to the way back, is held together by a cookie of its
+  // own.
+  std::string LoginCookie(std::string_view secret) const;
+  std::string LoginSecret(const HttpRequest& request) const;
 
  private:
   absl::StatusOr<NewSession> Begin(PageSession session);
-  std::string CookieName() const;
-  std::string Cookie(std::string_view value, int64_t seconds) const;
+  std::string SessionName() const;
+  std::string LoginName() const;
+  std::string Cookie(const std::string& name, std::string_view value, int64_t seconds,
+                     std::string_view same_site) const;
   std::variant<AccessToken, HttpResponse> IdentifyByToken(std::string_view text);
+  absl::StatusOr<AccessToken> IdentifyByJwt(std::string_view text);
   std::variant<AccessToken, HttpResponse> IdentifyBySession(const HttpRequest& request);
 
-  ServiceStore& tokens_;
-  SessionStore& sessions_;
-  const bool is_encrypted_;
+  const CallersParts parts_;
   const Clock& clock_;
 };
 

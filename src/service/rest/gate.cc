@@ -119,10 +119,29 @@ HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& sche
   if (const absl::Status fault = ReadParameters(operation, schemas, call); !fault.ok())
     return Problem(400, fault.message());
   if (std::optional<HttpResponse> problem = ReadBody(operation, schemas, call)) return *std::move(problem);
-  absl::StatusOr<HttpResponse> response = operation.handler(call);
+  absl::StatusOr<HttpResponse> response = Handle(operation, call);
   if (!response.ok()) return ServiceProblem(response.status());
   return operation.HasTag() && response->status == 200 ? WithETag(request, *std::move(response))
                                                        : *std::move(response);
+}
+
+absl::StatusOr<HttpResponse> Gate::Handle(const RestOperation& operation, const RestCall& call) {
+  if (!operation.IsRecorded()) return operation.handler(call);
+  AuditEntry entry = {.tenant = call.caller.tenant,
+                      .actor = call.caller.id,
+                      .actor_name = call.caller.name,
+                      .operation = operation.id,
+                      .subject = call.request.path,
+                      .result = "begun"};
+  ASSIGN_OR_RETURN(entry.request, NewId());
+  if (const absl::Status announced = audit_.Announce(entry); !announced.ok())
+    return absl::UnavailableError("nothing can be changed now, since it could not be recorded; try again");
+  absl::StatusOr<HttpResponse> response = operation.handler(call);
+  if (!response.ok()) response = ServiceProblem(response.status());
+  entry.result = absl::StrCat(response->status);
+  response->headers["X-Request-Id"] = entry.request;
+  audit_.Add(std::move(entry));
+  return response;
 }
 
 HttpRouter RouterOf(const RestApi& api, Gate& gate) {

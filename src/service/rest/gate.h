@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/rate_limit.h"
 #include "http/router.h"
+#include "service/rest/audit/audit_log.h"
 #include "service/rest/callers.h"
 #include "service/rest/operation.h"
 
@@ -17,8 +18,8 @@ namespace attune {
 class Gate {
  public:
   // `limit` is that of one token.
-  Gate(Callers& callers, const RateLimitOptions& limit, const Clock& clock = SystemClock())
-      : callers_(callers), limit_(limit, clock) {}
+  Gate(Callers& callers, AuditLog& audit, const RateLimitOptions& limit, const Clock& clock = SystemClock())
+      : callers_(callers), audit_(audit), limit_(limit, clock) {}
 
   // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
   // an ETag, and is left out where the peer has it already.
@@ -27,7 +28,11 @@ class Gate {
   std::optional<HttpResponse> Refusal(const RestOperation& operation, const HttpRequest& request);
 
  private:
+  // What the handler answers. A mutation is in the audit log before it has an effect.
+  absl::StatusOr<HttpResponse> Handle(const RestOperation& operation, const RestCall& call);
+
   Callers& callers_;
+  AuditLog& audit_;
   RateLimit limit_;
 };
 

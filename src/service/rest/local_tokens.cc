@@ -2,9 +2,11 @@
 
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/private_file.h"
 #include "base/status.h"
+#include "service/rest/audit/audit_store.h"
 #include "service/rest/sqlite_service_store.h"
 #include "service/rest/texts.h"
 
@@ -15,7 +17,19 @@ struct NewToken {
   AccessToken token;
   std::string text;
   std::unique_ptr<ServiceStore> store;  // where it is to be added
+  std::unique_ptr<AuditStore> audit;
 };
+
+// Before it counts.
+absl::Status Announce(const NewToken& made) {
+  return made.audit->Append({{.time_ms = made.token.created_ms,
+                              .tenant = made.token.tenant,
+                              .actor = "local",
+                              .operation = "createToken",
+                              .subject = absl::StrCat("/v1/tokens/", made.token.id),
+                              .request = made.token.id,
+                              .result = "begun"}});
+}
 
 absl::StatusOr<NewToken> Make(const std::string& folder, const LocalToken& local) {
   RETURN_IF_ERROR(CheckJson(local.tenant, NameSchema(), {}, "the tenant"));
@@ -30,6 +44,7 @@ absl::StatusOr<NewToken> Make(const std::string& folder, const LocalToken& local
   ASSIGN_OR_RETURN(made.text, NewTokenText());
   RETURN_IF_ERROR(MakePrivateFolder(folder));
   ASSIGN_OR_RETURN(made.store, SqliteServiceStore::Open(ServiceStorePath(folder)));
+  ASSIGN_OR_RETURN(made.audit, AuditStore::Open(SqlLocation(folder)));
   return made;
 }
 
@@ -39,6 +54,7 @@ std::string ServiceStorePath(const std::string& folder) { return folder + "/serv
 
 absl::StatusOr<std::string> MakeLocalToken(const std::string& folder, const LocalToken& token) {
   ASSIGN_OR_RETURN(const NewToken made, Make(folder, token));
+  RETURN_IF_ERROR(Announce(made));
   RETURN_IF_ERROR(made.store->AddToken(made.token, DigestOfToken(made.text)));
   return made.text;
 }
@@ -46,6 +62,8 @@ absl::StatusOr<std::string> MakeLocalToken(const std::string& folder, const Loca
 absl::StatusOr<std::string> MakeFirstToken(const std::string& folder, const LocalToken& token) {
   ASSIGN_OR_RETURN(const NewToken made, Make(folder, token));
   ASSIGN_OR_RETURN(const bool is_first, made.store->AddFirstToken(made.token, DigestOfToken(made.text)));
+  // There was nobody yet who could have misused it.
+  if (is_first) RETURN_IF_ERROR(Announce(made));
   return is_first ? made.text : "";
 }
 

@@ -66,8 +66,10 @@ struct RestOperation {
   size_t most_body_bytes = 64 << 10;
   std::vector<RestAnswer> answers = {};
   std::vector<int> problems = {};  // statuses of errors, beyond those that follow from the rest
+  bool changes_nothing = false;    // though its method is not GET, so that it is not recorded
   RestHandler handler = {};
 
+  bool IsRecorded() const { return role && method != "GET" && !changes_nothing; }
   // All statuses of errors.
   std::vector<int> Problems() const;
   // Whether answers are in JSON and have an ETag, by which the peer need not get again what he has.

@@ -15,6 +15,9 @@ RestApi MakeRestApi(const RestParts& parts) {
   AddModelOperations(parts, api);
   AddDeviceOperations(parts, api);
   AddSessionOperations(parts, api);
+  AddLoginOperations(parts, api);
+  AddPersonOperations(parts, api);
+  AddAuditOperations(parts, api);
   AddTokenOperations(parts, api);
   const auto document = std::make_shared<HttpResponse>();
   api.operations.push_back(

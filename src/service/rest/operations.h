@@ -4,9 +4,12 @@
 
 #include "fleet/server/dispatcher.h"
 #include "service/models/models.h"
+#include "service/rest/audit/audit_store.h"
 #include "service/rest/callers.h"
 #include "service/rest/job_events.h"
+#include "service/rest/oidc/oidc_logins.h"
 #include "service/rest/operation.h"
+#include "service/rest/person_store.h"
 #include "service/rest/service_store.h"
 #include "service/rest/session_store.h"
 #include "service/rest/uploads.h"
@@ -18,7 +21,10 @@ namespace attune {
 struct RestParts {
   ServiceStore& store;
   SessionStore& sessions;
+  PersonStore& people;
+  AuditStore& audit;
   Callers& callers;
+  OidcLogins* logins;  // null: no issuer is trusted
   Uploads& uploads;
   Models& models;
   JobDesk& jobs;
@@ -31,6 +37,9 @@ RestApi MakeRestApi(const RestParts& parts);
 
 // Each adds its operations and their schemas.
 void AddSessionOperations(const RestParts& parts, RestApi& api);
+void AddLoginOperations(const RestParts& parts, RestApi& api);
+void AddPersonOperations(const RestParts& parts, RestApi& api);
+void AddAuditOperations(const RestParts& parts, RestApi& api);
 void AddTokenOperations(const RestParts& parts, RestApi& api);
 void AddUploadOperations(const RestParts& parts, RestApi& api);
 void AddModelOperations(const RestParts& parts, RestApi& api);

@@ -18,9 +18,10 @@
 #include "fleet/fleet_for_test.h"
 #include "service/models/sqlite_model_store.h"
 #include "service/rest/gate.h"
+#include "service/rest/oidc/made_up_issuer_for_test.h"
 #include "service/rest/operations.h"
+#include "service/rest/sql_people_store.h"
 #include "service/rest/sqlite_service_store.h"
-#include "service/rest/sqlite_session_store.h"
 #include "service/runner/runner_for_test.h"
 #include "service/server/job_server.h"
 
@@ -41,19 +42,35 @@ class RestTest : public ::testing::Test {
           return made;
         }),
         store_(*SqliteServiceStore::Open(fleet_.folder().path() + "/service.db")),
-        sessions_(*SqliteSessionStore::Open(fleet_.folder().path() + "/sessions.db")),
+        people_(*SqlPeopleStore::Open(SqlLocation(fleet_.folder().path()))),
+        audit_(*AuditStore::Open(SqlLocation(fleet_.folder().path()))),
+        audit_log_(*audit_),
         blobs_(*BlobStore::Open(fleet_.folder().path() + "/uploads", {})),
         uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
         model_store_(*SqliteModelStore::Open(fleet_.folder().path() + "/models.db")),
         models_(*model_store_, *blobs_, {.folder = fleet_.folder().path() + "/imports"}),
         events_(jobs_->desk(), /*look_seconds=*/0.01),
-        callers_(*store_, *sessions_),
-        gate_(callers_, {.at_once = 10'000, .seconds_each = 1e-4}),
-        api_(MakeRestApi(
-            {*store_, *sessions_, callers_, uploads_, models_, jobs_->desk(), events_, *dispatcher_})),
+        callers_({.tokens = *store_,
+                  .sessions = *people_,
+                  .people = *people_,
+                  .audit = audit_log_,
+                  .logins = &logins_}),
+        gate_(callers_, audit_log_, {.at_once = 10'000, .seconds_each = 1e-4}),
+        api_(MakeRestApi({.store = *store_,
+                          .sessions = *people_,
+                          .people = *people_,
+                          .audit = *audit_,
+                          .callers = callers_,
+                          .logins = &logins_,
+                          .uploads = uploads_,
+                          .models = models_,
+                          .jobs = jobs_->desk(),
+                          .events = events_,
+                          .dispatcher = *dispatcher_})),
         router_(RouterOf(api_, gate_)) {
     EXPECT_TRUE(models_.Begin().ok());
     EXPECT_TRUE(events_.Begin().ok());
+    EXPECT_TRUE(audit_log_.Begin().ok());
     document_ = Json::parse(Ask("", "GET", "/v1/openapi.json").body);
   }
 
@@ -168,12 +185,19 @@ class RestTest : public ::testing::Test {
   Dispatcher* dispatcher_ = nullptr;
   FleetOfTest fleet_;
   std::unique_ptr<ServiceStore> store_;
-  std::unique_ptr<SessionStore> sessions_;
+  std::unique_ptr<SqlPeopleStore> people_;
+  std::unique_ptr<AuditStore> audit_;
+  AuditLog audit_log_;
   std::unique_ptr<BlobStore> blobs_;
   Uploads uploads_;
   std::unique_ptr<ModelStore> model_store_;
   Models models_;
   JobEvents events_;
+  MadeUpIssuer issuer_;
+  OidcLogins logins_{{.url = "https://attune.example.org", .issuers = {MadeUpIssuer::Configured()}},
+                     issuer_,
+                     SystemClock(),
+                     {.refresh_seconds = 0.05, .least_seconds = 0.02}};
   Callers callers_;
   Gate gate_;
   const RestApi api_;

@@ -8,9 +8,10 @@
 #include "service/rest/gate.h"
 #include "service/rest/job_events.h"
 #include "service/rest/local_tokens.h"
+#include "service/rest/oidc/http_oidc_fetcher.h"
 #include "service/rest/operations.h"
+#include "service/rest/sql_people_store.h"
 #include "service/rest/sqlite_service_store.h"
-#include "service/rest/sqlite_session_store.h"
 
 namespace attune {
 namespace {
@@ -19,23 +20,44 @@ constexpr int kThreads = 8;  // that answer; most requests wait for the schedule
 
 class RestServer final : public FleetExtension {
  public:
-  RestServer(const RestServerOptions& options, std::unique_ptr<JobServer> jobs,
-             std::unique_ptr<ServiceStore> store, std::unique_ptr<SessionStore> sessions,
-             std::unique_ptr<ModelStore> model_store, std::unique_ptr<BlobStore> blobs,
+  // What outlasts the server.
+  struct Stores {
+    std::unique_ptr<ServiceStore> service;
+    std::unique_ptr<SqlPeopleStore> people;
+    std::unique_ptr<AuditStore> audit;
+    std::unique_ptr<ModelStore> models;
+    std::unique_ptr<BlobStore> blobs;
+  };
+
+  RestServer(const RestServerOptions& options, std::unique_ptr<JobServer> jobs, Stores stores,
              const FleetServerParts& parts)
       : options_(options),
         jobs_(std::move(jobs)),
-        store_(std::move(store)),
-        sessions_(std::move(sessions)),
-        model_store_(std::move(model_store)),
-        blobs_(std::move(blobs)),
-        uploads_(*store_, *blobs_, options.uploads),
-        models_(*model_store_, *blobs_, {.folder = options.folder + "/imports"}),
+        stores_(std::move(stores)),
+        audit_(*stores_.audit),
+        logins_(options.issuers.issuers.empty() ? nullptr
+                                                : std::make_unique<OidcLogins>(options.issuers, fetcher_)),
+        uploads_(*stores_.service, *stores_.blobs, options.uploads),
+        models_(*stores_.models, *stores_.blobs, {.folder = options.folder + "/imports"}),
         events_(jobs_->desk()),
-        callers_(*store_, *sessions_, options.tls.has_value()),
-        gate_(callers_, options.requests),
-        api_(MakeRestApi(
-            {*store_, *sessions_, callers_, uploads_, models_, jobs_->desk(), events_, parts.dispatcher})) {}
+        callers_({.tokens = *stores_.service,
+                  .sessions = *stores_.people,
+                  .people = *stores_.people,
+                  .audit = audit_,
+                  .logins = logins_.get(),
+                  .is_encrypted = options.tls.has_value()}),
+        gate_(callers_, audit_, options.requests),
+        api_(MakeRestApi({.store = *stores_.service,
+                          .sessions = *stores_.people,
+                          .people = *stores_.people,
+                          .audit = *stores_.audit,
+                          .callers = callers_,
+                          .logins = logins_.get(),
+                          .uploads = uploads_,
+                          .models = models_,
+                          .jobs = jobs_->desk(),
+                          .events = events_,
+                          .dispatcher = parts.dispatcher})) {}
 
   grpc::Service& service() override { return jobs_->service(); }
   void AddMetrics(MetricsText& text) const override {
@@ -48,6 +70,8 @@ class RestServer final : public FleetExtension {
     RETURN_IF_ERROR(jobs_->Begin());
     RETURN_IF_ERROR(models_.Begin());
     RETURN_IF_ERROR(events_.Begin());
+    RETURN_IF_ERROR(audit_.Begin());
+    if (logins_ != nullptr) RETURN_IF_ERROR(logins_->Begin());
     HttpRouter router = RouterOf(api_, gate_);
     ServePage(EmbeddedPage(), router);
     ASSIGN_OR_RETURN(
@@ -67,10 +91,10 @@ class RestServer final : public FleetExtension {
  private:
   const RestServerOptions options_;
   const std::unique_ptr<JobServer> jobs_;
-  const std::unique_ptr<ServiceStore> store_;
-  const std::unique_ptr<SessionStore> sessions_;
-  const std::unique_ptr<ModelStore> model_store_;
-  const std::unique_ptr<BlobStore> blobs_;
+  const Stores stores_;
+  AuditLog audit_;
+  HttpOidcFetcher fetcher_;
+  const std::unique_ptr<OidcLogins> logins_;  // null: no issuer is trusted
   Uploads uploads_;
   Models models_;
   JobEvents events_;
@@ -86,19 +110,18 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
                                                                const RestServerOptions& options,
                                                                const FleetServerParts& parts) {
   ASSIGN_OR_RETURN(std::unique_ptr<JobServer> job_server, MakeJobServer(jobs, parts));
-  ASSIGN_OR_RETURN(std::unique_ptr<ServiceStore> store,
-                   SqliteServiceStore::Open(ServiceStorePath(options.folder)));
-  ASSIGN_OR_RETURN(std::unique_ptr<SessionStore> sessions,
-                   SqliteSessionStore::Open(options.folder + "/sessions.db"));
-  ASSIGN_OR_RETURN(std::unique_ptr<ModelStore> models, SqliteModelStore::Open(options.folder + "/models.db"));
+  const SqlLocation location(options.folder);
+  RestServer::Stores stores;
+  ASSIGN_OR_RETURN(stores.service, SqliteServiceStore::Open(ServiceStorePath(options.folder)));
+  ASSIGN_OR_RETURN(stores.people, SqlPeopleStore::Open(location));
+  ASSIGN_OR_RETURN(stores.audit, AuditStore::Open(location));
+  ASSIGN_OR_RETURN(stores.models, SqliteModelStore::Open(options.folder + "/models.db"));
   // Nobody's files go because others need the room: a tenant has his quota.
-  ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> blobs,
-                   BlobStore::Open(options.folder + "/uploads",
-                                   {.most_bytes = INT64_MAX,
-                                    .most_blob_bytes = options.uploads.most_bytes,
-                                    .most_partial_bytes = options.uploads.most_tenant_bytes}));
-  return std::make_unique<RestServer>(options, std::move(job_server), std::move(store), std::move(sessions),
-                                      std::move(models), std::move(blobs), parts);
+  ASSIGN_OR_RETURN(stores.blobs, BlobStore::Open(options.folder + "/uploads",
+                                                 {.most_bytes = INT64_MAX,
+                                                  .most_blob_bytes = options.uploads.most_bytes,
+                                                  .most_partial_bytes = options.uploads.most_tenant_bytes}));
+  return std::make_unique<RestServer>(options, std::move(job_server), std::move(stores), parts);
 }
 
 }  // namespace attune

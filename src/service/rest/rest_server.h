@@ -11,6 +11,7 @@
 #include "base/rate_limit.h"
 #include "fleet/server/fleet_server.h"
 #include "http/server.h"
+#include "service/rest/oidc/issuers_file.h"
 #include "service/rest/uploads.h"
 #include "service/server/job_server.h"
 
@@ -19,7 +20,8 @@ namespace attune {
 struct RestServerOptions {
   std::string address = {};  // as in HttpServerOptions
   std::optional<HttpTls> tls = {};
-  std::string folder = {};  // of the server's state
+  std::string folder = {};   // of the server's state
+  OidcIssuers issuers = {};  // none: people have tokens alone
   UploadLimits uploads = {};
   // Of one token: 1000 requests a second, in the long run.
   RateLimitOptions requests = {.at_once = 2000, .seconds_each = 0.001};

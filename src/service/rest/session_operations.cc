@@ -1,6 +1,7 @@
 // Sessions of the page: begun with a token, shown, ended.
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "service/rest/operations.h"
@@ -15,18 +16,30 @@ constexpr size_t kMostBodyBytes = 4 << 10;
 JsonSchema OrNull(const char* type) { return {{"type", {type, "null"}}}; }
 
 JsonSchema SessionSchema() {
-  return ObjectSchema(
-      {{"name", OrNull("string")},
-       {"tenant", OrNull("string")},
-       {"role", OrNull("string")},
-       {"csrf_token", OrNull("string")},
-       {"expires_ms", OrNull("integer")},
-       {"logins", ListSchema(ObjectSchema({{"name", TextSchema()}, {"path", TextSchema()}}))}});
+  return ObjectSchema({{"name", OrNull("string")},
+                       {"tenant", OrNull("string")},
+                       {"role", OrNull("string")},
+                       {"csrf_token", OrNull("string")},
+                       {"expires_ms", OrNull("integer")},
+                       {"logins", ListSchema(SchemaNamed("Login"))}});
 }
 
-JsonSchema ToJson(const KnownSession* known) {
+// Where people can log in; `attune login` does so itself.
+JsonSchema LoginsJson(const OidcLogins* logins) {
+  JsonSchema list = JsonSchema::array();
+  if (logins == nullptr) return list;
+  for (const OidcIssuer& issuer : logins->configured().issuers)
+    list.push_back({{"name", issuer.name},
+                    {"path", absl::StrCat("/v1/login?issuer=", issuer.name)},
+                    {"issuer", issuer.issuer},
+                    {"client_id", issuer.cli_client_id},
+                    {"scope", issuer.scope}});
+  return list;
+}
+
+JsonSchema ToJson(const KnownSession* known, const OidcLogins* logins) {
   JsonSchema json = {{"name", nullptr},       {"tenant", nullptr},     {"role", nullptr},
-                     {"csrf_token", nullptr}, {"expires_ms", nullptr}, {"logins", JsonSchema::array()}};
+                     {"csrf_token", nullptr}, {"expires_ms", nullptr}, {"logins", LoginsJson(logins)}};
   if (known == nullptr) return json;
   json["name"] = known->session.name;
   json["tenant"] = known->session.tenant;
@@ -36,27 +49,27 @@ JsonSchema ToJson(const KnownSession* known) {
   return json;
 }
 
-HttpResponse Told(const KnownSession* known, int status) {
-  HttpResponse response = JsonResponse(ToJson(known), status);
+HttpResponse Told(const KnownSession* known, const OidcLogins* logins, int status) {
+  HttpResponse response = JsonResponse(ToJson(known, logins), status);
   response.headers["Cache-Control"] = "no-store";
   return response;
 }
 
-absl::StatusOr<HttpResponse> Begin(Callers& callers, const RestCall& call) {
-  const auto begun = callers.BeginByToken(call.body["token"].get<std::string>());
+absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call) {
+  const auto begun = parts.callers.BeginByToken(call.body["token"].get<std::string>());
   if (absl::IsUnauthenticated(begun.status()))
     return UnauthorizedProblem("invalid_token", begun.status().message());
   RETURN_IF_ERROR(begun.status());
   Log(LogLevel::kInfo, "session begins", "session", begun->known.session.id, "tenant",
       begun->known.session.tenant);
-  HttpResponse response = Told(&begun->known, 201);
+  HttpResponse response = Told(&begun->known, parts.logins, 201);
   response.headers["Set-Cookie"] = begun->cookie;
   return response;
 }
 
-absl::StatusOr<HttpResponse> Show(Callers& callers, const RestCall& call) {
-  ASSIGN_OR_RETURN(const auto known, callers.FindSession(call.request));
-  return Told(known ? &*known : nullptr, 200);
+absl::StatusOr<HttpResponse> Show(const RestParts& parts, const RestCall& call) {
+  ASSIGN_OR_RETURN(const auto known, parts.callers.FindSession(call.request));
+  return Told(known ? &*known : nullptr, parts.logins, 200);
 }
 
 absl::StatusOr<HttpResponse> End(const RestParts& parts, const RestCall& call) {
@@ -71,8 +84,12 @@ absl::StatusOr<HttpResponse> End(const RestParts& parts, const RestCall& call) {
 }  // namespace
 
 void AddSessionOperations(const RestParts& parts, RestApi& api) {
-  Callers& callers = parts.callers;
   const RestHeader cookie = {"Set-Cookie", "The session, which scripts of the page cannot read"};
+  api.schemas["Login"] = ObjectSchema({{"name", TextSchema()},
+                                       {"path", TextSchema()},
+                                       {"issuer", TextSchema()},
+                                       {"client_id", TextSchema()},
+                                       {"scope", TextSchema()}});
   api.schemas["Session"] = SessionSchema();
   api.operations.push_back(
       {.id = "beginSession",
@@ -85,7 +102,7 @@ void AddSessionOperations(const RestParts& parts, RestApi& api) {
        .answers =
            {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Session"), .headers = {cookie}}},
        .problems = {401},
-       .handler = [&callers](const RestCall& call) { return Begin(callers, call); }});
+       .handler = [parts](const RestCall& call) { return Begin(parts, call); }});
   api.operations.push_back(
       {.id = "getSession",
        .method = "GET",
@@ -94,7 +111,7 @@ void AddSessionOperations(const RestParts& parts, RestApi& api) {
            "The session of the request's cookie, with nulls if there is none; and where one can log in.",
        .role = std::nullopt,
        .answers = {{.help = "The session", .schema = SchemaNamed("Session")}},
-       .handler = [&callers](const RestCall& call) { return Show(callers, call); }});
+       .handler = [parts](const RestCall& call) { return Show(parts, call); }});
   api.operations.push_back({.id = "endSession",
                             .method = "DELETE",
                             .path = "/v1/session",

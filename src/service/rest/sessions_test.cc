@@ -44,7 +44,11 @@ TEST_F(SessionsTest, ABrowserAsksByItsCookie) {
 }
 
 TEST_F(SessionsTest, ByTlsTheCookieIsForThisHostAlone) {
-  Callers encrypted(*store_, *sessions_, /*is_encrypted=*/true);
+  Callers encrypted({.tokens = *store_,
+                     .sessions = *people_,
+                     .people = *people_,
+                     .audit = audit_log_,
+                     .is_encrypted = true});
   const auto begun = encrypted.BeginByToken(Token("ann", AccessRole::kMember));
   ASSERT_TRUE(begun.ok()) << begun.status();
   EXPECT_THAT(begun->cookie, StartsWith("__Host-attune_session="));
@@ -98,7 +102,7 @@ TEST_F(SessionsTest, SessionsAreBoundedByTheirToken) {
   const std::string token = Token("ann", AccessRole::kViewer);
   const Headers first = Begin(token), other = Begin(Token("ann", AccessRole::kViewer));
   for (int64_t i = 0; i < kMostSessions; ++i) Begin(token);
-  EXPECT_EQ(std::ssize(*sessions_->Sessions("ann", SystemClock().WallMillis())), kMostSessions + 1);
+  EXPECT_EQ(std::ssize(*people_->Sessions("ann", SystemClock().WallMillis())), kMostSessions + 1);
   EXPECT_EQ(Ask("", "GET", "/v1/me", "", first).status, 401);
   EXPECT_EQ(Ask("", "GET", "/v1/me", "", other).status, 200);
 }
