@@ -21,6 +21,8 @@ usage() {
                                 agreement; ./do study --help
 ./do pretrain [options]         measure random kernels, and learn from them the cost model that tuning begins with
 ./do experiments [options]      what tuning gains, by which of its parts; ./do experiments --help
+./do promises [options]         how good the service's predictions are, on networks that it has not learned from;
+                                ./do promises --help
 ./do scheduling [options]       what running many tuning jobs at a time gains, and that it distorts no measurement;
                                 ./do scheduling --help
 ./do accuracy [options]         what quantization costs, beside other tools; ./do accuracy --help
@@ -119,6 +121,11 @@ case $command in
     tools/setup.sh python
     build release --target attune
     PYTHONPATH=$PWD/tools build/python/bin/python -m tuning.experiments "$@"
+    ;;
+  promises)
+    tools/setup.sh python
+    build release --target attune
+    PYTHONPATH=$PWD/tools build/python/bin/python -m promises "$@"
     ;;
   scheduling)
     tools/setup.sh python

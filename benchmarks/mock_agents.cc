@@ -46,7 +46,9 @@ Measurement Answer(const MeasureItem& item) {
                        .l3_gb_per_s = 50,
                        .memory_gb_per_s = 10,
                        .l2_bytes = 1 << 20};
-  measurement.run_seconds = {seconds, seconds, seconds};
+  // As many as it takes to judge the slowest of them.
+  constexpr int kRuns = 500;
+  if (item.kind == MeasureItem::Kind::kRunNetwork) measurement.run_seconds.assign(kRuns, seconds);
   if (item.baseline.empty() || item.baseline == item.subject) return measurement;
   measurement.baseline_seconds = SecondsOf(item.baseline);
   measurement.ratio = measurement.ratio_low = measurement.ratio_high = seconds / measurement.baseline_seconds;

@@ -60,9 +60,11 @@ MAY_INCLUDE = {
     "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet"],
     "service/models": ["base", "base/sqlite", "graph", "import", "lower", "target", "device", "api", "tune/job",
                        "tune/task", "jobs", "fleet", "service"],
+    "service/agreement": ["base", "base/sql", "device", "target", "fleet", "job", "jobs", "sched", "tune/job", "service",
+                          "service/models"],
     "service/page": ["base", "http"],
-    "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "fleet", "service",
-                     "service/models", "service/page"],
+    "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "sched", "fleet", "service",
+                     "service/models", "service/agreement", "service/page"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],

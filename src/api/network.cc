@@ -314,6 +314,24 @@ absl::StatusOr<std::string> Network::GraphDigest() const {
   return attune::GraphDigest(*graph);
 }
 
+absl::StatusOr<std::string> Network::Interface() const {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, Imported());
+  std::string text;
+  for (const auto& input : graph->inputs())
+    absl::StrAppend(&text, "input ", input->name(), " ", ToString(input->type()), "\n");
+  for (const Graph::Output& output : graph->outputs())
+    absl::StrAppend(&text, "output ", output.name, " ", ToString(output.value->type()), "\n");
+  return text;
+}
+
+absl::StatusOr<int64_t> Network::WeightBytes() const {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, Imported());
+  int64_t bytes = 0;
+  for (const auto& node : graph->nodes())
+    if (node->op() == Op::kConstant) bytes += node->output()->constant()->num_bytes();
+  return bytes;
+}
+
 const std::string& Network::source() const { return state_->source; }
 const std::string& Network::digest() const { return state_->sha256; }
 const std::string& Network::pass_plan() const { return state_->pass_plan; }

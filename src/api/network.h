@@ -156,6 +156,11 @@ class Network {
   const CompileReport& compile_report() const;
   // GraphDigest() of the imported graph: the network's identity, whatever its parts are called.
   absl::StatusOr<std::string> GraphDigest() const;
+  // The names and types of the imported graph's inputs and outputs, a line each: who runs the network knows
+  // it by these.
+  absl::StatusOr<std::string> Interface() const;
+  // The bytes of all constants of the imported graph.
+  absl::StatusOr<int64_t> WeightBytes() const;
   // The imported graph, quantized after Quantize(). Fails for an artifact.
   absl::StatusOr<std::shared_ptr<const Graph>> Imported() const;
   // Set after Quantize(); otherwise nullptr.

@@ -94,6 +94,7 @@ absl::StatusOr<JobRecord> ReadJob(const SqliteStatement& row) {
   ASSIGN_OR_RETURN(job.files, ReadFiles(row.Text(column++)));
   job.submitted_ms = row.Integer(column++);
   job.ended_ms = row.Integer(column++);
+  job.spec.agreement = row.Text(column++);
   return job;
 }
 

@@ -21,6 +21,7 @@ struct JobSpec {
   std::optional<double> deadline_seconds = {};  // after the schedule has begun
   nlohmann::json settings = {};                 // an object; the kind knows its keys
   std::string base = {};                        // the folder that relative paths in the settings start from
+  std::string agreement = {};                   // on a server: what was promised, JSON; empty: nothing was
   std::string on = {};                          // the key of a device elsewhere; empty: it measures here
 };
 

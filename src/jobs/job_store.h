@@ -58,8 +58,8 @@ class JobStore {
   // neither jobs nor stages.
   virtual absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) = 0;
   // Adds jobs to an endless schedule. Their ids are made of the given ones, which thus need not differ, and
-  // of their numbers. `submission` differs from those of all others: the jobs of one that is known are
-  // returned as they are now.
+  // of their numbers; one that is done has its result and its files already. `submission` differs from those
+  // of all others: the jobs of one that is known are returned as they are now.
   virtual absl::StatusOr<std::map<size_t, JobRecord>> AddJobs(const std::string& schedule,
                                                               const std::string& submission,
                                                               std::span<const JobRecord> jobs) = 0;

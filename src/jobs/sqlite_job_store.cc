@@ -34,7 +34,8 @@ constexpr const char* kStatements[] = {
     "progress TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, measures_on TEXT NOT NULL DEFAULT "
     "'', "
     "files TEXT NOT NULL DEFAULT '[]', submission TEXT NOT NULL DEFAULT '', submitted_ms INTEGER NOT NULL "
-    "DEFAULT 0, ended_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (schedule, number)) STRICT",
+    "DEFAULT 0, ended_ms INTEGER NOT NULL DEFAULT 0, agreement TEXT NOT NULL DEFAULT '', PRIMARY KEY "
+    "(schedule, number)) STRICT",
     "CREATE TABLE stages (id INTEGER PRIMARY KEY, schedule TEXT NOT NULL, job INTEGER NOT NULL, name TEXT "
     "NOT "
     "NULL, outcome INTEGER NOT NULL, asked REAL NOT NULL, start REAL NOT NULL, end REAL NOT NULL, "
@@ -55,9 +56,10 @@ constexpr SqliteUpgrade kUpgrades[] = {
     {1, "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)"},
     {1, "CREATE INDEX jobs_by_state ON jobs (schedule, state, number)"},
     {1, "CREATE INDEX jobs_by_id ON jobs (schedule, id)"},
+    {2, "ALTER TABLE jobs ADD COLUMN agreement TEXT NOT NULL DEFAULT ''"},
 };
 constexpr SqliteSchema kSchema = {.application_id = 0x41744A6F,  // "AtJo"
-                                  .version = 2,
+                                  .version = 3,
                                   .statements = kStatements,
                                   .upgrades = kUpgrades,
                                   .words = {.what = "job database", .flag = "--state"}};
@@ -108,13 +110,16 @@ absl::Status SqliteJobStore::InsertJob(const std::string& schedule, size_t numbe
       SqliteStatement insert,
       SqliteStatement::Prepare(
           *connection_,
-          "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', '', '', ?, ?, ?, ?, 0)"));
+          "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, '', ?, ?, ?, ?, ?, ?)"));
+  const int64_t now_ms = SystemClock().WallMillis();
   return insert.Run(std::string_view(schedule), static_cast<int64_t>(number), std::string_view(job.id),
                     std::string_view(job.kind), std::string_view(kind == nullptr ? "" : kind->subject(job)),
                     std::string_view(job.owner), job.priority, job.deadline_seconds.value_or(0),
                     std::string_view(job.settings.dump()), std::string_view(job.base),
+                    static_cast<int64_t>(record.state), std::string_view(record.result),
                     std::string_view(job.on), std::string_view(FilesText(record.files)),
-                    std::string_view(submission), SystemClock().WallMillis());
+                    std::string_view(submission), now_ms, record.state == JobState::kUnfinished ? 0 : now_ms,
+                    std::string_view(job.agreement));
 }
 
 absl::StatusOr<std::string> SqliteJobStore::Begin(const std::string& key, std::span<const JobSpec> jobs,

@@ -160,6 +160,37 @@ class RestTest(unittest.TestCase):
             self.assertEqual(self.stranger.ask("GET", f"/v1/jobs/{job}{path}").status, 404)
         self.assertEqual(self.stranger.ask("GET", "/v1/jobs").json()["jobs"], [])
 
+    def test_promises_are_kept_and_known_afterwards(self):
+        """A job keeps what it promised; the next one is answered by it, and the impossible is refused."""
+        self.upload()
+        body = self.job()
+        body["agreement"] = {"latency_ms": {"mean": 100, "p99": 200}, "accuracy_loss": 0, "size_bytes": 1e9,
+                             "deadline_seconds": RUN_S, "priority": "high"}
+        body["settings"]["seed"] = 7
+        submitted = self.member.ask("POST", "/v1/jobs", body)
+        self.assertEqual(submitted.status, 201, submitted.body)
+        promises = {promise["name"]: promise for promise in submitted.json()["promises"]}
+        self.assertEqual(set(promises), {"latency_mean", "latency_p99", "accuracy_loss", "size_bytes",
+                                         "deadline_seconds"})
+        self.assertTrue(all(promise["evidence"] for promise in promises.values()))
+        ended = self.member.events(submitted.json()["id"])[-1]
+        self.assertEqual(ended["state"], "done", ended)
+        self.assertEqual({promise["state"] for promise in ended["promises"]}, {"met"}, ended["promises"])
+
+        deadline = time.monotonic() + RUN_S
+        while self.member.ask("POST", "/v1/predictions", body).json()["verdict"] != "known":
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        again = self.member.ask("POST", "/v1/jobs", body).json()
+        self.assertEqual(again["state"], "done")
+        self.assertEqual({promise["state"] for promise in again["promises"]}, {"met"})
+        self.assertEqual(self.member.ask("GET", f"/v1/jobs/{again['id']}/files/out%2Fresult.atn").status, 200)
+
+        body["agreement"] = {"latency_ms": {"mean": 1e-9}}
+        refused = self.member.ask("POST", "/v1/jobs", body)
+        self.assertEqual(refused.status, 409)
+        self.assertIn("roofline", refused.json()["detail"])
+
     def test_a_job_is_cancelled(self):
         """It ends early, and stays listed."""
         self.upload()

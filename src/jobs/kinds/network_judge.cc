@@ -40,12 +40,16 @@ absl::StatusOr<Json> JudgeNetwork(const Network& tuned, const TuningSummary& sum
                                   MeasuringService& device) {
   ASSIGN_OR_RETURN(const NetworkDescription description, tuned.Describe());
   ASSIGN_OR_RETURN(const std::string network, tuned.GraphDigest());
+  ASSIGN_OR_RETURN(const std::string interface, tuned.Interface());
+  ASSIGN_OR_RETURN(const int64_t weight_bytes, tuned.WeightBytes());
   NetworkOnDevice on_device(device);
   ASSIGN_OR_RETURN(const std::vector<double> milliseconds,
                    on_device.Bench(tuned, summary.threads, SecondsOfRuns(seconds, summary.tuned_seconds)));
   if (milliseconds.empty()) return absl::UnavailableError("the device has not run the network");
   Json judged = ToJson(JudgeLatency(milliseconds));
   judged["network"] = network;
+  judged["interface"] = interface;
+  judged["weight_bytes"] = weight_bytes;
   judged["kernels"] = KernelsDigest(description);
   judged["artifact_bytes"] = description.file_bytes;
   judged["compiler"] = description.manifest.provenance.compiler_version;

@@ -155,7 +155,9 @@ class NetworkTuningJob final : public Job {
   std::string Progress() const override { return tuner_->job().Progress(); }
   std::string Figures() const override { return FiguresOf(tuner_->job().Summary()).dump(); }
   std::string Result() const override {
-    nlohmann::ordered_json result = ToJson(tuner_->job().Summary());
+    const TuningSummary summary = tuner_->job().Summary();
+    nlohmann::ordered_json result = ToJson(summary);
+    result["device_seconds"] = FiguresOf(summary)["device_seconds"].get<double>() + judging_seconds_;
     if (!judged_.is_null()) result["judged"] = judged_;
     return result.dump();
   }
@@ -188,7 +190,9 @@ class NetworkTuningJob final : public Job {
   absl::Status Judge() {
     if (tuner_->job().is_stopped()) return absl::OkStatus();
     const TuningSummary summary = tuner_->job().Summary();
+    const Stopwatch watch;
     ASSIGN_OR_RETURN(judged_, JudgeNetwork(*tuned_, summary, settings_.judge_seconds, *elsewhere_));
+    judging_seconds_ = watch.Seconds();
     return absl::OkStatus();
   }
   void SetRuns(bool runs) {
@@ -203,6 +207,7 @@ class NetworkTuningJob final : public Job {
   std::vector<Ending> ending_;  // the stages after those of the run
   std::optional<Network> tuned_;
   nlohmann::ordered_json judged_;
+  double judging_seconds_ = 0;
 
   mutable std::mutex mutex_;  // for the following
   size_t ended_ = 0;          // how many of `ending_` have

@@ -26,10 +26,6 @@ void AddInterface(const Graph& graph, ModelFacts& facts) {
   for (const auto& input : graph.inputs()) facts.inputs.push_back({input->name(), ToString(input->type())});
   for (const Graph::Output& output : graph.outputs())
     facts.outputs.push_back({output.name, ToString(output.value->type())});
-  for (const auto& node : graph.nodes()) {
-    if (node->op() == Op::kConstant)
-      facts.weight_bytes += static_cast<double>(node->output()->constant()->num_bytes());
-  }
 }
 
 }  // namespace
@@ -70,6 +66,9 @@ absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question) {
   ModelFacts facts = {.target = question.target.name};
   ASSIGN_OR_RETURN(facts.network, network.GraphDigest());
   AddInterface(*imported, facts);
+  ASSIGN_OR_RETURN(facts.interface, network.Interface());
+  ASSIGN_OR_RETURN(const int64_t weight_bytes, network.WeightBytes());
+  facts.weight_bytes = static_cast<double>(weight_bytes);
   ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Optimize().Tasks(question.target));
   for (const TuningTask& task : tasks) {
     ASSIGN_OR_RETURN(TaskFacts of_task, FactsOfTask(task, question.target));

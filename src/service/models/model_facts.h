@@ -33,6 +33,7 @@ struct TaskFacts {
 struct ModelFacts {
   // GraphDigest(): the same for the same network under other names.
   std::string network = {};
+  std::string interface = {};                          // Network::Interface()
   std::vector<TensorFacts> inputs = {}, outputs = {};  // in the model's order
   double weight_bytes = 0;                             // of all constants, as imported
   std::string target = {};                             // that the tasks are for

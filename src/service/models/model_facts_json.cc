@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostTexts = 4096, kMostList = 100'000;
+constexpr size_t kMostTexts = 4096, kMostList = 100'000, kMostInterface = 1 << 20;
 constexpr double kMostNumber = 1e18, kMostUses = 1e6;
 constexpr std::array<std::string_view, 3> kMultiplicands = {"f32", "bf16", "int8"};  // as in Multiplicand
 
@@ -24,11 +24,11 @@ class Reader {
     if (!json.is_object()) Fail("", "is no object");
   }
 
-  void Text(const char* key, std::string& to) {
+  void Text(const char* key, std::string& to, size_t most = kMostTexts) {
     const Json* value = Find(key, &Json::is_string);
     if (value == nullptr) return;
     to = value->get<std::string>();
-    if (to.size() > kMostTexts) Fail(key, "is too long");
+    if (to.size() > most) Fail(key, "is too long");
   }
   void Number(const char* key, double& to, double most = kMostNumber) {
     const Json* value = Find(key, &Json::is_number);
@@ -110,9 +110,10 @@ Json ToJson(const ModelFacts& facts) {
                      {"bytes", task.work.bytes},
                      {"multiplicand", kMultiplicands[static_cast<size_t>(task.work.multiplicand)]}});
   }
-  return {{"network", facts.network},         {"inputs", ToJson(facts.inputs)},
-          {"outputs", ToJson(facts.outputs)}, {"weight_bytes", facts.weight_bytes},
-          {"target", facts.target},           {"tasks", std::move(tasks)}};
+  return {{"network", facts.network},           {"interface", facts.interface},
+          {"inputs", ToJson(facts.inputs)},     {"outputs", ToJson(facts.outputs)},
+          {"weight_bytes", facts.weight_bytes}, {"target", facts.target},
+          {"tasks", std::move(tasks)}};
 }
 
 absl::StatusOr<ModelFacts> ModelFactsOfJson(const Json& json) {
@@ -120,6 +121,7 @@ absl::StatusOr<ModelFacts> ModelFactsOfJson(const Json& json) {
   absl::Status status;
   Reader reader(json, "", status);
   reader.Text("network", facts.network);
+  reader.Text("interface", facts.interface, kMostInterface);
   ReadTensors(reader, "inputs", facts.inputs);
   ReadTensors(reader, "outputs", facts.outputs);
   reader.Number("weight_bytes", facts.weight_bytes);

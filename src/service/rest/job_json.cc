@@ -1,9 +1,12 @@
 #include "service/rest/job_json.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "jobs/kind.h"
 #include "jobs/schedule_json.h"
+#include "sched/priority_class.h"
+#include "service/agreement/promises_of_job.h"
 #include "service/job_files.h"
 #include "service/rest/texts.h"
 
@@ -24,6 +27,41 @@ JsonSchema KindSchema() {
   return {{"type", "string"}, {"enum", kinds}};
 }
 
+JsonSchema LimitSchema(double most) { return {{"type", "number"}, {"minimum", 0}, {"maximum", most}}; }
+
+// As service/agreement/agreement.h has it, which checks what a schema cannot say.
+JsonSchema AgreementSchema() {
+  constexpr double kMostMs = 1e9, kMostBytes = 1e15, kMostSeconds = 1e9;
+  JsonSchema classes = JsonSchema::array();
+  for (const PriorityClass& one : AllPriorityClasses()) classes.push_back(one.name);
+  const std::vector<std::string> optional = {"latency_ms",       "accuracy_loss",  "size_bytes",
+                                             "deadline_seconds", "device_seconds", "priority",
+                                             "least_probability"};
+  return ObjectSchema(
+      {{"latency_ms",
+        ObjectSchema({{"mean", LimitSchema(kMostMs)}, {"p99", LimitSchema(kMostMs)}}, {"mean", "p99"})},
+       {"accuracy_loss", LimitSchema(1)},
+       {"size_bytes", LimitSchema(kMostBytes)},
+       {"deadline_seconds", LimitSchema(kMostSeconds)},
+       {"device_seconds", LimitSchema(kMostSeconds)},
+       {"priority", {{"type", "string"}, {"enum", classes}}},
+       {"least_probability", LimitSchema(1)}},
+      optional);
+}
+
+JsonSchema PromiseSchema() {
+  JsonSchema states = JsonSchema::array();
+  for (const PromiseState state : kPromiseStates) states.push_back(Name(state));
+  return ObjectSchema({{"name", TextSchema()},
+                       {"limit", NumberSchema()},
+                       {"state", {{"type", "string"}, {"enum", states}}},
+                       {"probability", NumberSchema()},
+                       {"low", NumberSchema()},
+                       {"median", NumberSchema()},
+                       {"high", OrNull(NumberSchema())},
+                       {"evidence", ListSchema(TextSchema())}});
+}
+
 JsonSchema JobProperties() {
   return {{"id", TextSchema()},
           {"kind", KindSchema()},
@@ -36,6 +74,9 @@ JsonSchema JobProperties() {
           {"progress", TextSchema()},
           {"error", TextSchema()},
           {"remaining_seconds", OrNull(NumberSchema())},
+          {"agreement", {{"type", {"object", "null"}}}},
+          {"promises", ListSchema(SchemaNamed("Promise"))},
+          {"figures", {{"type", {"object", "null"}}}},
           {"submitted", TimeSchema()},
           {"ended", OrNull(TimeSchema())}};
 }
@@ -65,8 +106,10 @@ JsonSchema NewJobSchema() {
        {"inputs", {{"type", "array"}, {"items", input}, {"maxItems", kMostUploads}}},
        {"on", TextSchema()},
        {"priority", {{"type", "integer"}, {"minimum", -kMostPriority}, {"maximum", kMostPriority}}},
-       {"deadline_seconds", {{"type", "number"}, {"minimum", 0}, {"maximum", 1e9}}}},
-      {"settings", "inputs", "on", "priority", "deadline_seconds"});
+       {"deadline_seconds", {{"type", "number"}, {"minimum", 0}, {"maximum", 1e9}}},
+       {"agreement", SchemaNamed("Agreement")},
+       {"shares_result", {{"type", "boolean"}}}},
+      {"settings", "inputs", "on", "priority", "deadline_seconds", "agreement", "shares_result"});
 }
 
 JsonSchema ToJson(const proto::StageOfJob& stage) {
@@ -79,11 +122,28 @@ JsonSchema ToJson(const proto::StageOfJob& stage) {
           {"ended", TimeText(stage.end_ms())}};
 }
 
-// A job's result as it told it; null if it has none yet.
-JsonSchema ResultOf(const proto::Job& job) {
-  if (job.result().empty()) return nullptr;
-  const auto result = ParseJson(job.result());
-  return result.ok() ? JsonSchema(*result) : JsonSchema(nullptr);
+// A text that a job has told; null if it is empty.
+JsonSchema ObjectOrNull(const std::string& text) {
+  if (text.empty()) return nullptr;
+  const auto json = ParseJson(text);
+  return json.ok() && json->is_object() ? JsonSchema(*json) : JsonSchema(nullptr);
+}
+
+JsonSchema AgreementOf(const proto::Job& job) {
+  const JsonSchema kept = ObjectOrNull(job.agreement());
+  return kept.is_null() ? kept : kept.value("agreement", JsonSchema(nullptr));
+}
+
+JobToday TodayOf(const proto::Job& job) {
+  return {.kind = job.kind(),
+          .state = job.state(),
+          .agreement = job.agreement(),
+          .figures = job.figures(),
+          .result = job.result(),
+          .remaining_seconds = job.remaining_seconds(),
+          .submitted_ms = job.submitted_ms(),
+          .ended_ms = job.ended_ms(),
+          .now_ms = SystemClock().WallMillis()};
 }
 
 }  // namespace
@@ -93,6 +153,8 @@ void AddJobSchemas(JsonSchema& schemas) {
   detail["result"] = JsonSchema::object();
   detail["stages"] = ListSchema(StageSchema());
   detail["files"] = ListSchema(FileSchema());
+  schemas["Agreement"] = AgreementSchema();
+  schemas["Promise"] = PromiseSchema();
   schemas["Job"] = ObjectSchema(JobProperties());
   schemas["JobDetail"] = ObjectSchema(detail);
   schemas["NewJob"] = NewJobSchema();
@@ -110,6 +172,9 @@ JsonSchema ToJson(const proto::Job& job) {
                      {"progress", job.progress()},
                      {"error", job.error()},
                      {"remaining_seconds", nullptr},
+                     {"agreement", AgreementOf(job)},
+                     {"promises", ToJson(PromisesOf(TodayOf(job)))},
+                     {"figures", ObjectOrNull(job.figures())},
                      {"submitted", TimeText(job.submitted_ms())},
                      {"ended", nullptr}};
   if (job.remaining_seconds() > 0) json["remaining_seconds"] = job.remaining_seconds();
@@ -119,7 +184,7 @@ JsonSchema ToJson(const proto::Job& job) {
 
 JsonSchema ToJson(const proto::JobDetail& detail) {
   JsonSchema json = ToJson(detail.job());
-  json["result"] = ResultOf(detail.job());
+  json["result"] = ObjectOrNull(detail.job().result());
   json["stages"] = JsonSchema::array();
   for (const proto::StageOfJob& stage : detail.stages()) json["stages"].push_back(ToJson(stage));
   json["files"] = JsonSchema::array();

@@ -12,7 +12,7 @@
 
 namespace attune {
 
-// Adds "Job", "JobDetail" and "NewJob" to the named schemas.
+// Adds "Job", "JobDetail", "NewJob", "Agreement" and "Promise" to the named schemas.
 void AddJobSchemas(JsonSchema& schemas);
 
 JsonSchema ToJson(const jobs_service_proto::Job& job);

@@ -25,8 +25,9 @@ std::optional<std::string> MainFileOf(const jobs_service_proto::SubmittedJob& jo
   return std::nullopt;
 }
 
-// The model as the job's process will find it, with all files that lie beside it.
-std::optional<ModelSource> SourceOf(const jobs_service_proto::SubmittedJob& job) {
+}  // namespace
+
+std::optional<ModelSource> ModelOfJob(const jobs_service_proto::SubmittedJob& job) {
   const Json settings = Json::parse(job.settings(), nullptr, /*allow_exceptions=*/false);
   if (!settings.is_object() || !settings.contains(kSetting) || !settings[kSetting].is_string())
     return std::nullopt;
@@ -48,11 +49,9 @@ std::optional<ModelSource> SourceOf(const jobs_service_proto::SubmittedJob& job)
   return source;
 }
 
-}  // namespace
-
 absl::Status CheckModelOf(const jobs_service_proto::SubmittedJob& job, const std::string& tenant,
                           Models& models) {
-  const std::optional<ModelSource> source = SourceOf(job);
+  const std::optional<ModelSource> source = ModelOfJob(job);
   if (!source) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::optional<std::string> refusal, models.RefusalOf(tenant, *source));
   if (!refusal) return absl::OkStatus();

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_SERVICE_REST_JOB_MODELS_H_
 #define ATTUNE_SERVICE_REST_JOB_MODELS_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -9,6 +10,9 @@
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
+
+// The job's model as its process will find it, with all files that lie beside it; nothing if it has none.
+std::optional<ModelSource> ModelOfJob(const jobs_service_proto::SubmittedJob& job);
 
 // Fails with the importer's sentence (Unimplemented) if the job's model was imported before, and refused.
 absl::Status CheckModelOf(const jobs_service_proto::SubmittedJob& job, const std::string& tenant,

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "http/problem.h"
+#include "service/rest/job_agreements.h"
 #include "service/rest/job_json.h"
 #include "service/rest/job_models.h"
 #include "service/rest/operations.h"
@@ -41,16 +42,42 @@ std::optional<JobState> KeptState(const std::string& state) {
   return JobState::kUnfinished;
 }
 
+HttpResponse Created(const proto::Job& job) {
+  HttpResponse response = JsonResponse(ToJson(job), 201);
+  response.headers["Location"] = absl::StrCat("/v1/jobs/", job.id());
+  return response;
+}
+
+// A job with an agreement: done at once by what is known, begun as promised, or refused with the reason.
+absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call,
+                                    proto::Submission submission) {
+  const std::string& tenant = call.caller.tenant;
+  ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, submission.jobs(0), tenant));
+  ASSIGN_OR_RETURN(const Outlook outlook, parts.agreements.Foresee(asked));
+  if (outlook.verdict == Verdict::kRefused || outlook.verdict == Verdict::kRenegotiated)
+    return absl::FailedPreconditionError(absl::StrCat("/agreement: ", outlook.reason));
+  KeepAgreement(asked, outlook, call.body.value("shares_result", false), *submission.mutable_jobs(0));
+  if (outlook.known != nullptr) {
+    const auto jobs =
+        parts.jobs.SubmitKnown(tenant, call.caller.id, submission, ResultOfKnown(asked, *outlook.known));
+    if (jobs.ok()) return Created(jobs->front());
+    // Its files may be gone; then it is tuned again.
+    if (!absl::IsNotFound(jobs.status())) return jobs.status();
+  }
+  ASSIGN_OR_RETURN(const auto jobs,
+                   parts.jobs.Submit(tenant, call.caller.id, submission, parts.uploads.blobs()));
+  return Created(jobs.front());
+}
+
 absl::StatusOr<HttpResponse> Submitted(const RestParts& parts, const RestCall& call, const std::string& key) {
   proto::Submission submission;
   submission.set_key(key);
   ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
   RETURN_IF_ERROR(CheckModelOf(submission.jobs(0), call.caller.tenant, parts.models));
+  if (call.body.contains("agreement")) return Agreed(parts, call, std::move(submission));
   ASSIGN_OR_RETURN(const auto jobs,
                    parts.jobs.Submit(call.caller.tenant, call.caller.id, submission, parts.uploads.blobs()));
-  HttpResponse response = JsonResponse(ToJson(jobs.front()), 201);
-  response.headers["Location"] = absl::StrCat("/v1/jobs/", jobs.front().id());
-  return response;
+  return Created(jobs.front());
 }
 
 // A key that comes twice stands for the same job; one that comes with another body is a mistake of the

@@ -41,6 +41,7 @@ JsonSchema FactsSchema() {
                                         {"multiplicand", TextSchema()}});
   return ObjectSchema({{"format", {{"type", "string"}, {"enum", kModelFormats}}},
                        {"network", TextSchema()},
+                       {"interface", TextSchema()},
                        {"inputs", tensors},
                        {"outputs", tensors},
                        {"weight_bytes", NumberSchema()},

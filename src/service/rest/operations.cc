@@ -10,6 +10,7 @@ RestApi MakeRestApi(const RestParts& parts) {
   RestApi api;
   api.schemas["Problem"] = ProblemSchema();
   AddJobOperations(parts, api);
+  AddPredictionOperations(parts, api);
   AddJobResultOperations(parts, api);
   AddUploadOperations(parts, api);
   AddModelOperations(parts, api);

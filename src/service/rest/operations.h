@@ -3,6 +3,7 @@
 #define ATTUNE_SERVICE_REST_OPERATIONS_H_
 
 #include "fleet/server/dispatcher.h"
+#include "service/agreement/agreement_desk.h"
 #include "service/models/models.h"
 #include "service/rest/audit/audit_store.h"
 #include "service/rest/callers.h"
@@ -28,6 +29,7 @@ struct RestParts {
   Uploads& uploads;
   Models& models;
   JobDesk& jobs;
+  AgreementDesk& agreements;
   JobEvents& events;
   Dispatcher& dispatcher;
 };
@@ -44,6 +46,7 @@ void AddTokenOperations(const RestParts& parts, RestApi& api);
 void AddUploadOperations(const RestParts& parts, RestApi& api);
 void AddModelOperations(const RestParts& parts, RestApi& api);
 void AddJobOperations(const RestParts& parts, RestApi& api);
+void AddPredictionOperations(const RestParts& parts, RestApi& api);
 void AddJobResultOperations(const RestParts& parts, RestApi& api);
 void AddDeviceOperations(const RestParts& parts, RestApi& api);
 

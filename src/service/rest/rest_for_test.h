@@ -49,6 +49,8 @@ class RestTest : public ::testing::Test {
         uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
         model_store_(*SqliteModelStore::Open(fleet_.folder().path() + "/models.db")),
         models_(*model_store_, *blobs_, {.folder = fleet_.folder().path() + "/imports"}),
+        agreement_store_(*AgreementStore::Open(SqlLocation(fleet_.folder().path()))),
+        agreements_(*agreement_store_, models_, jobs_->desk(), *dispatcher_),
         events_(jobs_->desk(), /*look_seconds=*/0.01),
         callers_({.tokens = *store_,
                   .sessions = *people_,
@@ -65,10 +67,12 @@ class RestTest : public ::testing::Test {
                           .uploads = uploads_,
                           .models = models_,
                           .jobs = jobs_->desk(),
+                          .agreements = agreements_,
                           .events = events_,
                           .dispatcher = *dispatcher_})),
         router_(RouterOf(api_, gate_)) {
     EXPECT_TRUE(models_.Begin().ok());
+    EXPECT_TRUE(agreements_.Begin().ok());
     EXPECT_TRUE(events_.Begin().ok());
     EXPECT_TRUE(audit_log_.Begin().ok());
     document_ = Json::parse(Ask("", "GET", "/v1/openapi.json").body);
@@ -192,6 +196,8 @@ class RestTest : public ::testing::Test {
   Uploads uploads_;
   std::unique_ptr<ModelStore> model_store_;
   Models models_;
+  std::unique_ptr<AgreementStore> agreement_store_;
+  AgreementDesk agreements_;
   JobEvents events_;
   MadeUpIssuer issuer_;
   OidcLogins logins_{{.url = "https://attune.example.org", .issuers = {MadeUpIssuer::Configured()}},

@@ -26,6 +26,7 @@ class RestServer final : public FleetExtension {
     std::unique_ptr<SqlPeopleStore> people;
     std::unique_ptr<AuditStore> audit;
     std::unique_ptr<ModelStore> models;
+    std::unique_ptr<AgreementStore> agreements;
     std::unique_ptr<BlobStore> blobs;
   };
 
@@ -39,6 +40,7 @@ class RestServer final : public FleetExtension {
                                                 : std::make_unique<OidcLogins>(options.issuers, fetcher_)),
         uploads_(*stores_.service, *stores_.blobs, options.uploads),
         models_(*stores_.models, *stores_.blobs, {.folder = options.folder + "/imports"}),
+        agreements_(*stores_.agreements, models_, jobs_->desk(), parts.dispatcher),
         events_(jobs_->desk()),
         callers_({.tokens = *stores_.service,
                   .sessions = *stores_.people,
@@ -56,6 +58,7 @@ class RestServer final : public FleetExtension {
                           .uploads = uploads_,
                           .models = models_,
                           .jobs = jobs_->desk(),
+                          .agreements = agreements_,
                           .events = events_,
                           .dispatcher = parts.dispatcher})) {}
 
@@ -69,6 +72,7 @@ class RestServer final : public FleetExtension {
   absl::Status Begin() override {
     RETURN_IF_ERROR(jobs_->Begin());
     RETURN_IF_ERROR(models_.Begin());
+    RETURN_IF_ERROR(agreements_.Begin());
     RETURN_IF_ERROR(events_.Begin());
     RETURN_IF_ERROR(audit_.Begin());
     if (logins_ != nullptr) RETURN_IF_ERROR(logins_->Begin());
@@ -84,6 +88,7 @@ class RestServer final : public FleetExtension {
   void Stop() override {
     events_.Stop();
     http_.reset();  // requests that are under way may still ask for jobs
+    agreements_.Stop();
     models_.Stop();
     jobs_->Stop();
   }
@@ -97,6 +102,7 @@ class RestServer final : public FleetExtension {
   const std::unique_ptr<OidcLogins> logins_;  // null: no issuer is trusted
   Uploads uploads_;
   Models models_;
+  AgreementDesk agreements_;
   JobEvents events_;
   Callers callers_;
   Gate gate_;
@@ -116,6 +122,7 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   ASSIGN_OR_RETURN(stores.people, SqlPeopleStore::Open(location));
   ASSIGN_OR_RETURN(stores.audit, AuditStore::Open(location));
   ASSIGN_OR_RETURN(stores.models, SqliteModelStore::Open(options.folder + "/models.db"));
+  ASSIGN_OR_RETURN(stores.agreements, AgreementStore::Open(location));
   // Nobody's files go because others need the room: a tenant has his quota.
   ASSIGN_OR_RETURN(stores.blobs, BlobStore::Open(options.folder + "/uploads",
                                                  {.most_bytes = INT64_MAX,

@@ -19,17 +19,19 @@ namespace proto = jobs_service_proto;
 constexpr int kMostJobs = 10'000;
 constexpr size_t kMostKeyBytes = 256;
 
+// Two owners may choose the same key.
+std::string KeyOf(const std::string& owner, const proto::Submission& submission) {
+  return Sha256Hex(absl::StrCat(owner, "\n", submission.key()));
+}
+
 }  // namespace
 
-absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner, const std::string& by,
-                                                        const proto::Submission& submission,
-                                                        BlobStore& sent) {
+absl::StatusOr<std::vector<JobRecord>> JobDesk::Checked(const std::string& owner, const std::string& key,
+                                                        const proto::Submission& submission) const {
   if (submission.key().empty() || submission.key().size() > kMostKeyBytes)
     return InvalidInput("a submission without a key, or with one that is too long");
   if (submission.jobs_size() == 0 || submission.jobs_size() > kMostJobs)
     return InvalidInput("a submission has 1 to ", kMostJobs, " jobs, and this one ", submission.jobs_size());
-  // Two owners may choose the same key.
-  const std::string key = Sha256Hex(absl::StrCat(owner, "\n", submission.key()));
   std::vector<JobRecord> jobs;
   for (const proto::SubmittedJob& submitted : submission.jobs()) {
     ASSIGN_OR_RETURN(JobRecord job, CheckSubmittedJob(submitted, owner));
@@ -38,6 +40,14 @@ absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner
     job.spec.base = absl::StrCat(key, "/", jobs.size());
     jobs.push_back(std::move(job));
   }
+  return jobs;
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner, const std::string& by,
+                                                        const proto::Submission& submission,
+                                                        BlobStore& sent) {
+  const std::string key = KeyOf(owner, submission);
+  ASSIGN_OR_RETURN(const std::vector<JobRecord> jobs, Checked(owner, key, submission));
   // One at a time, since the same may come again while the first is still being taken.
   const std::lock_guard<std::mutex> lock(submit_mutex_);
   const absl::Status kept = KeepAll(owner, jobs, sent);
@@ -46,6 +56,23 @@ absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner
   if (!added.ok() && !absl::IsUnavailable(added.status())) ForgetAll(jobs);
   Log(LogLevel::kInfo, "jobs are submitted", "owner", owner, "by", by, "jobs", submission.jobs_size(),
       "result", added.status().ToString());
+  return added;
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobDesk::SubmitKnown(const std::string& owner, const std::string& by,
+                                                             const proto::Submission& submission,
+                                                             const KnownResult& known) {
+  const std::string key = KeyOf(owner, submission);
+  ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, Checked(owner, key, submission));
+  JobRecord& job = jobs.front();
+  job.state = JobState::kDone;
+  job.result = known.result;
+  job.files = {known.file};
+  RETURN_IF_ERROR(schedule_.files().Share(known.files_owner, job.spec.base, known.file.digest));
+  absl::StatusOr<std::vector<proto::Job>> added = schedule_.Submit(key, jobs);
+  if (!added.ok() && !absl::IsUnavailable(added.status())) ForgetAll(jobs);
+  Log(LogLevel::kInfo, "a job is answered at once", "owner", owner, "by", by, "result",
+      added.status().ToString());
   return added;
 }
 

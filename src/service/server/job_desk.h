@@ -3,6 +3,7 @@
 #define ATTUNE_SERVICE_SERVER_JOB_DESK_H_
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -29,17 +30,36 @@ class JobDesk {
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(
       const std::string& owner, const std::string& by, const jobs_service_proto::Submission& submission,
       BlobStore& sent);
+  // The same for one job whose result is there already: it is done at once, and needs none of its inputs. The
+  // one file of the result is that of another job, whose files have the owner `files_owner`
+  // (JobSchedule::files()).
+  struct KnownResult {
+    std::string files_owner = {};
+    JobFile file = {};
+    std::string result = {};  // JSON
+  };
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> SubmitKnown(
+      const std::string& owner, const std::string& by, const jobs_service_proto::Submission& submission,
+      const KnownResult& known);
   // The latest first.
   absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query) {
     return schedule_.List(query);
   }
   // NotFound if there is no such job, here and below.
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query) { return schedule_.Show(query); }
+  absl::StatusOr<JobRecord> Find(const JobQuery& query) { return schedule_.Find(query); }
+  BlobStore& files() { return schedule_.files(); }
+  // JobSchedule::TellDone().
+  void TellDone(std::function<void(const std::string& job)> on_done) {
+    schedule_.TellDone(std::move(on_done));
+  }
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query, const std::string& by);
   // A file of the job, to be read, and its size.
   absl::StatusOr<std::pair<FileDescriptor, int64_t>> OpenFile(const JobQuery& query, const std::string& name);
 
  private:
+  absl::StatusOr<std::vector<JobRecord>> Checked(const std::string& owner, const std::string& key,
+                                                 const jobs_service_proto::Submission& submission) const;
   absl::Status KeepAll(const std::string& owner, const std::vector<JobRecord>& jobs, BlobStore& sent);
   absl::Status Keep(const std::string& owner, const JobRecord& job, const JobFile& file, BlobStore& sent);
   void ForgetAll(const std::vector<JobRecord>& jobs);

@@ -88,11 +88,13 @@ struct JobSchedule::Serving {
     wire.set_result(job.result);
     wire.set_submitted_ms(job.submitted_ms);
     wire.set_ended_ms(job.ended_ms);
+    wire.set_agreement(job.spec.agreement);
     if (live == nullptr || live->is_over()) return wire;
     wire.set_stage(live->stage().name);
     wire.set_waits_for(driver->WaitsFor(number));
     wire.set_runner(live->place());
     wire.set_remaining_seconds(live->remaining());
+    wire.set_figures(live->record().figures);
     return wire;
   }
 
@@ -167,6 +169,7 @@ absl::Status JobSchedule::Serve() {
         ForgetFiles(job, before);
         const std::lock_guard<std::mutex> lock(mutex_);
         ++counts_.stages;
+        if (job.state == JobState::kDone && on_done_) on_done_(job.spec.id);
       }};
   serving.driver =
       std::make_unique<ScheduleDriver>(std::move(record), std::move(driving), *serving.store, hub_);
@@ -258,6 +261,11 @@ void JobSchedule::UpdateDevices(Serving& serving) {
   for (const auto& [id, keys] : there) {
     if (!serving.devices.contains(id)) serving.devices[id] = {serving.driver->AddDevice(keys), keys};
   }
+}
+
+void JobSchedule::TellDone(std::function<void(const std::string& job)> on_done) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  on_done_ = std::move(on_done);
 }
 
 JobCounts JobSchedule::counts() const {

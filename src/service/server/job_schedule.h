@@ -58,6 +58,10 @@ class JobSchedule {
   // Cuts short what runs. From now on, those who ask get Unavailable.
   void Stop();
 
+  // `on_done` is told of each job that has come to its end well, soon after that; null: nobody is. It must
+  // not block.
+  void TellDone(std::function<void(const std::string& job)> on_done);
+
   // The jobs must have been checked, and their files be there. As JobStore::AddJobs().
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(const std::string& submission,
                                                               std::vector<JobRecord> jobs);
@@ -118,6 +122,7 @@ class JobSchedule {
   absl::Status broken_;  // why the store does not work
   std::deque<Task> tasks_;
   JobCounts counts_;
+  std::function<void(const std::string& job)> on_done_;
 
   std::thread thread_;
 };

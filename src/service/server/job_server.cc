@@ -57,7 +57,10 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
                       proto::JobList* answer) override {
     const auto who = CallerOf(*context, kClients, parts_.admission);
     if (!who.ok()) return ToRpc(who.status());
-    return GiveList(desk_.Submit(who->who.owner, who->who.id, *request, parts_.blobs), answer);
+    // Promises are this server's to make.
+    proto::Submission submission = *request;
+    for (proto::SubmittedJob& job : *submission.mutable_jobs()) job.clear_agreement();
+    return GiveList(desk_.Submit(who->who.owner, who->who.id, submission, parts_.blobs), answer);
   }
 
   grpc::Status List(grpc::ServerContext* context, const proto::ListRequest* request,

@@ -92,6 +92,7 @@ absl::StatusOr<JobRecord> CheckSubmittedJob(const jobs_service_proto::SubmittedJ
   job.spec.owner = owner;
   job.spec.priority = submitted.priority();
   job.spec.on = submitted.on();
+  job.spec.agreement = submitted.agreement();
   job.files = FromWire(submitted.inputs());
   const std::string name = absl::StrCat("job \"", Printable(submitted.name()), "\"");
   const bool is_name = !submitted.name().empty() && submitted.name().size() <= kMostNameBytes &&

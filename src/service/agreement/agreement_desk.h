@@ -1,0 +1,94 @@
+// Where agreements are asked for: answers from what is known, or foresees.
+#ifndef ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
+#define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "device/device.h"
+#include "fleet/server/dispatcher.h"
+#include "nlohmann/json.hpp"
+#include "service/agreement/agreement_store.h"
+#include "service/agreement/known_answers.h"
+#include "service/agreement/outlook.h"
+#include "service/models/model_facts.h"
+#include "service/models/models.h"
+#include "service/server/job_desk.h"
+
+namespace attune {
+
+// A job that somebody asks promises for.
+struct AskedJob {
+  std::string tenant = {}, kind = {}, on = {};
+  nlohmann::json settings = nlohmann::json::object();
+  std::optional<ModelSource> model = {};
+  Agreement agreement = {};
+};
+
+// Thread safe. The arguments must outlive it.
+class AgreementDesk {
+ public:
+  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const Dispatcher& dispatcher);
+  ~AgreementDesk() { Stop(); }
+
+  // Learns from jobs as they end, also from those that have ended before. Fails if the system has no thread
+  // to give.
+  absl::Status Begin();
+  void Stop();
+
+  // Waits some seconds for the model's import, if it was not imported yet: Unavailable if it takes longer.
+  // InvalidArgument if no promises can be made for such a job, NotFound if no device has the key; and as the
+  // import fails.
+  absl::StatusOr<Outlook> Foresee(const AskedJob& job);
+
+  // The settings of the job with the limit of time that its agreement asks for.
+  static nlohmann::json WithinLimits(const AskedJob& job, const Outlook& outlook);
+
+  KnownAnswers& known() { return known_; }
+
+ private:
+  struct DeviceOfKey {
+    DeviceInfo info = {};
+    int count = 0;  // devices that are there
+    bool is_one_kind = true;
+  };
+
+  absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& key) const;
+  absl::StatusOr<std::shared_ptr<const ModelFacts>> FactsOf(const AskedJob& job);
+  absl::StatusOr<Foresight> ForesightOf(const AskedJob& job, const ModelFacts& facts,
+                                        const DeviceOfKey& device, int threads);
+  absl::StatusOr<std::vector<JobAhead>> JobsAhead(const std::string& key);
+
+  // The loop of the thread.
+  void Run();
+  void Learn(const std::string& job);
+  void CatchUp();
+
+  Models& models_;
+  JobDesk& jobs_;
+  const Dispatcher& dispatcher_;
+  KnownAnswers known_;
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const ModelFacts>> facts_;  // by tenant and model
+  std::deque<std::string> done_;                                    // jobs to learn from
+  std::condition_variable changed_;
+  bool is_ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_

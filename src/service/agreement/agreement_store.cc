@@ -1,0 +1,70 @@
+#include "service/agreement/agreement_store.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "jobs/json_object.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kUp1[] = {
+    "CREATE TABLE observations (number INTEGER PRIMARY KEY AUTOINCREMENT, job TEXT NOT NULL UNIQUE, tenant "
+    "TEXT "
+    "NOT NULL, is_shared INTEGER NOT NULL, content TEXT NOT NULL)",
+};
+constexpr const char* kDown1[] = {"DROP TABLE observations"};
+constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}};
+constexpr SqlSchema kSchema = {.store = "agreements",
+                               .file = "agreements.db",
+                               .application_id = 0x41744167,  // "AtAg"
+                               .migrations = kMigrations,
+                               .words = {.what = "database of agreements", .flag = "--state"}};
+
+std::string TextOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+absl::StatusOr<AgreementStore::Numbered> ReadObservation(const SqlRow& row) {
+  ASSIGN_OR_RETURN(const Json json, ParseJsonObject<Json>(row.Text(1)));
+  ASSIGN_OR_RETURN(Observation observation, ObservationOfJson(json));
+  return AgreementStore::Numbered{.number = row.Integer(0), .observation = std::move(observation)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AgreementStore>> AgreementStore::Open(const SqlLocation& location) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(kSchema));
+  return std::unique_ptr<AgreementStore>(new AgreementStore(std::move(database)));
+}
+
+absl::Status AgreementStore::Add(const Observation& observation) {
+  return database_->Write([&](SqlSession& session) -> absl::Status {
+    RETURN_IF_ERROR(
+        ChangeRows(session,
+                   "INSERT INTO observations (job, tenant, is_shared, content) VALUES (?, ?, ?, ?) "
+                   "ON CONFLICT (job) DO NOTHING",
+                   observation.job, observation.tenant, observation.is_shared ? 1 : 0,
+                   TextOf(ToJson(observation)))
+            .status());
+    ASSIGN_OR_RETURN(const int64_t last, ReadInteger(session, "SELECT MAX(number) FROM observations"));
+    return ChangeRows(session, "DELETE FROM observations WHERE number <= ?", last - kMostObservations)
+        .status();
+  });
+}
+
+absl::StatusOr<std::vector<AgreementStore::Numbered>> AgreementStore::ObservationsAfter(int64_t number) {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadObservation,
+                    "SELECT number, content FROM observations WHERE number > ? ORDER BY number", number);
+  });
+}
+
+absl::Status AgreementStore::ForgetTenant(const std::string& tenant) {
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "DELETE FROM observations WHERE tenant = ? AND is_shared = 0", tenant)
+        .status();
+  });
+}
+
+}  // namespace attune

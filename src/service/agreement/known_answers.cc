@@ -1,0 +1,141 @@
+#include "service/agreement/known_answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+constexpr double kRefreshSeconds = 1;
+constexpr size_t kMostModels = 64;
+
+bool MaySee(const Observation& observation, const std::string& tenant) {
+  return observation.is_shared || observation.tenant == tenant;
+}
+
+const TaskTime* FindTask(const Observation& observation, const std::string& task) {
+  const auto found = std::ranges::find(observation.tasks, task, &TaskTime::task);
+  return found == observation.tasks.end() ? nullptr : &*found;
+}
+
+Peaks BetterOf(const Peaks& a, const Peaks& b) {
+  return {.gflops_per_core = std::max(a.gflops_per_core, b.gflops_per_core),
+          .bf16_gflops_per_core = std::max(a.bf16_gflops_per_core, b.bf16_gflops_per_core),
+          .int8_gops_per_core = std::max(a.int8_gops_per_core, b.int8_gops_per_core),
+          .l2_gb_per_s = std::max(a.l2_gb_per_s, b.l2_gb_per_s),
+          .l3_gb_per_s = std::max(a.l3_gb_per_s, b.l3_gb_per_s),
+          .memory_gb_per_s = std::max(a.memory_gb_per_s, b.memory_gb_per_s),
+          .l2_bytes = std::max(a.l2_bytes, b.l2_bytes)};
+}
+
+}  // namespace
+
+bool Meets(const Observation& observation, const Agreement& agreement) {
+  const auto holds = [](double worse_end, const std::optional<double>& limit) {
+    return !limit.has_value() || worse_end <= *limit;
+  };
+  return holds(observation.mean_ms.high, agreement.mean_ms) &&
+         holds(observation.p99_ms.high, agreement.p99_ms) &&
+         holds(observation.artifact_bytes, agreement.size_bytes);
+}
+
+absl::Status KnownAnswers::Add(const Observation& observation) {
+  RETURN_IF_ERROR(store_.Add(observation));
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    refreshed_ = -1e9;
+  }
+  return Refresh();
+}
+
+absl::Status KnownAnswers::Refresh() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const double now = clock_.Now();
+  if (now - refreshed_ < kRefreshSeconds) return absl::OkStatus();
+  ASSIGN_OR_RETURN(auto added, store_.ObservationsAfter(last_));
+  for (auto& [number, observation] : added) Take(number, std::move(observation));
+  refreshed_ = now;
+  return absl::OkStatus();
+}
+
+// Later observations outdate earlier ones, of the same tenant or if they are shared.
+void KnownAnswers::Take(int64_t number, Observation observation) {
+  last_ = number;
+  const auto answer = std::make_shared<Answer>();
+  answer->observation = std::make_shared<const Observation>(std::move(observation));
+  const Observation& later = *answer->observation;
+  for (const TaskTime& task : later.tasks) {
+    std::vector<std::shared_ptr<Answer>>& others = by_task_[task.task];
+    for (const std::shared_ptr<Answer>& other : others) {
+      const Observation& earlier = *other->observation;
+      if (earlier.device != later.device || earlier.threads != later.threads ||
+          !MaySee(later, earlier.tenant))
+        continue;
+      const TaskTime* before = FindTask(earlier, task.task);
+      const bool is_faster = task.tuned <= kClearlyFaster * before->tuned && task.kernel != before->kernel;
+      other->is_outdated = other->is_outdated || is_faster;
+    }
+    others.push_back(answer);
+  }
+  by_network_[later.network].push_back(answer);
+  all_.push_back(answer);
+  models_.clear();
+}
+
+std::shared_ptr<const Observation> KnownAnswers::Find(const AnswerQuery& query,
+                                                      const Agreement& agreement) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = by_network_.find(query.network);
+  if (found == by_network_.end()) return nullptr;
+  std::shared_ptr<const Observation> best;
+  for (const std::shared_ptr<Answer>& answer : found->second) {
+    const Observation& known = *answer->observation;
+    const bool fits = !answer->is_outdated && !known.artifact.name.empty() && known.device == query.device &&
+                      known.threads == query.threads && known.interface == query.interface &&
+                      (query.compiler.empty() || known.compiler == query.compiler) &&
+                      MaySee(known, query.tenant) && Meets(known, agreement);
+    if (fits && (best == nullptr || known.mean_ms.high < best->mean_ms.high)) best = answer->observation;
+  }
+  return best;
+}
+
+std::vector<std::shared_ptr<const Observation>> KnownAnswers::SeenBy(const std::string& tenant) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::shared_ptr<const Observation>> seen;
+  for (const std::shared_ptr<Answer>& answer : all_)
+    if (MaySee(*answer->observation, tenant)) seen.push_back(answer->observation);
+  return seen;
+}
+
+std::set<std::string> KnownAnswers::Jobs() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::set<std::string> jobs;
+  for (const std::shared_ptr<Answer>& answer : all_) jobs.insert(answer->observation->job);
+  return jobs;
+}
+
+std::shared_ptr<const LatencyModel> KnownAnswers::ModelFor(const std::string& tenant) {
+  int64_t version = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    version = last_;
+    const auto found = models_.find(tenant);
+    if (found != models_.end() && found->second.version == version) return found->second.model;
+  }
+  auto model = std::make_shared<const LatencyModel>(SeenBy(tenant));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (models_.size() >= kMostModels) models_.clear();
+  models_[tenant] = {version, model};
+  return model;
+}
+
+Peaks KnownAnswers::PeaksOf(const std::string& tenant, const std::string& device, int threads) const {
+  Peaks best;
+  for (const auto& seen : SeenBy(tenant))
+    if (seen->device == device && seen->threads == threads) best = BetterOf(best, seen->peaks);
+  return best;
+}
+
+}  // namespace attune

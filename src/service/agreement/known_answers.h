@@ -1,0 +1,90 @@
+// Networks that were measured as a whole, and what was learned from all tuning jobs: in memory, so that a
+// submission that is answered by what is known is answered at once.
+//
+// Problem: an answer must hold for what would be tuned today. Idea: it counts as long as no later job has
+// found a kernel for one of its tasks that is clearly faster, and only for the compiler that made it; whoever
+// comes first afterwards has the network tuned again. Price: an answer may go although it meets the next
+// agreement, too.
+#ifndef ATTUNE_SERVICE_AGREEMENT_KNOWN_ANSWERS_H_
+#define ATTUNE_SERVICE_AGREEMENT_KNOWN_ANSWERS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/clock.h"
+#include "service/agreement/agreement.h"
+#include "service/agreement/agreement_store.h"
+#include "service/agreement/latency_model.h"
+#include "service/agreement/observation.h"
+
+namespace attune {
+
+// A later kernel counts as faster if it takes at most this share of the time.
+inline constexpr double kClearlyFaster = 0.95;
+
+struct AnswerQuery {
+  std::string tenant = {};
+  std::string network = {}, interface = {};
+  std::string device = {};  // the fingerprint
+  int threads = 1;
+  std::string compiler = {};  // empty: any
+};
+
+// Thread safe. The store must outlive it.
+class KnownAnswers {
+ public:
+  explicit KnownAnswers(AgreementStore& store, const Clock& clock = SystemClock())
+      : store_(store), clock_(clock) {}
+
+  // Keeps the observation, here and in the store.
+  absl::Status Add(const Observation& observation);
+  // Takes over what other servers have added. Cheap if that was done a moment ago.
+  absl::Status Refresh();
+
+  // The fastest one that counts and meets the agreement by the worse ends of its intervals; null if there is
+  // none.
+  std::shared_ptr<const Observation> Find(const AnswerQuery& query, const Agreement& agreement) const;
+  // What the tenant may see, the latest last.
+  std::vector<std::shared_ptr<const Observation>> SeenBy(const std::string& tenant) const;
+  // The jobs that were learned from.
+  std::set<std::string> Jobs() const;
+  std::shared_ptr<const LatencyModel> ModelFor(const std::string& tenant);
+  // The best peaks that jobs that the tenant may see have measured on such a device with so many threads;
+  // zeros if there are none.
+  Peaks PeaksOf(const std::string& tenant, const std::string& device, int threads) const;
+
+ private:
+  struct Answer {
+    std::shared_ptr<const Observation> observation;
+    bool is_outdated = false;
+  };
+  struct ModelOfTenant {
+    int64_t version = 0;
+    std::shared_ptr<const LatencyModel> model;
+  };
+
+  void Take(int64_t number, Observation observation);
+
+  AgreementStore& store_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  int64_t last_ = 0;         // the number of the latest observation
+  double refreshed_ = -1e9;  // the clock's time
+  std::vector<std::shared_ptr<Answer>> all_;
+  std::map<std::string, std::vector<std::shared_ptr<Answer>>> by_network_;  // by its digest
+  std::map<std::string, std::vector<std::shared_ptr<Answer>>> by_task_;     // likewise
+  std::map<std::string, ModelOfTenant> models_;                             // by tenant
+};
+
+// Whether the judged network meets what the agreement says about it; time and budget do not matter.
+bool Meets(const Observation& observation, const Agreement& agreement);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_AGREEMENT_KNOWN_ANSWERS_H_

@@ -1,0 +1,87 @@
+#include "service/agreement/known_answers.h"
+
+#include <gtest/gtest.h>
+
+#include "base/testing/temporary_folder.h"
+#include "service/agreement/observations_for_test.h"
+
+namespace attune {
+namespace {
+
+class KnownAnswersTest : public ::testing::Test {
+ protected:
+  static AnswerQuery QueryFor(const Observation& o, const std::string& tenant = "ann") {
+    return {.tenant = tenant,
+            .network = o.network,
+            .interface = o.interface,
+            .device = o.device,
+            .compiler = "1"};
+  }
+
+  const testing::TemporaryFolder folder_;
+  const std::unique_ptr<AgreementStore> store_ = *AgreementStore::Open(SqlLocation(folder_.path()));
+  KnownAnswers known_{*store_};
+};
+
+TEST_F(KnownAnswersTest, OneThatMeetsTheAgreementIsFound) {
+  const Observation made = MadeUpObservation(1);
+  ASSERT_TRUE(known_.Add(made).ok());
+  ASSERT_NE(known_.Find(QueryFor(made), {.mean_ms = made.mean_ms.high}), nullptr);
+  EXPECT_EQ(known_.Find(QueryFor(made), {.mean_ms = made.mean_ms.median}), nullptr);
+  EXPECT_EQ(known_.Find(QueryFor(made), {.size_bytes = 1e5}), nullptr);
+  for (auto change : {+[](AnswerQuery& q) { q.device = "other"; }, +[](AnswerQuery& q) { q.threads = 2; },
+                      +[](AnswerQuery& q) { q.interface = "input y f32[1]\n"; },
+                      +[](AnswerQuery& q) { q.network = "other"; }, +[](AnswerQuery& q) { q.compiler = "2"; },
+                      +[](AnswerQuery& q) { q.tenant = "bob"; }}) {
+    AnswerQuery query = QueryFor(made);
+    change(query);
+    EXPECT_EQ(known_.Find(query, {}), nullptr);
+  }
+}
+
+TEST_F(KnownAnswersTest, SharedOnesAreForAll) {
+  Observation made = MadeUpObservation(1);
+  made.is_shared = true;
+  ASSERT_TRUE(known_.Add(made).ok());
+  EXPECT_NE(known_.Find(QueryFor(made, "bob"), {}), nullptr);
+  EXPECT_EQ(known_.SeenBy("bob").size(), 1u);
+  EXPECT_EQ(known_.PeaksOf("bob", "board", 1).gflops_per_core, 100);
+}
+
+TEST_F(KnownAnswersTest, AFasterKernelOutdatesAnAnswer) {
+  const Observation made = MadeUpObservation(1);
+  ASSERT_TRUE(known_.Add(made).ok());
+  Observation other = MadeUpObservation(2);
+  other.tasks = {made.tasks[0]};
+  other.tasks[0].tuned *= 0.97;  // not clearly
+  other.tasks[0].kernel = "another";
+  ASSERT_TRUE(known_.Add(other).ok());
+  EXPECT_NE(known_.Find(QueryFor(made), {}), nullptr);
+  other.job = "job-3";
+  other.tasks[0].tuned *= 0.9;
+  ASSERT_TRUE(known_.Add(other).ok());
+  EXPECT_EQ(known_.Find(QueryFor(made), {}), nullptr);
+  // It is measured again.
+  Observation again = made;
+  again.job = "job-4";
+  ASSERT_TRUE(known_.Add(again).ok());
+  EXPECT_NE(known_.Find(QueryFor(made), {}), nullptr);
+}
+
+TEST_F(KnownAnswersTest, TheyOutliveTheServer) {
+  Observation made = MadeUpObservation(1);
+  made.p99_ms.high = std::numeric_limits<double>::infinity();
+  ASSERT_TRUE(known_.Add(made).ok());
+  ASSERT_TRUE(known_.Add(made).ok());  // twice is once
+  KnownAnswers later(*store_);
+  ASSERT_TRUE(later.Refresh().ok());
+  const auto found = later.Find(QueryFor(made), {});
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(ToJson(*found), ToJson(made));
+  EXPECT_EQ(later.Jobs(), std::set<std::string>{"job-1"});
+  EXPECT_EQ(later.Find(QueryFor(made), {.p99_ms = 1e9}), nullptr);
+  EXPECT_EQ(later.ModelFor("ann")->Predict({.device = "board", .tasks = made.tasks}).networks, 1);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,136 @@
+#include "service/agreement/latency_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune {
+namespace {
+
+constexpr double kMillis = 1e3;
+constexpr size_t kMostNetworks = 100;
+
+// The ratio of a tuned task's time to its bound before anything was seen, and of a network's time to such a
+// sum. Its spread is that of the zoo's networks on the machines that Attune is developed on.
+constexpr double kTaskRatio = 1.7, kTaskWeight = 0.5;
+constexpr LogPrior kNetwork = {.mean = 0, .spread = 0.45, .weight = 2, .degrees = 4};
+constexpr LogPrior kSlowest = {.mean = 0.15, .spread = 0.2, .weight = 2, .degrees = 4};
+
+// How much further off the estimate of a network is of which nothing is known than that of one whose tasks
+// all are.
+constexpr double kScaleOfKnown = 0.4;
+double ScaleOf(double share_known) { return share_known * kScaleOfKnown + (1 - share_known); }
+
+// Observations elsewhere, and of other operators, tell less.
+constexpr double kOtherDevice = 0.2, kOtherKind = 0.05;
+
+// Tasks that differ by a factor of e in their bounds, or in their operations for a second of it, count 0.6.
+double Nearness(double bound, double intensity) {
+  return std::exp(-(bound * bound + intensity * intensity) / 2);
+}
+
+double LogOf(double value) { return std::log(std::max(value, 1e-12)); }
+double LogIntensity(const TaskTime& task) { return LogOf(task.flops) - LogOf(task.bound); }
+
+// How thoroughly a job searches: networks that were searched alike come out alike.
+double EffortOf(const TuningPlan& plan) {
+  constexpr double kUnlimited = 200, kSecondsOfTrial = 0.1;  // trials of a task
+  const double by_time = plan.seconds > 0 ? plan.seconds / kSecondsOfTrial : kUnlimited * plan.tasks;
+  const double trials = plan.trials > 0 ? std::min(plan.trials, by_time) : by_time;
+  return LogOf(std::max(trials / std::max(plan.tasks, 1.0), 1.0));
+}
+
+bool IsOn(const Observation& observation, const NetworkToPredict& network) {
+  return observation.device == network.device && observation.threads == network.threads;
+}
+
+}  // namespace
+
+LatencyModel::LatencyModel(std::vector<std::shared_ptr<const Observation>> observations)
+    : observations_([&] {
+        const auto surplus = std::max<std::ptrdiff_t>(0, std::ssize(observations) - kMostNetworks);
+        observations.erase(observations.begin(), observations.begin() + surplus);
+        return std::move(observations);
+      }()) {
+  for (const auto& observation : observations_) {
+    for (const TaskTime& task : observation->tasks) {
+      seen_.push_back({.task = &task,
+                       .in = observation.get(),
+                       .log_bound = LogOf(task.bound),
+                       .log_intensity = LogIntensity(task),
+                       .log_ratio = LogOf(task.tuned) - LogOf(task.bound)});
+    }
+  }
+}
+
+LatencyModel::TaskEstimate LatencyModel::Estimate(const TaskTime& task, const NetworkToPredict& network,
+                                                  const std::string& without) const {
+  double sum = kTaskWeight * std::log(kTaskRatio), weight = kTaskWeight;
+  double known = 0;  // the best time of this very task
+  const double log_bound = LogOf(task.bound), log_intensity = LogIntensity(task);
+  for (const Seen& seen : seen_) {
+    if (seen.in->network == without) continue;
+    const bool is_here = IsOn(*seen.in, network);
+    if (is_here && seen.task->task == task.task)
+      known = known > 0 ? std::min(known, seen.task->tuned) : seen.task->tuned;
+    const double counts = (is_here ? 1 : kOtherDevice) * (seen.task->kind == task.kind ? 1 : kOtherKind) *
+                          Nearness(log_bound - seen.log_bound, log_intensity - seen.log_intensity);
+    sum += counts * seen.log_ratio;
+    weight += counts;
+  }
+  if (known > 0) return {known, true};
+  return {task.bound * std::exp(sum / weight), false};
+}
+
+LatencyModel::NetworkEstimate LatencyModel::Estimate(const NetworkToPredict& network,
+                                                     const std::string& without) const {
+  double seconds = 0, known = 0;
+  for (const TaskTime& task : network.tasks) {
+    const TaskEstimate estimate = Estimate(task, network, without);
+    seconds += task.uses * estimate.seconds;
+    known += estimate.is_known ? task.uses * estimate.seconds : 0;
+  }
+  return {seconds, seconds > 0 ? known / seconds : 0};
+}
+
+const LatencyModel::Errors& LatencyModel::ErrorsOn(const NetworkToPredict& network) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto [found, is_new] = errors_.try_emplace({network.device, network.threads});
+  Errors& errors = found->second;
+  if (!is_new) return errors;
+  for (const auto& observation : observations_) {
+    if (!IsOn(*observation, network) || observation->mean_ms.median <= 0) continue;
+    const NetworkEstimate estimate =
+        Estimate({.device = network.device, .threads = network.threads, .tasks = observation->tasks},
+                 observation->network);
+    if (estimate.seconds <= 0) continue;
+    const double real = observation->mean_ms.median / kMillis;
+    errors.of_mean.push_back(std::log(real / estimate.seconds) / ScaleOf(estimate.share_known));
+    errors.efforts.push_back(EffortOf(observation->plan));
+    errors.of_p99.push_back(
+        std::log(std::max(1.0, observation->p99_ms.median / observation->mean_ms.median)));
+  }
+  return errors;
+}
+
+LatencyForecast LatencyModel::Predict(const NetworkToPredict& network) const {
+  LatencyForecast forecast;
+  for (const TaskTime& task : network.tasks) forecast.bound_ms += kMillis * task.uses * task.bound;
+  const NetworkEstimate estimate = Estimate(network, /*without=*/"");
+  forecast.estimate_ms = kMillis * estimate.seconds;
+  forecast.share_known = estimate.share_known;
+  const Errors& errors = ErrorsOn(network);
+  forecast.networks = static_cast<int>(errors.of_mean.size());
+  std::vector<double> weights;
+  for (const double effort : errors.efforts) {
+    const double difference = effort - EffortOf(network.plan);
+    weights.push_back(std::exp(-difference * difference / 2));
+  }
+  forecast.prior = PredictNext(kTaskRatio * forecast.bound_ms, kNetwork, {}, {});
+  forecast.mean =
+      PredictNext(forecast.estimate_ms, kNetwork, errors.of_mean, weights, ScaleOf(estimate.share_known));
+  const LogPrediction slowest = PredictNext(1, kSlowest, errors.of_p99, weights);
+  forecast.p99 = forecast.mean.Times(std::exp(slowest.location())).Widened(slowest.scale());
+  return forecast;
+}
+
+}  // namespace attune

@@ -1,0 +1,188 @@
+#include "service/agreement/observation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "jobs/json_object.h"
+#include "jobs/settings.h"
+#include "tune/job/recording.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kMillis = 1e3;
+constexpr size_t kMostTasks = 10'000;
+
+// [value, low, high], high null if there is none.
+PromiseRange RangeOf(const Json& judged) {
+  const Json& high = judged.at(2);
+  return {judged.at(1), judged.at(0),
+          high.is_null() ? std::numeric_limits<double>::infinity() : high.get<double>()};
+}
+Json JsonOf(const PromiseRange& range) {
+  Json json = {range.median, range.low, nullptr};
+  if (std::isfinite(range.high)) json[2] = range.high;
+  return json;
+}
+
+// Seconds; infinite ones, of tasks without a time, are null in JSON.
+double SecondsOf(const Json& milliseconds) {
+  return milliseconds.is_number() ? milliseconds.get<double>() / kMillis : 0;
+}
+
+std::vector<TaskTime> TasksOf(const Json& result) {
+  std::vector<TaskTime> tasks;
+  for (const Json& task : result.at("tasks")) {
+    if (tasks.size() == kMostTasks) break;
+    TaskTime time = {.task = task.at("task"),
+                     .kind = KindOfTask(task.at("description").get<std::string>()),
+                     .kernel = task.at("kernel"),
+                     .uses = task.at("uses"),
+                     .flops = task.at("flops"),
+                     .bound = SecondsOf(task.at("bound_ms")),
+                     .untuned = SecondsOf(task.at("untuned_ms")),
+                     .tuned = SecondsOf(task.at("tuned_ms"))};
+    if (time.tuned > 0 && time.bound > 0) tasks.push_back(std::move(time));
+  }
+  return tasks;
+}
+
+void ReadResult(const Json& result, Observation& to) {
+  const Json& judged = result.at("judged");
+  to.network = judged.at("network");
+  to.interface = judged.at("interface");
+  to.device = judged.at("device");
+  to.threads = judged.at("threads");
+  to.compiler = judged.at("compiler");
+  to.kernels = judged.at("kernels");
+  to.artifact_bytes = judged.at("artifact_bytes");
+  to.weight_bytes = judged.at("weight_bytes");
+  to.runs = judged.at("runs");
+  to.mean_ms = RangeOf(judged.at("mean_ms"));
+  to.p99_ms = RangeOf(judged.at("p99_ms"));
+  to.work_seconds = result.at("seconds");
+  to.tasks = TasksOf(result);
+}
+
+// What was submitted with the agreement.
+void ReadSubmission(const JobRecord& job, Observation& to) {
+  to.plan = PlanOfSettings(job.spec.settings, to.tasks.size());
+  if (job.ended_ms > job.submitted_ms)
+    to.finish_seconds = static_cast<double>(job.ended_ms - job.submitted_ms) / kMillis;
+  const std::string artifact = job.spec.settings.value("output", "");
+  const auto file = std::ranges::find(job.files, artifact, &JobFile::name);
+  if (!artifact.empty() && file != job.files.end()) to.artifact = *file;
+  if (job.spec.agreement.empty()) return;
+  const Json kept = Json::parse(job.spec.agreement);
+  to.is_shared = kept.value("is_shared", false);
+  to.queue_seconds = kept.value("queue_seconds", 0.0);
+}
+
+}  // namespace
+
+std::string KindOfTask(std::string_view description) {
+  return std::string(description.substr(0, description.find_first_of("+ ")));
+}
+
+TuningPlan PlanOfSettings(const Json& settings, size_t tasks) {
+  TuningPlan plan = {.tasks = static_cast<double>(tasks)};
+  SettingsReader reader(settings, "");
+  reader.Read("trials", plan.trials, 0, 1e9);
+  double for_each = 0;
+  reader.Read("trials_per_task", for_each, 0, 1e9);
+  if (for_each > 0) {
+    const double all = for_each * plan.tasks;
+    plan.trials = plan.trials > 0 ? std::min(plan.trials, all) : all;
+  }
+  reader.ReadSeconds("time", plan.seconds);
+  return plan;
+}
+
+absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
+  if (job.state != JobState::kDone || job.spec.kind != "tuning")
+    return absl::NotFoundError("it is no tuning job that is done");
+  ASSIGN_OR_RETURN(const Json result, ParseJsonObject<Json>(job.result));
+  if (!result.contains("judged")) return absl::NotFoundError("its network was not judged");
+  Observation observation = {
+      .job = job.spec.id, .tenant = job.spec.owner, .ended_ms = job.ended_ms, .files_owner = job.spec.base};
+  try {
+    ReadResult(result, observation);
+    ReadSubmission(job, observation);
+  } catch (const Json::exception& error) {
+    return InvalidInput(job.spec.id, ": its result is none of a tuning job: ", error.what());
+  }
+  ASSIGN_OR_RETURN(observation.peaks, PeaksOfJson(result["judged"].value("peaks", Json::object())));
+  return observation;
+}
+
+Json ToJson(const Observation& o) {
+  Json tasks = Json::array();
+  for (const TaskTime& task : o.tasks)
+    tasks.push_back(
+        {task.task, task.kind, task.kernel, task.uses, task.flops, task.bound, task.untuned, task.tuned});
+  return {{"job", o.job},
+          {"tenant", o.tenant},
+          {"is_shared", o.is_shared},
+          {"ended_ms", o.ended_ms},
+          {"network", o.network},
+          {"interface", o.interface},
+          {"device", o.device},
+          {"threads", o.threads},
+          {"compiler", o.compiler},
+          {"kernels", o.kernels},
+          {"peaks", attune::ToJson(o.peaks)},
+          {"runs", o.runs},
+          {"mean_ms", JsonOf(o.mean_ms)},
+          {"p99_ms", JsonOf(o.p99_ms)},
+          {"tasks", std::move(tasks)},
+          {"files_owner", o.files_owner},
+          {"artifact", {o.artifact.name, o.artifact.digest, o.artifact.bytes}},
+          {"artifact_bytes", o.artifact_bytes},
+          {"weight_bytes", o.weight_bytes},
+          {"plan", {o.plan.trials, o.plan.seconds, o.plan.tasks}},
+          {"work_seconds", o.work_seconds},
+          {"finish_seconds", o.finish_seconds},
+          {"queue_seconds", o.queue_seconds}};
+}
+
+absl::StatusOr<Observation> ObservationOfJson(const Json& json) {
+  try {
+    Observation o = {
+        .job = json.at("job"),
+        .tenant = json.at("tenant"),
+        .is_shared = json.at("is_shared"),
+        .ended_ms = json.at("ended_ms"),
+        .network = json.at("network"),
+        .interface = json.at("interface"),
+        .device = json.at("device"),
+        .threads = json.at("threads"),
+        .compiler = json.at("compiler"),
+        .kernels = json.at("kernels"),
+        .runs = json.at("runs"),
+        .mean_ms = RangeOf(json.at("mean_ms")),
+        .p99_ms = RangeOf(json.at("p99_ms")),
+        .files_owner = json.at("files_owner"),
+        .artifact = {json.at("artifact").at(0), json.at("artifact").at(1), json.at("artifact").at(2)},
+        .artifact_bytes = json.at("artifact_bytes"),
+        .weight_bytes = json.at("weight_bytes"),
+        .plan = {json.at("plan").at(0), json.at("plan").at(1), json.at("plan").at(2)},
+        .work_seconds = json.at("work_seconds"),
+        .finish_seconds = json.at("finish_seconds"),
+        .queue_seconds = json.at("queue_seconds")};
+    for (const Json& task : json.at("tasks"))
+      o.tasks.push_back(
+          {task.at(0), task.at(1), task.at(2), task.at(3), task.at(4), task.at(5), task.at(6), task.at(7)});
+    ASSIGN_OR_RETURN(o.peaks, PeaksOfJson(json.at("peaks")));
+    return o;
+  } catch (const Json::exception& error) {
+    return InvalidInput(error.what());
+  }
+}
+
+}  // namespace attune

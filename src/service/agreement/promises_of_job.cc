@@ -1,0 +1,241 @@
+#include "service/agreement/promises_of_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "jobs/json_object.h"
+#include "service/agreement/log_prediction.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kMillis = 1e3;
+
+Json ParsedOrEmpty(const std::string& text) {
+  absl::StatusOr<Json> json = ParseJsonObject<Json>(text);
+  return json.ok() ? *std::move(json) : Json::object();
+}
+
+double NumberAt(const Json& json, const char* place) {
+  const Json::json_pointer pointer(place);
+  return json.contains(pointer) && json[pointer].is_number() ? json[pointer].get<double>() : 0;
+}
+
+// [value, low, high] as jobs/latency_judgement.h writes it.
+std::optional<PromiseRange> JudgedRange(const Json& result, const char* name) {
+  const Json::json_pointer place = Json::json_pointer("/judged") / name;
+  if (!result.contains(place) || !result[place].is_array() || result[place].size() != 3) return std::nullopt;
+  const Json& judged = result[place];
+  if (!judged[0].is_number() || !judged[1].is_number()) return std::nullopt;
+  return PromiseRange{
+      judged[1], judged[0],
+      judged[2].is_number() ? judged[2].get<double>() : std::numeric_limits<double>::infinity()};
+}
+
+PromiseRange Exactly(double value) { return {value, value, value}; }
+
+class Standing {
+ public:
+  explicit Standing(const JobToday& job)
+      : job_(job), result_(ParsedOrEmpty(job.result)), figures_(ParsedOrEmpty(job.figures)) {}
+
+  Promise Of(Promise promise) const {
+    if (job_.state == "failed" || job_.state == "cancelled") return OfFailed(std::move(promise));
+    return job_.state == "done" ? OfDone(std::move(promise)) : OfLive(std::move(promise));
+  }
+
+ private:
+  double Elapsed() const {
+    const int64_t until = job_.ended_ms > 0 ? job_.ended_ms : job_.now_ms;
+    return std::max(0.0, static_cast<double>(until - job_.submitted_ms) / kMillis);
+  }
+
+  Promise OfFailed(Promise promise) const {
+    promise.state = PromiseState::kBroken;
+    promise.probability = 0;
+    promise.evidence = {absl::StrCat("the job has ", job_.state == "failed" ? "failed" : "been cancelled")};
+    return promise;
+  }
+
+  // Without a measurement, what was promised was not shown to hold.
+  Promise OfDone(Promise promise) const {
+    if (promise.name == kDeadline)
+      return Judged(std::move(promise), Exactly(Elapsed()), "measured: from the submission to the end");
+    std::optional<PromiseRange> measured;
+    if (promise.name == kLatencyMean) measured = JudgedRange(result_, "mean_ms");
+    if (promise.name == kLatencyP99) measured = JudgedRange(result_, "p99_ms");
+    if (promise.name == kSizeBytes) measured = Positive(NumberAt(result_, "/judged/artifact_bytes"));
+    if (promise.name == kDeviceSeconds) measured = Exactly(NumberAt(result_, "/device_seconds"));
+    if (promise.name == kAccuracyLoss) measured = Loss();
+    if (job_.kind == "quantization") measured = OfBestVariant(promise.name, measured);
+    if (measured.has_value()) return Judged(std::move(promise), *measured, Evidence(promise.name));
+    promise.state = PromiseState::kBroken;
+    promise.probability = 0;
+    promise.evidence = {"it was not measured"};
+    return promise;
+  }
+
+  std::string Evidence(const std::string& name) const {
+    if (name == kLatencyMean || name == kLatencyP99)
+      return absl::StrFormat("measured: %.0f runs of the whole network", NumberAt(result_, "/judged/runs"));
+    if (name == kAccuracyLoss && job_.kind == "quantization")
+      return absl::StrFormat("measured: %.0f samples that calibration did not see",
+                             NumberAt(Best(), "/held_back_samples"));
+    return name == kAccuracyLoss ? "every kernel was checked against the reference" : "measured";
+  }
+
+  static std::optional<PromiseRange> Positive(double value) {
+    return value > 0 ? std::optional(Exactly(value)) : std::nullopt;
+  }
+
+  // Tuned kernels compute what the model says.
+  std::optional<PromiseRange> Loss() const {
+    return job_.kind == "tuning" ? std::optional(Exactly(0)) : std::nullopt;
+  }
+
+  Json Best() const {
+    if (!result_.contains("variants") || !result_.contains("best")) return Json::object();
+    for (const Json& variant : result_["variants"])
+      if (variant.is_object() && variant.contains("name") && variant["name"] == result_["best"])
+        return variant;
+    return Json::object();
+  }
+
+  // The best of several variants was chosen by the same samples, so that each counts as if all had been
+  // asked.
+  std::optional<PromiseRange> OfBestVariant(const std::string& name,
+                                            std::optional<PromiseRange> otherwise) const {
+    const Json best = Best();
+    if (best.empty()) return std::nullopt;
+    if (name == kAccuracyLoss) {
+      constexpr double kTail = 0.05;
+      const double samples = NumberAt(best, "/held_back_samples"), drop = NumberAt(best, "/drop");
+      const auto variants = static_cast<double>(result_["variants"].size());
+      return PromiseRange{0, drop, UpperShare(std::round(drop * samples), samples, 1 - kTail / variants)};
+    }
+    const double ms = NumberAt(best, "/ms"), baseline = NumberAt(best, "/baseline_ms");
+    const double fastest = NumberAt(best, "/speedup_high"), slowest = NumberAt(best, "/speedup_low");
+    if (name == kLatencyMean && slowest > 0) return PromiseRange{baseline / fastest, ms, baseline / slowest};
+    if (name == kSizeBytes) return Positive(NumberAt(best, "/artifact_bytes"));
+    return otherwise;
+  }
+
+  Promise OfLive(Promise promise) const {
+    if (job_.state == "waiting" && job_.figures.empty() && promise.name != kDeadline) return promise;
+    if (promise.name == kLatencyMean || promise.name == kLatencyP99) return OfLatency(std::move(promise));
+    if (promise.name == kDeadline) return OfClock(std::move(promise), Elapsed(), job_.remaining_seconds);
+    if (promise.name == kDeviceSeconds) {
+      const double used = NumberAt(figures_, "/device_seconds");
+      return OfClock(std::move(promise), used, job_.remaining_seconds);
+    }
+    return promise;
+  }
+
+  // A sum of kernels' times is nearly that of the network; what is left of the search may lower it still.
+  Promise OfLatency(Promise promise) const {
+    const double best = NumberAt(figures_, "/latency_ms");
+    if (best <= 0 || promise.range.low <= 0 || promise.state == PromiseState::kImpossible) return promise;
+    constexpr double kNormal = 2 * 1.2816, kOfSum = 0.08, kDegrees = 8, kBetweenTailAndMean = 1.15;
+    const double now = promise.name == kLatencyP99 ? best * kBetweenTailAndMean : best;
+    const double left = job_.remaining_seconds > 0
+                            ? job_.remaining_seconds / (job_.remaining_seconds + std::max(Elapsed(), 1.0))
+                            : 0.5;
+    const double spread = std::log(promise.range.high / promise.range.low) / kNormal;
+    const double hoped = std::min(std::log(now), std::log(promise.range.median));
+    const LogPrediction prediction((1 - left) * std::log(now) + left * hoped,
+                                   std::hypot(kOfSum, spread * std::sqrt(left)), kDegrees);
+    promise.evidence.insert(promise.evidence.begin(),
+                            absl::StrFormat("measured: the best kernels so far take %.4g ms together", best));
+    return Updated(std::move(promise), prediction.Range(), prediction.Probability(promise.limit));
+  }
+
+  // Time that has passed is certain, and what is left is not.
+  static Promise OfClock(Promise promise, double passed, double left) {
+    if (passed > promise.limit) {
+      promise = Judged(std::move(promise), Exactly(passed), "measured: the limit has passed");
+      return promise;
+    }
+    if (left <= 0) {
+      promise.range.low = std::max(promise.range.low, passed);
+      return promise;
+    }
+    constexpr double kSpread = 0.35, kDegrees = 8;
+    const LogPrediction rest(std::log(left), kSpread, kDegrees);
+    const PromiseRange range = rest.Range();
+    promise.evidence.insert(promise.evidence.begin(),
+                            absl::StrFormat("measured: %.0f s so far; about %.0f s are left", passed, left));
+    const double probability = rest.Probability(promise.limit - passed);
+    return Updated(std::move(promise), {passed + range.low, passed + range.median, passed + range.high},
+                   probability);
+  }
+
+  static Promise Updated(Promise promise, const PromiseRange& range, double probability) {
+    promise.range = range;
+    promise.probability = probability;
+    promise.state = StateOfProbability(probability);
+    return promise;
+  }
+
+  const JobToday& job_;
+  const Json result_, figures_;
+};
+
+}  // namespace
+
+std::string KeptAgreement::ToText() const {
+  return Json{{"agreement", ToJson(agreement)},
+              {"promises", ToJson(promises)},
+              {"queue_seconds", queue_seconds},
+              {"is_shared", is_shared}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<KeptAgreement> KeptAgreement::FromText(const std::string& text) {
+  ASSIGN_OR_RETURN(const Json json, ParseJsonObject<Json>(text));
+  try {
+    KeptAgreement kept = {.queue_seconds = json.at("queue_seconds"), .is_shared = json.at("is_shared")};
+    ASSIGN_OR_RETURN(kept.agreement, AgreementOfJson(json.at("agreement")));
+    ASSIGN_OR_RETURN(kept.promises, PromisesOfJson(json.at("promises")));
+    return kept;
+  } catch (const Json::exception& error) {
+    return InvalidInput(error.what());
+  }
+}
+
+std::vector<Promise> PromisesOf(const JobToday& job) {
+  if (job.agreement.empty()) return {};
+  const absl::StatusOr<KeptAgreement> kept = KeptAgreement::FromText(job.agreement);
+  if (!kept.ok()) return {};
+  const Standing standing(job);
+  std::vector<Promise> promises;
+  for (const Promise& promise : kept->promises) promises.push_back(standing.Of(promise));
+  return promises;
+}
+
+// By halving: the share at which so few would be seen with the probability that is left.
+double UpperShare(double seen, double samples, double confidence) {
+  if (samples <= 0 || seen >= samples) return 1;
+  const auto at_most = [&](double share) {
+    double sum = 0;
+    for (double k = 0; k <= seen; ++k) {
+      sum += std::exp(std::lgamma(samples + 1) - std::lgamma(k + 1) - std::lgamma(samples - k + 1) +
+                      k * std::log(share) + (samples - k) * std::log1p(-share));
+    }
+    return sum;
+  };
+  double low = seen / samples, high = 1;
+  constexpr int kSteps = 60;
+  for (int step = 0; step < kSteps; ++step) {
+    const double middle = (low + high) / 2;
+    (at_most(middle) > 1 - confidence ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace attune

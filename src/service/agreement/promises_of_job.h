@@ -1,0 +1,44 @@
+// The promises of a job as they stand: while it waits and runs, and once it is over.
+#ifndef ATTUNE_SERVICE_AGREEMENT_PROMISES_OF_JOB_H_
+#define ATTUNE_SERVICE_AGREEMENT_PROMISES_OF_JOB_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "service/agreement/outlook.h"
+#include "service/agreement/promise.h"
+
+namespace attune {
+
+// The text that a job is stored with (JobSpec::agreement).
+struct KeptAgreement {
+  Agreement agreement = {};
+  std::vector<Promise> promises = {};  // as predicted at the submission
+  double queue_seconds = 0;
+  bool is_shared = false;  // its result may be given to others
+
+  std::string ToText() const;
+  // A text of any origin that ToText() could have written.
+  static absl::StatusOr<KeptAgreement> FromText(const std::string& text);
+};
+
+struct JobToday {
+  std::string kind = {}, state = {};      // "waiting", "running", "done", "failed" or "cancelled"
+  std::string agreement = {};             // KeptAgreement::ToText(); empty: there is none
+  std::string figures = {}, result = {};  // JSON; empty: there are none
+  double remaining_seconds = 0;           // predicted; 0: unknown
+  int64_t submitted_ms = 0, ended_ms = 0, now_ms = 0;
+};
+
+// Empty without an agreement.
+std::vector<Promise> PromisesOf(const JobToday& job);
+
+// The upper end of the 95 % interval of a share of which `seen` of `samples` were seen (Clopper, Pearson: The
+// use of confidence or fiducial limits, 1934); 1 without samples.
+double UpperShare(double seen, double samples, double confidence = 0.95);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_AGREEMENT_PROMISES_OF_JOB_H_

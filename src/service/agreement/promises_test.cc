@@ -1,0 +1,205 @@
+// Agreements, outlooks and the states of promises.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "service/agreement/observations_for_test.h"
+#include "service/agreement/promises_of_job.h"
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+TEST(AgreementTest, JsonBothWays) {
+  const Json json = {{"latency_ms", {{"mean", 5}, {"p99", 7}}},
+                     {"accuracy_loss", 0},
+                     {"size_bytes", 1e6},
+                     {"deadline_seconds", 1800},
+                     {"device_seconds", 600},
+                     {"priority", "high"}};
+  const absl::StatusOr<Agreement> agreement = AgreementOfJson(json);
+  ASSERT_TRUE(agreement.ok()) << agreement.status();
+  EXPECT_EQ(agreement->mean_ms, 5);
+  EXPECT_EQ(agreement->accuracy_loss, 0);
+  EXPECT_EQ(*AgreementOfJson(ToJson(*agreement)), *agreement);
+}
+
+TEST(AgreementTest, WhatIsWrongIsNamed) {
+  const std::pair<Json, const char*> wrong[] = {{{{"latency_ms", {{"mean", 0}}}}, "/latency_ms/mean"},
+                                                {{{"latency_ms", 5}}, "/latency_ms"},
+                                                {{{"latency_ms", {{"median", 5}}}}, "/latency_ms/median"},
+                                                {{{"accuracy_loss", 2}}, "/accuracy_loss"},
+                                                {{{"priority", "royal"}}, "/priority"},
+                                                {{{"price", 1}}, "/price"},
+                                                {Json::array(), "no object"}};
+  for (const auto& [json, place] : wrong)
+    EXPECT_THAT(AgreementOfJson(json).status().message(), HasSubstr(place)) << json;
+}
+
+Foresight SightOf(double mean_ms, double bound_ms) {
+  Foresight sight = {.are_peaks_measured = true};
+  sight.latency.mean = LogPrediction(std::log(mean_ms), 0.1, 20);
+  sight.latency.p99 = sight.latency.mean.Times(1.2);
+  sight.latency.prior = LogPrediction(std::log(mean_ms), 0.5, 4);
+  sight.latency.bound_ms = bound_ms;
+  sight.finish.finish = LogPrediction(std::log(60), 0.2, 20);
+  sight.finish.prior = LogPrediction(std::log(60), 0.5, 4);
+  sight.finish.work_seconds = 50;
+  sight.size_bytes = LogPrediction(std::log(1e6), 0.05, 20);
+  return sight;
+}
+
+TEST(OutlookTest, AnImpossiblePromiseIsRefusedWithTheBound) {
+  const Outlook outlook = MakeOutlook({.mean_ms = 1, .deadline_seconds = 1000}, SightOf(5, 2));
+  EXPECT_EQ(outlook.verdict, Verdict::kRefused);
+  EXPECT_THAT(outlook.reason, HasSubstr("2 ms"));
+  ASSERT_EQ(outlook.promises.size(), 2u);
+  EXPECT_EQ(outlook.promises[0].state, PromiseState::kImpossible);
+  EXPECT_EQ(outlook.promises[1].state, PromiseState::kExpected);
+}
+
+TEST(OutlookTest, AnImprobableOneIsRenegotiated) {
+  const Outlook outlook = MakeOutlook({.mean_ms = 4.2}, SightOf(5, 2));
+  EXPECT_EQ(outlook.verdict, Verdict::kRenegotiated);
+  ASSERT_EQ(outlook.offers.size(), 1u);
+  // The offer is promised.
+  const Agreement offered = {.mean_ms = outlook.offers[0].limit};
+  EXPECT_EQ(MakeOutlook(offered, SightOf(5, 2)).promises[0].state, PromiseState::kExpected);
+  EXPECT_EQ(MakeOutlook(offered, SightOf(5, 2)).verdict, Verdict::kAccepted);
+  // Whoever takes the risk may.
+  EXPECT_EQ(MakeOutlook({.mean_ms = 4.2, .least_probability = 0}, SightOf(5, 2)).verdict, Verdict::kAccepted);
+}
+
+TEST(OutlookTest, AllPromisesArePredicted) {
+  const Agreement agreement = {.mean_ms = 6,
+                               .p99_ms = 8,
+                               .accuracy_loss = 0.01,
+                               .size_bytes = 2e6,
+                               .deadline_seconds = 600,
+                               .device_seconds = 300};
+  const Outlook outlook = MakeOutlook(agreement, SightOf(5, 2));
+  EXPECT_EQ(outlook.verdict, Verdict::kAccepted) << outlook.reason;
+  EXPECT_EQ(outlook.promises.size(), 6u);
+  for (const Promise& promise : outlook.promises) {
+    EXPECT_EQ(promise.state, PromiseState::kExpected) << promise.name;
+    EXPECT_FALSE(promise.evidence.empty()) << promise.name;
+  }
+  EXPECT_EQ(ToJson(outlook)["promises"].size(), 6u);
+}
+
+TEST(OutlookTest, AKnownAnswerMeetsItAtOnce) {
+  const auto known = std::make_shared<const Observation>(MadeUpObservation(1));
+  const Outlook outlook = OutlookOfKnown(
+      {.mean_ms = known->mean_ms.high, .p99_ms = known->p99_ms.high, .accuracy_loss = 0}, known);
+  EXPECT_EQ(outlook.verdict, Verdict::kKnown);
+  for (const Promise& promise : outlook.promises)
+    EXPECT_EQ(promise.state, PromiseState::kMet) << promise.name;
+}
+
+class PromisesOfJobTest : public ::testing::Test {
+ protected:
+  // The promises of a job with all needs, by name.
+  std::map<std::string, Promise> Of(JobToday job) const {
+    const Agreement agreement = {.mean_ms = 6,
+                                 .p99_ms = 8,
+                                 .accuracy_loss = 0.01,
+                                 .size_bytes = 2e6,
+                                 .deadline_seconds = 100,
+                                 .device_seconds = 100};
+    const KeptAgreement kept = {.agreement = agreement,
+                                .promises = MakeOutlook(agreement, SightOf(5, 2)).promises};
+    job.agreement = kept.ToText();
+    if (job.kind.empty()) job.kind = "tuning";
+    std::map<std::string, Promise> promises;
+    for (const Promise& promise : PromisesOf(job)) promises[promise.name] = promise;
+    EXPECT_EQ(promises.size(), 6u);
+    return promises;
+  }
+  static Json Judged(double mean_high, Json p99_high) {
+    return {{"device_seconds", 40},
+            {"judged",
+             {{"runs", 500},
+              {"artifact_bytes", 1e6},
+              {"mean_ms", {5, 4.9, mean_high}},
+              {"p99_ms", {6, 5.5, p99_high}}}}};
+  }
+};
+
+TEST_F(PromisesOfJobTest, TheWorseEndDecides) {
+  const JobToday done = {
+      .state = "done", .result = Judged(5.5, 7).dump(), .submitted_ms = 0, .ended_ms = 90'000};
+  for (const auto& [name, promise] : Of(done)) EXPECT_EQ(promise.state, PromiseState::kMet) << name;
+  JobToday close = done;
+  close.result = Judged(6.1, 7).dump();
+  EXPECT_EQ(Of(close)[kLatencyMean].state, PromiseState::kBroken);
+  EXPECT_EQ(Of(close)[kLatencyP99].state, PromiseState::kMet);
+  // Too few runs show nothing.
+  close.result = Judged(5, nullptr).dump();
+  EXPECT_EQ(Of(close)[kLatencyP99].state, PromiseState::kBroken);
+  close.ended_ms = 101'000;
+  EXPECT_EQ(Of(close)[kDeadline].state, PromiseState::kBroken);
+}
+
+TEST_F(PromisesOfJobTest, WhatWasNotMeasuredIsNotMet) {
+  const auto promises = Of({.state = "done", .result = "{}", .ended_ms = 1000});
+  EXPECT_EQ(promises.at(kLatencyMean).state, PromiseState::kBroken);
+  for (const char* state : {"failed", "cancelled"})
+    for (const auto& [name, promise] : Of({.state = state}))
+      EXPECT_EQ(promise.state, PromiseState::kBroken) << name;
+}
+
+TEST_F(PromisesOfJobTest, TheyFollowTheJob) {
+  JobToday job = {.state = "running", .remaining_seconds = 30, .now_ms = 10'000};
+  job.figures = R"({"latency_ms": 4.5, "device_seconds": 5})";
+  EXPECT_EQ(Of(job)[kLatencyMean].state, PromiseState::kExpected);
+  EXPECT_EQ(Of(job)[kDeadline].state, PromiseState::kExpected);
+  job.figures = R"({"latency_ms": 9, "device_seconds": 110})";
+  job.remaining_seconds = 1;
+  EXPECT_EQ(Of(job)[kLatencyMean].state, PromiseState::kAtRisk);
+  EXPECT_EQ(Of(job)[kDeviceSeconds].state, PromiseState::kBroken);
+  job.now_ms = 99'000;
+  job.remaining_seconds = 20;
+  EXPECT_EQ(Of(job)[kDeadline].state, PromiseState::kAtRisk);
+  job.now_ms = 101'000;
+  EXPECT_EQ(Of(job)[kDeadline].state, PromiseState::kBroken);
+  for (const auto& [name, promise] : Of({.state = "waiting"}))
+    EXPECT_EQ(promise.state, PromiseState::kExpected) << name;
+}
+
+TEST_F(PromisesOfJobTest, AccuracyIsJudgedByTheUpperEndOfTheLoss) {
+  const auto result = [](double drop, int samples) {
+    return Json({{"best", "a"},
+                 {"variants",
+                  {{{"name", "a"},
+                    {"drop", drop},
+                    {"held_back_samples", samples},
+                    {"ms", 3},
+                    {"baseline_ms", 6},
+                    {"speedup_low", 1.9},
+                    {"speedup_high", 2.1},
+                    {"artifact_bytes", 5e5}}}}})
+        .dump();
+  };
+  const auto state = [&](double drop, int samples) {
+    return Of({.kind = "quantization",
+               .state = "done",
+               .result = result(drop, samples),
+               .ended_ms = 1})[kAccuracyLoss]
+        .state;
+  };
+  EXPECT_EQ(state(0, 1000), PromiseState::kMet);
+  EXPECT_EQ(state(0, 100), PromiseState::kBroken);  // 0 of 100 do not show less than 1 %
+  EXPECT_EQ(state(0.009, 1000), PromiseState::kBroken);
+  EXPECT_NEAR(UpperShare(0, 100), 0.0295, 1e-3);
+  EXPECT_EQ(UpperShare(0, 0), 1);
+}
+
+TEST(KeptAgreementTest, DamageIsAnError) {
+  EXPECT_FALSE(KeptAgreement::FromText("{}").ok());
+  EXPECT_FALSE(KeptAgreement::FromText("no").ok());
+  EXPECT_TRUE(PromisesOf({.kind = "tuning", .state = "done", .agreement = "{}"}).empty());
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,123 @@
+// Agreements over REST: what is known is answered at once, and what is impossible is refused.
+#include <gmock/gmock.h>
+
+#include "attune/attune.h"
+#include "fleet/server/made_up_agent_for_test.h"
+#include "import/onnx/testing/model_builder.h"
+#include "service/agreement/observations_for_test.h"
+#include "service/rest/rest_for_test.h"
+
+namespace attune {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AgreementsRestTest : public RestTest {
+ protected:
+  // A network whose one operator reads and writes a megabyte.
+  static std::string ModelBytes() {
+    onnx::Model model;
+    model.AddInput("x", {"256", "1024"});
+    model.AddNode("Relu", {"x"}, {"y"});
+    model.AddOutput("y");
+    return model.proto.SerializeAsString();
+  }
+  Json Asking(const Json& agreement) {
+    return {{"name", "net"},
+            {"kind", "tuning"},
+            {"on", "desk"},
+            {"inputs", {{{"name", "in/net.onnx"}, {"sha256", digest_}}}},
+            {"settings", {{"model", "in/net.onnx"}, {"trials", 50}}},
+            {"agreement", agreement}};
+  }
+  Json Predict(const Json& agreement, int status = 200) {
+    const HttpResponse response = Post(ann_, "/v1/predictions", Asking(agreement));
+    EXPECT_EQ(response.status, status) << response.body;
+    return Json::parse(response.body);
+  }
+  // The network is known to take 2 ms on the device.
+  void Teach() {
+    const Json model = Get(ann_, "/v1/models/" + digest_);
+    Observation known = MadeUpObservation(1);
+    known.compiler = attune_version();
+    known.network = model["facts"]["network"];
+    known.interface = model["facts"]["interface"];
+    known.mean_ms = {1.9, 2, 2.1};
+    known.p99_ms = {2.2, 2.3, 2.5};
+    const std::string content = "an artifact";
+    known.artifact.digest = Sha256Hex(content);
+    known.artifact.bytes = std::ssize(content);
+    ASSERT_TRUE(jobs_->desk().files().Append("files", known.artifact.digest, 0, content).ok());
+    ASSERT_TRUE(jobs_->desk().files().Finish("files", known.artifact.digest).ok());
+    ASSERT_TRUE(agreements_.known().Add(known).ok());
+  }
+
+  MadeUpAgent agent_{*dispatcher_, nullptr, {.owner = "ann", .keys = {"desk"}}};
+  const std::string ann_ = Token("ann", AccessRole::kMember);
+  const std::string digest_ = Upload(ann_, ModelBytes());
+};
+
+TEST_F(AgreementsRestTest, TheImpossibleIsRefusedWithTheBound) {
+  const Json prediction = Predict({{"latency_ms", {{"mean", 1e-6}}}});
+  EXPECT_EQ(prediction["verdict"], "refused");
+  EXPECT_EQ(prediction["promises"][0]["state"], "impossible");
+  EXPECT_GT(prediction["bound_ms"].get<double>(), 1e-6);
+  const HttpResponse refused = Post(ann_, "/v1/jobs", Asking({{"latency_ms", {{"mean", 1e-6}}}}));
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_THAT(Detail(refused), HasSubstr("below the roofline's bound of"));
+  EXPECT_EQ(Get(ann_, "/v1/jobs")["jobs"].size(), 0u);
+}
+
+TEST_F(AgreementsRestTest, TheImprobableIsRenegotiatedAndTheRestBegins) {
+  const Json agreement = {{"latency_ms", {{"mean", 1000}}}, {"deadline_seconds", 600}, {"priority", "high"}};
+  Json hasty = agreement;
+  hasty["deadline_seconds"] = 1;
+  const Json prediction = Predict(hasty);
+  EXPECT_EQ(prediction["verdict"], "renegotiated");
+  ASSERT_EQ(prediction["offers"].size(), 1u);
+  EXPECT_EQ(prediction["offers"][0]["name"], "deadline_seconds");
+  EXPECT_EQ(Post(ann_, "/v1/jobs", Asking(hasty)).status, 409);
+
+  const Json job = Get(ann_, "/v1/jobs/" + Submit(ann_, Asking(agreement)));
+  EXPECT_EQ(job["state"], "waiting");
+  EXPECT_EQ(job["priority"], 1);
+  EXPECT_EQ(job["agreement"]["deadline_seconds"], 600);
+  ASSERT_EQ(job["promises"].size(), 2u);
+  EXPECT_EQ(job["promises"][0]["state"], "expected");
+  EXPECT_EQ(Post(ann_, "/v1/jobs/" + job["id"].get<std::string>() + "/cancel", Json::object()).status, 200);
+  EXPECT_EQ(Get(ann_, "/v1/jobs/" + job["id"].get<std::string>())["promises"][0]["state"], "broken");
+}
+
+TEST_F(AgreementsRestTest, AKnownAnswerIsThereAtOnce) {
+  Predict(Json::object());  // imports the model
+  Teach();
+  const Json agreement = {{"latency_ms", {{"mean", 2.2}, {"p99", 2.6}}}, {"deadline_seconds", 60}};
+  EXPECT_EQ(Predict(agreement)["verdict"], "known");
+  const Json job = Get(ann_, "/v1/jobs/" + Submit(ann_, Asking(agreement)));
+  EXPECT_EQ(job["state"], "done");
+  for (const Json& promise : job["promises"]) EXPECT_EQ(promise["state"], "met") << promise;
+  const HttpResponse file =
+      Ask(ann_, "GET", "/v1/jobs/" + job["id"].get<std::string>() + "/files/out/result.atn");
+  EXPECT_EQ(file.status, 200);
+  // One that it does not meet is tuned.
+  EXPECT_NE(Predict({{"latency_ms", {{"mean", 2.05}}}})["verdict"], "known");
+  // Another tenant does not learn of it.
+  const std::string bob = Token("bob", AccessRole::kMember);
+  Upload(bob, ModelBytes());
+  EXPECT_NE(Json::parse(Post(bob, "/v1/predictions", Asking(agreement)).body)["verdict"], "known");
+}
+
+TEST_F(AgreementsRestTest, BadAgreementsAreRefused) {
+  EXPECT_THAT(Predict({{"latency_ms", {{"mean", 0}}}}, 400)["detail"].get<std::string>(),
+              HasSubstr("/latency_ms/mean"));
+  EXPECT_EQ(Predict({{"price", 1}}, 400)["status"], 400);
+  Json elsewhere = Asking(Json::object());
+  elsewhere["on"] = "nowhere";
+  EXPECT_EQ(Post(ann_, "/v1/predictions", elsewhere).status, 404);
+  Json mock = MockJob();
+  mock["agreement"] = {{"deadline_seconds", 5}};
+  EXPECT_EQ(Post(ann_, "/v1/jobs", mock).status, 400);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,68 @@
+#include "service/rest/job_agreements.h"
+
+#include <cmath>
+
+#include "base/status.h"
+#include "sched/priority_class.h"
+#include "service/agreement/promises_of_job.h"
+#include "service/rest/job_models.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+Json JudgedJson(const PromiseRange& range) {
+  return {range.median, range.low, std::isfinite(range.high) ? Json(range.high) : Json(nullptr)};
+}
+
+}  // namespace
+
+absl::StatusOr<AskedJob> AskedJobOf(const Json& body, const jobs_service_proto::SubmittedJob& job,
+                                    const std::string& tenant) {
+  AskedJob asked = {.tenant = tenant,
+                    .kind = job.kind(),
+                    .on = job.on(),
+                    .settings = Json::parse(job.settings()),
+                    .model = ModelOfJob(job)};
+  absl::StatusOr<Agreement> agreement = AgreementOfJson(body.value("agreement", Json::object()));
+  if (!agreement.ok()) return Annotate(agreement.status(), "/agreement");
+  asked.agreement = *std::move(agreement);
+  return asked;
+}
+
+void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared,
+                   jobs_service_proto::SubmittedJob& job) {
+  const KeptAgreement kept = {.agreement = asked.agreement,
+                              .promises = outlook.promises,
+                              .queue_seconds = outlook.queue_seconds,
+                              .is_shared = is_shared};
+  job.set_agreement(kept.ToText());
+  job.set_settings(AgreementDesk::WithinLimits(asked, outlook).dump());
+  if (job.priority() == 0) job.set_priority(FindPriorityClass(asked.agreement.priority)->priority);
+  if (job.deadline_seconds() == 0) job.set_deadline_seconds(asked.agreement.deadline_seconds.value_or(0));
+}
+
+JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known) {
+  const Json judged = {{"runs", known.runs},
+                       {"mean_ms", JudgedJson(known.mean_ms)},
+                       {"p99_ms", JudgedJson(known.p99_ms)},
+                       {"network", known.network},
+                       {"kernels", known.kernels},
+                       {"artifact_bytes", known.artifact_bytes},
+                       {"compiler", known.compiler},
+                       {"device", known.device},
+                       {"threads", known.threads}};
+  JobFile file = known.artifact;
+  file.name = asked.settings.value("output", file.name);
+  return {.files_owner = known.files_owner,
+          .file = std::move(file),
+          .result = Json{
+              {"is_known", true},
+              {"tuned_ms", known.mean_ms.median},
+              {"device_seconds", 0},
+              {"judged",
+               judged}}.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+}  // namespace attune

@@ -1,0 +1,59 @@
+// Predictions: what would be promised to a job.
+#include "base/status.h"
+#include "service/rest/job_agreements.h"
+#include "service/rest/job_json.h"
+#include "service/rest/job_models.h"
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+JsonSchema RangeSchema() {
+  return ObjectSchema(
+      {{"low", NumberSchema()}, {"median", NumberSchema()}, {"high", {{"type", {"number", "null"}}}}});
+}
+
+JsonSchema PredictionSchema() {
+  JsonSchema verdicts = {"known", "accepted", "renegotiated", "refused"};
+  const JsonSchema offer =
+      ObjectSchema({{"name", TextSchema()}, {"limit", NumberSchema()}, {"probability", NumberSchema()}});
+  return ObjectSchema({{"verdict", {{"type", "string"}, {"enum", verdicts}}},
+                       {"reason", TextSchema()},
+                       {"promises", ListSchema(SchemaNamed("Promise"))},
+                       {"offers", ListSchema(offer)},
+                       {"latency_ms", RangeSchema()},
+                       {"latency_prior_ms", RangeSchema()},
+                       {"bound_ms", NumberSchema()},
+                       {"finish_seconds", RangeSchema()},
+                       {"finish_prior_seconds", RangeSchema()},
+                       {"queue_seconds", NumberSchema()}});
+}
+
+absl::StatusOr<HttpResponse> Predict(const RestParts& parts, const RestCall& call) {
+  ASSIGN_OR_RETURN(const auto job, SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
+  RETURN_IF_ERROR(CheckModelOf(job, call.caller.tenant, parts.models));
+  ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, job, call.caller.tenant));
+  ASSIGN_OR_RETURN(const Outlook outlook, parts.agreements.Foresee(asked));
+  return JsonResponse(JsonSchema(ToJson(outlook)));
+}
+
+}  // namespace
+
+void AddPredictionOperations(const RestParts& parts, RestApi& api) {
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  api.schemas["Prediction"] = PredictionSchema();
+  api.operations.push_back(
+      {.id = "predict",
+       .method = "POST",
+       .path = "/v1/predictions",
+       .summary = "What would be promised to a job that is submitted now, and from which evidence.",
+       .role = AccessRole::kMember,
+       .body = SchemaNamed("NewJob"),
+       .most_body_bytes = kMostBytes,
+       .answers = {{.help = "The promises, each with its probability", .schema = SchemaNamed("Prediction")}},
+       .problems = {404, 409, 422},
+       .handler = [parts](const RestCall& call) { return Predict(parts, call); }});
+}
+
+}  // namespace attune
