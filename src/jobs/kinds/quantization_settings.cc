@@ -68,6 +68,7 @@ void ReadSamples(SettingsReader& reader, SweepSettings& settings) {
   reader.Read("max_drop", samples.max_drop);
   reader.Read("agreement", samples.agreement);
   reader.Read("held_back", settings.held_back, 2, static_cast<int>(kMostSamples));
+  reader.Read("judged", settings.judged, 2, static_cast<int>(kMostSamples));
   reader.Read("image_mean", settings.inputs.image_mean);
   reader.Read("image_scale", settings.inputs.image_scale);
   reader.ReadOneOf("image_order", settings.inputs.image_order, {"rgb", "bgr"});

@@ -26,9 +26,10 @@ struct SweepSettings {
   std::string model, signature;
   std::vector<std::string> shapes;  // "input=1x3x224x224"
   SampleOptions samples;
-  InputSources inputs;          // how pictures are read; names no inputs
-  int held_back = 0;            // one of so many samples is for comparison; 0: as attune quantize does
-  int threads = 1;              // of one inference
+  InputSources inputs;  // how pictures are read; names no inputs
+  int held_back = 0;    // one of so many samples is for comparison; 0: as attune quantize does
+  int judged = 0;       // one of so many samples judges the result and is seen by nothing else; 0: none
+  int threads = 1;      // of one inference
   double measure_seconds = 12;  // the most for one timing
   std::string output;           // the folder for the quantized models; empty: the job's own
   std::string json;             // a file for the result; empty: none

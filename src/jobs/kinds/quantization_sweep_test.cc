@@ -98,6 +98,20 @@ TEST_F(QuantizationSweepTest, MeasuresAndJudgesEachVariant) {
   EXPECT_EQ(result["variants"][1]["calibration"], "mse");
 }
 
+TEST_F(QuantizationSweepTest, SamplesThatJudgeAreSeenByNothingElse) {
+  spec_.settings["judged"] = 4;
+  spec_.settings["variants"].erase(1);
+  const auto job = Open();
+  ASSERT_TRUE(job.ok()) << job.status();
+  RunStages(**job);
+  const json row = json::parse((*job)->Result())["variants"][0];
+  EXPECT_FALSE(row.contains("error")) << row;
+  EXPECT_EQ(row["judged_samples"], 2);
+  EXPECT_EQ(row["held_back_samples"], 1);  // of the six others
+  EXPECT_LE(row["judged_loss"], 1);
+  EXPECT_THAT(Wrong("judged", 1), HasSubstr("judged: "));
+}
+
 TEST_F(QuantizationSweepTest, StagesSayWhatTheyNeed) {
   const auto job = Open();
   ASSERT_TRUE(job.ok()) << job.status();

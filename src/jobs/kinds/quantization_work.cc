@@ -69,10 +69,48 @@ absl::Status QuantizationWork::Prepare(int threads) {
                    ReadInputDeclarations(settings_.model, settings_.signature));
   RETURN_IF_ERROR(Annotate(BindShapes(options.shapes, declarations), settings_.model));
   ASSIGN_OR_RETURN(samples_, ReadSamples(settings_.samples, settings_.inputs, {}, declarations, Control()));
+  RETURN_IF_ERROR(SetAside());
   for (const NamedTensor& value : samples_.front()) options.shapes.emplace(value.name, value.tensor.shape());
   network_ = Network::Load(settings_.model, options);
   RETURN_IF_ERROR(network_->status());
   ASSIGN_OR_RETURN(baseline_, Compile(*network_, threads));
+  return absl::OkStatus();
+}
+
+absl::Status QuantizationWork::SetAside() {
+  if (settings_.judged == 0) return absl::OkStatus();
+  Samples others;
+  for (size_t i = 0; i < samples_.size(); ++i) {
+    const bool judges = (i + 1) % static_cast<size_t>(settings_.judged) == 0;
+    (judges ? judging_ : others).push_back(std::move(samples_[i]));
+  }
+  samples_ = std::move(others);
+  if (!judging_.empty()) return absl::OkStatus();
+  return InvalidInput("judged: there are ", samples_.size(), " samples, and one of ", settings_.judged,
+                      " is to judge; give more samples");
+}
+
+absl::Status QuantizationWork::MeasureLoss(int threads) {
+  if (judging_.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, network_->Imported());
+  std::vector<quant::Sample> samples;
+  for (const std::vector<NamedTensor>& given : judging_) {
+    quant::Sample& sample = samples.emplace_back();
+    for (const auto& input : graph->inputs()) {
+      const auto found = std::ranges::find(given, input->name(), &NamedTensor::name);
+      if (found == given.end())
+        return InvalidInput("a sample has no value for input \"", input->name(), "\"");
+      sample.push_back(found->tensor);
+    }
+  }
+  const quant::Criterion criterion =
+      QuantizeOptionsOf("int8", settings_.samples, device_.target, /*is_here=*/false, Control()).criterion;
+  const CancellableExecutor executor(threads, Control());
+  ASSIGN_OR_RETURN(const quant::HeldBack expected, quant::RunFloat(*graph, std::move(samples), executor));
+  ASSIGN_OR_RETURN(
+      const quant::NetworkAgreement agreement,
+      quant::MeasureAgreement(*quantized_->quantized()->graph, expected, executor, criterion.value));
+  loss_ = 1 - agreement.agreement;
   return absl::OkStatus();
 }
 
@@ -108,7 +146,7 @@ absl::Status QuantizationWork::Calibrate(const QuantizationVariant& variant, int
 absl::Status QuantizationWork::Build(const QuantizationVariant& variant, int threads) {
   RETURN_IF_ERROR(FaultOfMachine(SaveOnnx(*quantized_->quantized(), FileOf(variant))));
   ASSIGN_OR_RETURN(built_, Compile(*quantized_, threads));
-  return absl::OkStatus();
+  return MeasureLoss(threads);
 }
 
 absl::Status QuantizationWork::Measure(const std::vector<int>& processors) {
@@ -154,7 +192,7 @@ absl::StatusOr<nlohmann::ordered_json> QuantizationWork::Judge(const Quantizatio
   constexpr double kMillis = 1e3;
   const quant::QuantizationReport& report = quantized_->quantized()->report;
   if (baseline_ms <= 0) baseline_ms = measured_.baseline_seconds * kMillis;
-  return nlohmann::ordered_json{{"ms", baseline_ms * measured_.ratio},
+  nlohmann::ordered_json row = {{"ms", baseline_ms * measured_.ratio},
                                 {"baseline_ms", baseline_ms},
                                 {"speedup", 1 / measured_.ratio},
                                 {"speedup_low", 1 / measured_.ratio_high},
@@ -166,12 +204,15 @@ absl::StatusOr<nlohmann::ordered_json> QuantizationWork::Judge(const Quantizatio
                                 {"bytes", FileBytes(FileOf(variant))},
                                 {"artifact_bytes", built_->artifact.size()},
                                 {"output", FileOf(variant)}};
+  if (loss_.has_value()) row.update({{"judged_loss", *loss_}, {"judged_samples", judging_.size()}});
+  return row;
 }
 
 void QuantizationWork::Forget() {
   quantized_.reset();
   built_.reset();
   measured_ = {};
+  loss_.reset();
 }
 
 int64_t QuantizationWork::model_bytes() const {

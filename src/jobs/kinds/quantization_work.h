@@ -45,7 +45,7 @@ class QuantizationWork {
 
   // Quantizes the model.
   absl::Status Calibrate(const QuantizationVariant& variant, int threads);
-  // Writes and compiles the quantized model.
+  // Writes and compiles the quantized model, and has the samples that were set aside judge it.
   absl::Status Build(const QuantizationVariant& variant, int threads);
   // Times it interleaved with the baseline, on these processors (empty: any).
   absl::Status Measure(const std::vector<int>& processors);
@@ -61,6 +61,10 @@ class QuantizationWork {
   int64_t sample_bytes() const;
 
  private:
+  // Sets aside the samples that judge.
+  absl::Status SetAside();
+  // Compares the quantized network with f32 on these.
+  absl::Status MeasureLoss(int threads);
   std::string FileOf(const QuantizationVariant& variant) const;
   WorkControl Control() const { return {.cancellation = &cancellation_}; }
   // Optimizes and compiles for the device.
@@ -73,13 +77,14 @@ class QuantizationWork {
   const Cancellation& cancellation_;
 
   std::optional<Network> network_;  // as imported
-  Samples samples_;
+  Samples samples_, judging_;
   std::optional<NetworkBlobs> baseline_;
 
   // These belong to the current variant.
   std::optional<Network> quantized_;
   std::optional<NetworkBlobs> built_;
   Measurement measured_;
+  std::optional<double> loss_;  // by the samples that judge
 };
 
 }  // namespace attune

@@ -241,6 +241,10 @@ absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
 
 Json AgreementDesk::WithinLimits(const AskedJob& job, const Outlook& outlook) {
   Json settings = job.settings;
+  // A quarter of the samples judges what the others have made.
+  constexpr int kJudged = 4;
+  if (job.kind == "quantization" && job.agreement.accuracy_loss.has_value() && !settings.contains("judged"))
+    settings["judged"] = kJudged;
   if (job.kind != "tuning") return settings;
   // The time for opening the job, writing and judging its result; the least that is worth beginning with.
   constexpr double kAround = 12, kLeast = 5;

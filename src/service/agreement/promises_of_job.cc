@@ -86,7 +86,7 @@ class Standing {
       return absl::StrFormat("measured: %.0f runs of the whole network", NumberAt(result_, "/judged/runs"));
     if (name == kAccuracyLoss && job_.kind == "quantization")
       return absl::StrFormat("measured: %.0f samples that calibration did not see",
-                             NumberAt(Best(), "/held_back_samples"));
+                             NumberAt(Best(), "/judged_samples"));
     return name == kAccuracyLoss ? "every kernel was checked against the reference" : "measured";
   }
 
@@ -115,9 +115,13 @@ class Standing {
     if (best.empty()) return std::nullopt;
     if (name == kAccuracyLoss) {
       constexpr double kTail = 0.05;
-      const double samples = NumberAt(best, "/held_back_samples"), drop = NumberAt(best, "/drop");
+      const double samples = NumberAt(best, "/judged_samples"), loss = NumberAt(best, "/judged_loss");
+      if (samples <= 0) return std::nullopt;
       const auto variants = static_cast<double>(result_["variants"].size());
-      return PromiseRange{0, drop, UpperShare(std::round(drop * samples), samples, 1 - kTail / variants)};
+      // A sample that agrees in part counts as so much of one that does not: that is no less than it is
+      // worth.
+      return PromiseRange{0, loss,
+                          UpperShare(std::ceil(loss * samples - 1e-9), samples, 1 - kTail / variants)};
     }
     const double ms = NumberAt(best, "/ms"), baseline = NumberAt(best, "/baseline_ms");
     const double fastest = NumberAt(best, "/speedup_high"), slowest = NumberAt(best, "/speedup_low");
