@@ -24,7 +24,7 @@
 #include "jobs/schedule_driver.h"
 #include "jobs/schedule_json.h"
 #include "jobs/schedule_report.h"
-#include "jobs/sqlite_job_store.h"
+#include "jobs/sql_job_store.h"
 #include "sched/strategy.h"
 
 namespace attune {
@@ -142,7 +142,7 @@ absl::Status Run(const Flags& flags) {
   if (state.empty()) {
     ASSIGN_OR_RETURN(state, DefaultJobStorePath());
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<SqliteJobStore> store, SqliteJobStore::Open(state));
+  ASSIGN_OR_RETURN(const std::unique_ptr<SqlJobStore> store, SqlJobStore::Open(state));
   ASSIGN_OR_RETURN(ScheduleRecord schedule, store->ResumeOrBegin(KeyOf(file.jobs, host.device.fingerprint),
                                                                  file.jobs, host.device.fingerprint));
   if (!schedule.stages.empty()) PrintNote(absl::StrCat("going on with schedule ", schedule.id));

@@ -1,4 +1,6 @@
-// attune server, attune server token
+// attune server, attune server token, attune server database
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/server_audit.h"
+#include "cli/server_database.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
 #include "cli/strategy_flag.h"
@@ -19,6 +22,7 @@
 #include "service/rest/local_tokens.h"
 #include "service/rest/oidc/issuers_file.h"
 #include "service/rest/rest_server.h"
+#include "service/rest/shared_server.h"
 #include "service/server/job_server.h"
 
 namespace attune {
@@ -26,6 +30,8 @@ namespace {
 
 struct Flags {
   FleetServerOptions server;
+  std::string database = {};  // a URL; empty: SQLite files among the server's state
+  double takeover_seconds = 10;
   JobScheduleOptions jobs;
   std::string strategy = "fair_share";
   std::string http = {};              // empty: nowhere
@@ -47,6 +53,12 @@ absl::StatusOr<std::string> FolderOf(const Flags& flags) {
 
 bool IsLoopback(std::string_view address) {
   return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
+}
+
+std::string HostName() {
+  constexpr size_t kMostBytes = 256;
+  char name[kMostBytes] = {};
+  return gethostname(name, kMostBytes - 1) == 0 ? name : "server";
 }
 
 absl::StatusOr<HttpTls> ReadTls(const std::vector<std::string>& files) {
@@ -81,26 +93,71 @@ absl::Status PrintToken(const std::string& text) {
   return FlushOutput();
 }
 
-absl::Status PrintFirstToken(const std::string& folder) {
+absl::Status PrintFirstToken(const SqlLocation& location) {
   ASSIGN_OR_RETURN(const std::string text,
-                   MakeFirstToken(folder, {.name = "first", .role = AccessRole::kAdmin}));
+                   MakeFirstToken(location, {.name = "first", .role = AccessRole::kAdmin}));
   if (text.empty()) return absl::OkStatus();
   PrintNote(absl::StrCat("the first token, an administrator's, is told this once and counts for ",
                          kUsualTokenDays, " days:"));
   return PrintToken(text);
 }
 
-absl::Status GiveToken(const Flags& flags) {
+absl::StatusOr<SqlLocation> LocationOf(const Flags& flags) {
+  if (!flags.database.empty()) return SqlLocation::Postgres(flags.database);
   ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
+  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  return SqlLocation(folder);
+}
+
+absl::Status GiveToken(const Flags& flags) {
+  ASSIGN_OR_RETURN(const SqlLocation location, LocationOf(flags));
   LocalToken token = flags.token;
   ASSIGN_OR_RETURN(token.role, AccessRoleNamed(flags.role));
-  ASSIGN_OR_RETURN(const std::string text, MakeLocalToken(folder, token));
+  ASSIGN_OR_RETURN(const std::string text, MakeLocalToken(location, token));
   return PrintToken(text);
+}
+
+absl::Status Tell(const FleetServer& server, const FleetServerOptions& options, const Flags& flags) {
+  PrintNote(absl::StrCat("serving at ", server.address(), ", enrolment at ", server.enrolment_address(),
+                         "; its state is in ",
+                         options.location->is_postgres() ? options.location->name() : options.folder));
+  if (!server.metrics_address().empty())
+    PrintNote(absl::StrCat("metrics at http://", server.metrics_address(), "/metrics"));
+  return flags.http.empty() ? absl::OkStatus() : PrintFirstToken(*options.location);
+}
+
+absl::Status ServeAlone(const Flags& flags, FleetServerOptions options, const JobScheduleOptions& jobs,
+                        const RestServerOptions& rest) {
+  options.extension = [&](const FleetServerParts& parts) -> absl::StatusOr<std::unique_ptr<FleetExtension>> {
+    if (flags.http.empty()) return MakeJobServer(jobs, parts);
+    return MakeRestServer(jobs, rest, parts);
+  };
+  ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(options));
+  RETURN_IF_ERROR(Tell(*server, options, flags));
+  AwaitStop();
+  return absl::OkStatus();
+}
+
+absl::Status ServeWithOthers(const Flags& flags, const FleetServerOptions& options,
+                             const JobScheduleOptions& jobs, const RestServerOptions& rest) {
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<SharedServer> server,
+      SharedServer::Start(
+          {.fleet = options,
+           .jobs = jobs,
+           .rest = rest,
+           .machine = HostName(),
+           .lease = {.holder = absl::StrCat(HostName(), " ", getpid()), .seconds = flags.takeover_seconds},
+           .on_serving = [&](const FleetServer& serving) { return Tell(serving, options, flags); }}));
+  PrintNote(absl::StrCat("waiting to serve; the state of all servers is in ", options.location->name()));
+  AwaitStop();
+  return absl::OkStatus();
 }
 
 absl::Status Serve(const Flags& flags) {
   FleetServerOptions options = flags.server;
   ASSIGN_OR_RETURN(options.folder, FolderOf(flags));
+  ASSIGN_OR_RETURN(options.location, LocationOf(flags));
   JobScheduleOptions jobs = flags.jobs;
   jobs.folder = options.folder + "/jobs";
   ASSIGN_OR_RETURN(jobs.strategy, StrategyNamed(flags.strategy));
@@ -108,21 +165,12 @@ absl::Status Serve(const Flags& flags) {
     return InvalidInput("strategy: \"", flags.strategy,
                         "\" is for jobs that begin and end together; a server has ",
                         StrategyNames(IsForServers));
-  options.extension = [jobs](const FleetServerParts& parts) { return MakeJobServer(jobs, parts); };
+  RestServerOptions rest;
   if (!flags.http.empty()) {
-    ASSIGN_OR_RETURN(const RestServerOptions rest, RestOptions(flags, options.folder));
-    options.extension = [jobs, rest](const FleetServerParts& parts) {
-      return MakeRestServer(jobs, rest, parts);
-    };
+    ASSIGN_OR_RETURN(rest, RestOptions(flags, options.folder));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(options));
-  PrintNote(absl::StrCat("serving at ", server->address(), ", enrolment at ", server->enrolment_address(),
-                         "; its state is in ", options.folder));
-  if (!server->metrics_address().empty())
-    PrintNote(absl::StrCat("metrics at http://", server->metrics_address(), "/metrics"));
-  if (!flags.http.empty()) RETURN_IF_ERROR(PrintFirstToken(options.folder));
-  AwaitStop();
-  return absl::OkStatus();
+  return options.location->is_postgres() ? ServeWithOthers(flags, options, jobs, rest)
+                                         : ServeAlone(flags, options, jobs, rest);
 }
 
 void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
@@ -149,6 +197,18 @@ void AddServerCommand(CLI::App& app, Action& action) {
   FleetServerOptions* options = &flags->server;
   command->add_option("--state", options->folder,
                       "the folder of its state (default: attune/server among the user's state files)");
+  command
+      ->add_option(
+          "--database", flags->database,
+          "postgresql://USER@HOST/DATABASE: what must last is there, and several servers may share it "
+          "(default: $ATTUNE_DATABASE, or SQLite files in --state)")
+      ->envname("ATTUNE_DATABASE");
+  command
+      ->add_option(
+          "--takeover-seconds", flags->takeover_seconds,
+          "with --database: a server that gives no sign of life for so long is replaced by another one "
+          "(default: 10)")
+      ->check(CLI::Range(0.5, 3600.0));
   command->add_option("--listen", options->listen, "address and port for members (default: 127.0.0.1:9190)");
   command->add_option("--enrolment", options->enrolment,
                       "address and port for those who are invited (default: 127.0.0.1:9191)");
@@ -178,7 +238,8 @@ void AddServerCommand(CLI::App& app, Action& action) {
   command->add_option("--oidc", flags->oidc,
                       "a file with the identity providers whose people may log in (docs/guides/tenants.md)");
   AddTokenCommand(*command, flags, action);
-  AddServerAuditCommand(*command, [flags] { return FolderOf(*flags); }, action);
+  AddServerAuditCommand(*command, [flags] { return LocationOf(*flags); }, action);
+  AddServerDatabaseCommand(*command, [flags] { return LocationOf(*flags); }, action);
   constexpr int64_t kMostJobs = 100'000;
   command->add_option("--strategy", flags->strategy,
                       absl::StrCat("which stage of the submitted jobs goes first: ",

@@ -11,12 +11,12 @@
 namespace attune {
 namespace {
 
-absl::Status Verify(const std::string& folder, const std::string& head) {
+absl::Status Verify(const SqlLocation& location, const std::string& head) {
   AuditHead passes;
   if (!head.empty()) {
     ASSIGN_OR_RETURN(passes, AuditHead::Parse(head));
   }
-  ASSIGN_OR_RETURN(const auto store, AuditStore::Open(SqlLocation(folder)));
+  ASSIGN_OR_RETURN(const auto store, AuditStore::Open(location));
   ASSIGN_OR_RETURN(const AuditVerdict verdict, store->Verify(passes));
   PrintNote(absl::StrCat("the audit log is whole: ", verdict.entries, " entries, ", verdict.erased,
                          " of them of deleted tenants; its head, to be kept elsewhere, is"));
@@ -26,7 +26,7 @@ absl::Status Verify(const std::string& folder, const std::string& head) {
 
 }  // namespace
 
-void AddServerAuditCommand(CLI::App& server, const std::function<absl::StatusOr<std::string>()>& folder,
+void AddServerAuditCommand(CLI::App& server, const std::function<absl::StatusOr<SqlLocation>()>& where,
                            Action& action) {
   CLI::App* audit = server.add_subcommand("audit", "Check the log of who has changed what over REST");
   audit->require_subcommand(1)->fallthrough();  // --state
@@ -35,10 +35,10 @@ void AddServerAuditCommand(CLI::App& server, const std::function<absl::StatusOr<
   verify->fallthrough();
   const auto head = std::make_shared<std::string>();
   verify->add_option("--head", *head, "a head that was kept: the log must pass through it");
-  verify->callback([folder, head, &action] {
-    action = [folder, head]() -> absl::Status {
-      ASSIGN_OR_RETURN(const std::string path, folder());
-      return Verify(path, *head);
+  verify->callback([where, head, &action] {
+    action = [where, head]() -> absl::Status {
+      ASSIGN_OR_RETURN(const SqlLocation location, where());
+      return Verify(location, *head);
     };
   });
 }

@@ -3,16 +3,16 @@
 #define ATTUNE_CLI_SERVER_AUDIT_H_
 
 #include <functional>
-#include <string>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
+#include "base/sql/sql_database.h"
 #include "cli/command.h"
 
 namespace attune {
 
-// Adds the subcommand to `server`. `folder` is that of the server's state.
-void AddServerAuditCommand(CLI::App& server, const std::function<absl::StatusOr<std::string>()>& folder,
+// Adds the subcommand to `server`. `where`: where the command line says that the server's database is.
+void AddServerAuditCommand(CLI::App& server, const std::function<absl::StatusOr<SqlLocation>()>& where,
                            Action& action);
 
 }  // namespace attune

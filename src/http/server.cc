@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "http/connection.h"
+#include "http/listen.h"
 
 namespace attune {
 namespace {
@@ -28,20 +29,6 @@ using boost::system::error_code;
 constexpr std::chrono::milliseconds kAcceptPause(200);
 // For answers that are written when the server ends.
 constexpr std::chrono::seconds kEndSeconds(2);
-
-absl::StatusOr<tcp::endpoint> Resolve(asio::io_context& context, const std::string& address) {
-  const size_t colon = address.rfind(':');
-  const auto refuse = [&](std::string_view why) {
-    return InvalidInput("\"", address, "\" is no address and port such as 127.0.0.1:9192 (", why, ")");
-  };
-  if (colon == std::string::npos) return refuse("it has no port");
-  std::string host = address.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  error_code error;
-  const auto found = tcp::resolver(context).resolve(host, address.substr(colon + 1), error);
-  if (error || found.empty()) return refuse(error.message());
-  return found.begin()->endpoint();
-}
 
 absl::Status UseCertificate(const HttpTls& tls, asio::ssl::context& context) {
   try {
@@ -91,18 +78,7 @@ struct HttpServer::Parts {
   }
 
   absl::Status Listen() {
-    ASSIGN_OR_RETURN(const tcp::endpoint endpoint, Resolve(context, service.options.address));
-    try {
-      acceptor.open(endpoint.protocol());
-      acceptor.set_option(tcp::acceptor::reuse_address(true));
-      acceptor.bind(endpoint);
-      acceptor.listen(tcp::acceptor::max_listen_connections);
-    } catch (const boost::system::system_error& error) {
-      return absl::UnavailableError(
-          absl::StrCat(service.options.address, ": cannot listen there (", error.code().message(), ")"));
-    }
-    const std::string& asked = service.options.address;
-    address = absl::StrCat(asked.substr(0, asked.rfind(':')), ":", acceptor.local_endpoint().port());
+    ASSIGN_OR_RETURN(address, ListenAt(service.options.address, context, acceptor));
     return absl::OkStatus();
   }
 

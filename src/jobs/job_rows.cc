@@ -73,7 +73,7 @@ std::string FilesText(const std::vector<JobFile>& files) {
   return Dump(list);
 }
 
-absl::StatusOr<JobRecord> ReadJob(const SqliteStatement& row) {
+absl::StatusOr<JobRecord> ReadJob(const SqlRow& row) {
   int column = 1;
   JobRecord job;
   job.spec.id = row.Text(column++);
@@ -98,7 +98,7 @@ absl::StatusOr<JobRecord> ReadJob(const SqliteStatement& row) {
   return job;
 }
 
-absl::StatusOr<StageRecord> ReadStage(const SqliteStatement& row) {
+absl::StatusOr<StageRecord> ReadStage(const SqlRow& row) {
   StageRecord stage;
   stage.job = row.Text(0);
   stage.stage.name = row.Text(1);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/sqlite/sqlite.h"
+#include "base/sql/sql_session.h"
 #include "jobs/job_spec.h"
 #include "jobs/stage_log.h"
 
@@ -16,13 +16,14 @@ inline constexpr char kJobColumns[] =
     "number, id, kind, owner, priority, deadline_seconds, settings, base, measures_on, state, position, "
     "progress, result, error, files, submitted_ms, ended_ms, agreement";
 // From a row of these columns. DataLoss if it holds what no store has written.
-absl::StatusOr<JobRecord> ReadJob(const SqliteStatement& row);
+absl::StatusOr<JobRecord> ReadJob(const SqlRow& row);
 
 inline constexpr char kStageColumns[] =
-    "jobs.id, name, outcome, asked, start, end, own_low, own_median, own_high, detail FROM stages JOIN jobs "
+    "jobs.id, name, outcome, asked, start, \"end\", own_low, own_median, own_high, detail FROM stages JOIN "
+    "jobs "
     "ON jobs.schedule = stages.schedule AND jobs.number = stages.job";
 // Likewise, of both tables.
-absl::StatusOr<StageRecord> ReadStage(const SqliteStatement& row);
+absl::StatusOr<StageRecord> ReadStage(const SqlRow& row);
 
 // The columns `files` of a job, and `detail` of a stage.
 std::string FilesText(const std::vector<JobFile>& files);

@@ -18,7 +18,7 @@
 #include "jobs/jobs_file.h"
 #include "jobs/runner_worker.h"
 #include "jobs/schedule_summary.h"
-#include "jobs/sqlite_job_store.h"
+#include "jobs/sql_job_store.h"
 
 namespace attune {
 namespace {
@@ -168,7 +168,7 @@ DeviceInfo TwoProcessors() {
 class ScheduleDriverTest : public ::testing::Test {
  protected:
   ScheduleDriverTest() {
-    auto opened = SqliteJobStore::Open(folder_ / "jobs.db");
+    auto opened = SqlJobStore::Open(folder_ / "jobs.db");
     EXPECT_TRUE(opened.ok()) << opened.status();
     store_ = *std::move(opened);
     auto host = DescribeHost(TwoProcessors(), {});
@@ -197,7 +197,7 @@ class ScheduleDriverTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  std::unique_ptr<SqliteJobStore> store_;
+  std::unique_ptr<SqlJobStore> store_;
   LocalHost host_;
   std::vector<JobSpec> jobs_;
 };
@@ -316,7 +316,7 @@ TEST_F(ScheduleDriverTest, StrategiesChangeWhileJobsRun) {
 
 TEST_F(ScheduleDriverTest, OneProcessAloneRunsASchedule) {
   Begin();
-  const auto other = SqliteJobStore::Open(folder_ / "jobs.db");
+  const auto other = SqlJobStore::Open(folder_ / "jobs.db");
   ASSERT_TRUE(other.ok()) << other.status();
   const auto again = (*other)->ResumeOrBegin("key", jobs_, "two");
   EXPECT_THAT(std::string(again.status().message()), HasSubstr("are being run by another process"));

@@ -22,8 +22,8 @@ constexpr int kMostTries = 5;
 
 class PostgresDatabase final : public SqlDatabase {
  public:
-  PostgresDatabase(std::shared_ptr<PostgresPool> pool, const SqlSchema& schema)
-      : pool_(std::move(pool)), schema_(schema) {}
+  PostgresDatabase(std::shared_ptr<PostgresPool> pool, const SqlSchema& schema, SqlFence fence)
+      : pool_(std::move(pool)), schema_(schema), fence_(std::move(fence)) {}
 
   const std::string& name() const override { return pool_->name(); }
 
@@ -114,6 +114,7 @@ class PostgresDatabase final : public SqlDatabase {
   absl::Status Transact(PostgresConnection& connection, const Step& step, bool& may_go_again) const {
     absl::Status ran = connection.Execute("BEGIN", {}).status();
     if (ran.ok()) ran = Lock(connection, schema_.store);
+    if (ran.ok() && fence_) ran = fence_(connection);
     if (ran.ok()) ran = step(connection);
     if (ran.ok() && connection.has_failed())
       ran = InternalError(connection.name(), ": a statement has failed, and the store has not noticed");
@@ -129,6 +130,7 @@ class PostgresDatabase final : public SqlDatabase {
 
   const std::shared_ptr<PostgresPool> pool_;
   const SqlSchema schema_;
+  const SqlFence fence_;
 };
 
 }  // namespace
@@ -140,12 +142,18 @@ absl::StatusOr<SqlLocation> SqlLocation::Postgres(const std::string& url) {
   return location;
 }
 
+SqlLocation SqlLocation::Fenced(SqlFence fence) const {
+  SqlLocation fenced = *this;
+  fenced.fence_ = std::move(fence);
+  return fenced;
+}
+
 const std::string& SqlLocation::name() const { return is_postgres() ? pool_->name() : folder_; }
 
 absl::StatusOr<std::unique_ptr<SqlDatabase>> SqlLocation::Open(const SqlSchema& schema,
                                                                SqlOpening opening) const {
   if (!is_postgres()) return OpenSqlite(absl::StrCat(folder_, "/", schema.file), schema, opening);
-  auto database = std::make_unique<PostgresDatabase>(pool_, schema);
+  auto database = std::make_unique<PostgresDatabase>(pool_, schema, fence_);
   if (opening == SqlOpening::kPrepare) RETURN_IF_ERROR(database->Prepare());
   return database;
 }

@@ -86,6 +86,9 @@ absl::StatusOr<std::unique_ptr<SqlDatabase>> OpenSqlite(const std::string& path,
 
 class PostgresPool;
 
+// Is run in each writing transaction before its work, which fails if this does.
+using SqlFence = std::function<absl::Status(SqlSession&)>;
+
 // Where the databases of a server's stores are.
 class SqlLocation {
  public:
@@ -93,6 +96,9 @@ class SqlLocation {
   explicit SqlLocation(std::string folder) : folder_(std::move(folder)) {}
   // In the PostgreSQL database of this URL (postgresql://…). Fails if it is none; does not connect yet.
   static absl::StatusOr<SqlLocation> Postgres(const std::string& url);
+
+  // The same one, with this fence around what is opened from now on. For PostgreSQL alone.
+  SqlLocation Fenced(SqlFence fence) const;
 
   bool is_postgres() const { return pool_ != nullptr; }
   // For messages.
@@ -103,6 +109,7 @@ class SqlLocation {
  private:
   std::string folder_ = {};
   std::shared_ptr<PostgresPool> pool_ = {};  // of all stores; null: SQLite
+  SqlFence fence_ = {};                      // null: there is none
 };
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// Keeps blobs on disk, each once, for owners who must not learn of one another's.
+// Keeps blobs, each once, for owners who must not learn of one another's.
 //
 // Problem: models, code and data are large, are sent over slow lines that break, and are needed again and
 // again; a digest is no secret, so that knowing it must not be enough to read what it names, and an upload
@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@ namespace attune {
 
 // Whether the text is a SHA-256 as blobs have it: 64 hexadecimal digits, none of them a capital.
 bool IsBlobDigest(std::string_view text);
+absl::Status CheckBlobDigest(const std::string& digest);
 
 struct BlobStoreOptions {
   int64_t most_bytes = int64_t{16} << 30;          // of all complete blobs
@@ -31,62 +31,47 @@ struct BlobStoreOptions {
   double partial_seconds = 86400;                  // an upload that rests for longer is given up
 };
 
-// Digests are SHA-256 as 64 hexadecimal digits. All errors name the digest or the file. Thread safe; one
-// process at a time has the folder. What was acknowledged survives a kill.
+// Digests are SHA-256 as 64 hexadecimal digits. All errors name the digest, and the file or the database.
+// Thread safe. What was acknowledged survives a kill.
 class BlobStore {
  public:
-  // Creates the folder, for this user alone, if it is missing.
+  virtual ~BlobStore() = default;
+
+  // In a folder, which is created, for this user alone, if it is missing; one process at a time has it.
   static absl::StatusOr<std::unique_ptr<BlobStore>> Open(const std::string& folder,
                                                          const BlobStoreOptions& options);
 
   // The bytes that this owner has sent of the blob so far, from where an upload goes on; nothing else tells
   // how much there is.
-  absl::StatusOr<int64_t> Sent(const std::string& owner, const std::string& digest) const;
+  virtual absl::StatusOr<int64_t> Sent(const std::string& owner, const std::string& digest) = 0;
   // Adds bytes at `offset`, which must be what Sent() returns (OutOfRange otherwise, as for a piece that
   // comes twice). ResourceExhausted if the disk is full, the blob is too large or the owner has too many
   // uploads; Unavailable while the blob is checked.
-  absl::Status Append(const std::string& owner, const std::string& digest, int64_t offset,
-                      std::string_view bytes);
+  virtual absl::Status Append(const std::string& owner, const std::string& digest, int64_t offset,
+                              std::string_view bytes) = 0;
   // The blob is complete. Fails, and forgets what was sent, if the bytes do not have the digest (DataLoss),
   // or while another call checks them (Unavailable). Evicts blobs that were not used for longest if there are
   // too many bytes.
-  absl::Status Finish(const std::string& owner, const std::string& digest);
+  virtual absl::Status Finish(const std::string& owner, const std::string& digest) = 0;
 
   // Whether the owner may read the blob, which counts as a use.
-  bool Has(const std::string& owner, const std::string& digest);
+  virtual bool Has(const std::string& owner, const std::string& digest) = 0;
   // The blob's file, to be read, and its size; it stays readable even if the blob is evicted meanwhile.
   // NotFound if there is none for this owner.
-  absl::StatusOr<std::pair<FileDescriptor, int64_t>> Read(const std::string& owner,
-                                                          const std::string& digest);
+  virtual absl::StatusOr<std::pair<FileDescriptor, int64_t>> Read(const std::string& owner,
+                                                                  const std::string& digest) = 0;
   // The owner `to` may read it as well. For owners that are one and the same to the caller. NotFound if
   // `from` may not read it.
-  absl::Status Share(const std::string& from, const std::string& to, const std::string& digest);
+  virtual absl::Status Share(const std::string& from, const std::string& to, const std::string& digest) = 0;
+  // The owner gets the blob that `from_owner` has in another store, and keeps it whatever becomes of that.
+  // NotFound if he has none.
+  virtual absl::Status Take(BlobStore& from, const std::string& from_owner, const std::string& owner,
+                            const std::string& digest);
   // The owner has no use for it any more.
-  absl::Status Forget(const std::string& owner, const std::string& digest);
+  virtual absl::Status Forget(const std::string& owner, const std::string& digest) = 0;
 
   // Bytes of all complete blobs.
-  int64_t bytes() const;
-
- private:
-  BlobStore(std::string folder, const BlobStoreOptions& options)
-      : folder_(std::move(folder)), options_(options) {}
-
-  std::string ContentPath(const std::string& digest) const;
-  std::string OwnPath(const std::string& owner, const std::string& digest) const;
-  std::string PartialPath(const std::string& owner, const std::string& digest) const;
-  absl::Status Keep(const std::string& owner, const std::string& digest, const std::string& checked);
-  // Bytes of the owner's uploads.
-  int64_t PartialBytes(const std::string& owner) const;
-  // Removes the least recently used blobs until there is room, but not `kept`.
-  void Evict(const std::string& kept);
-  void GoOnWithChecked();
-  void RemoveOldPartials();
-  void RemoveUnowned();
-
-  const std::string folder_;
-  const BlobStoreOptions options_;
-  mutable std::mutex mutex_;
-  int64_t bytes_ = 0;
+  virtual int64_t bytes() const = 0;
 };
 
 }  // namespace attune

@@ -23,20 +23,27 @@ std::string PreambleFor(const std::vector<std::string>& hosts) {
 
 }  // namespace
 
-absl::StatusOr<AuthorityFiles> AuthorityFiles::OpenOrCreate(const std::string& folder, const Clock& clock) {
-  AuthorityFiles files(folder, clock);
+absl::StatusOr<AuthorityFiles> AuthorityFiles::OpenOrCreate(const std::string& folder, const Clock& clock,
+                                                            FleetSecrets* secrets) {
+  AuthorityFiles files(folder, clock, secrets);
   RETURN_IF_ERROR(MakePrivateFolder(folder));
-  const std::string path = AuthoritiesPath(folder);
-  const absl::StatusOr<std::string> text = ReadPrivateFile(path, kMostBytes);
-  if (absl::IsNotFound(text.status())) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> text, files.LoadAuthorities());
+  if (!text) {
     ASSIGN_OR_RETURN(CertificateAuthority first, CertificateAuthority::Create(clock));
     RETURN_IF_ERROR(files.WriteAuthorities({&first}));
     files.authorities_.push_back(std::move(first));
     return files;
   }
-  if (!text.ok()) return text.status();
-  RETURN_IF_ERROR(Annotate(files.ReadAuthorities(*text), path));
+  RETURN_IF_ERROR(Annotate(files.ReadAuthorities(*text), AuthoritiesPath(folder)));
   return files;
+}
+
+absl::StatusOr<std::optional<std::string>> AuthorityFiles::LoadAuthorities() const {
+  if (secrets_ != nullptr) return secrets_->LoadAuthorities();
+  absl::StatusOr<std::string> text = ReadPrivateFile(AuthoritiesPath(folder_), kMostBytes);
+  if (absl::IsNotFound(text.status())) return std::nullopt;
+  if (!text.ok()) return text.status();
+  return *std::move(text);
 }
 
 absl::Status AuthorityFiles::ReadAuthorities(std::string_view text) {
@@ -60,7 +67,8 @@ absl::Status AuthorityFiles::WriteAuthorities(
     ASSIGN_OR_RETURN(const std::string key, authority->key().Pem());
     absl::StrAppend(&text, authority->certificate_pem(), key);
   }
-  return WritePrivateFile(AuthoritiesPath(folder_), text);
+  return secrets_ != nullptr ? secrets_->SaveAuthorities(text)
+                             : WritePrivateFile(AuthoritiesPath(folder_), text);
 }
 
 std::string AuthorityFiles::TrustedPem() const {

@@ -31,15 +31,27 @@ struct ServerTls {
   int64_t renewal_ms = 0;  // since 1970, UTC: ask for it again then
 };
 
+// Keeps the authorities' file for a server that has no folder that lasts.
+class FleetSecrets {
+ public:
+  virtual ~FleetSecrets() = default;
+  // Nothing if it was never saved.
+  virtual absl::StatusOr<std::optional<std::string>> LoadAuthorities() = 0;
+  // What returns ok is there from now on, whatever happens to this server.
+  virtual absl::Status SaveAuthorities(const std::string& text) = 0;
+};
+
 // In a folder, the files authorities.pem and server.pem, which only their owner can read. For one thread at a
 // time, and for one process at a time: another one that has the same folder open does not see the changes.
 // Movable. Errors name the file.
 class AuthorityFiles {
  public:
   // Makes the folder, and an authority, if they are missing. Fails if the authority's file is damaged or if
-  // others can read it. The clock must outlive this object.
+  // others can read it. The clock must outlive this object, and so must `secrets`, which have the authorities
+  // in the place of their file if they are not null.
   static absl::StatusOr<AuthorityFiles> OpenOrCreate(const std::string& folder,
-                                                     const Clock& clock = SystemClock());
+                                                     const Clock& clock = SystemClock(),
+                                                     FleetSecrets* secrets = nullptr);
 
   // Signs the certificates of those who enrol or renew: the new one, while the authority is being replaced.
   const CertificateAuthority& signer() const { return authorities_.back(); }
@@ -61,7 +73,9 @@ class AuthorityFiles {
   absl::StatusOr<ServerTls> ServerTlsFor(const std::vector<std::string>& hosts) const;
 
  private:
-  AuthorityFiles(std::string folder, const Clock& clock) : folder_(std::move(folder)), clock_(&clock) {}
+  AuthorityFiles(std::string folder, const Clock& clock, FleetSecrets* secrets)
+      : folder_(std::move(folder)), clock_(&clock), secrets_(secrets) {}
+  absl::StatusOr<std::optional<std::string>> LoadAuthorities() const;
   absl::Status ReadAuthorities(std::string_view text);
   absl::Status WriteAuthorities(const std::vector<const CertificateAuthority*>& authorities) const;
   std::optional<ServerTls> ReadServerTls(const std::string& preamble) const;
@@ -69,6 +83,7 @@ class AuthorityFiles {
 
   std::string folder_;
   const Clock* clock_;
+  FleetSecrets* secrets_;                          // null: the authorities are in their file
   std::vector<CertificateAuthority> authorities_;  // one, or the old one and the new one
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
-#include "fleet/store/sqlite_fleet_store.h"
+#include "fleet/store/sql_fleet_store.h"
 
 namespace attune {
 namespace {
@@ -25,7 +25,7 @@ class AdmissionTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  const std::unique_ptr<FleetStore> store_ = *SqliteFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
   FleetAuthority authority_{*AuthorityFiles::OpenOrCreate(folder_ / "state", clock_), clock_};
   Admission admission_{authority_, *store_, clock_};
 };

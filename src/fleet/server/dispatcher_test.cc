@@ -8,7 +8,7 @@
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "device/codec.h"
-#include "fleet/store/sqlite_fleet_store.h"
+#include "fleet/store/sql_fleet_store.h"
 #include "fleet/wire/token.h"
 #include "fleet/wire/version.h"
 
@@ -54,7 +54,7 @@ struct ClientOfTest {
 
 class DispatcherTest : public ::testing::Test {
  protected:
-  DispatcherTest() : store_(*SqliteFleetStore::Open(folder_ / "fleet.db")) { Start(); }
+  DispatcherTest() : store_(*SqlFleetStore::Open(folder_ / "fleet.db")) { Start(); }
 
   void Start() {
     dispatcher_.reset();

@@ -24,7 +24,7 @@
 #include "fleet/server/metrics.h"
 #include "fleet/server/metrics_text.h"
 #include "fleet/server/server_certificates.h"
-#include "fleet/store/sqlite_fleet_store.h"
+#include "fleet/store/sql_fleet_store.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/grpc_log.h"
 #include "http/server.h"
@@ -62,6 +62,7 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
 
 struct FleetServer::Parts {
   FileDescriptor lock;  // of the folder
+  std::optional<SqlLocation> location;
   std::unique_ptr<FleetStore> store;
   std::unique_ptr<BlobStore> blobs;
   std::unique_ptr<Dispatcher> dispatcher;
@@ -177,8 +178,12 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   ASSIGN_OR_RETURN(parts->lock, LockActive(database, "server"));
   if (parts->lock.get() < 0)
     return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another server has this folder"));
-  ASSIGN_OR_RETURN(AuthorityFiles authorities, AuthorityFiles::OpenOrCreate(options.folder));
-  ASSIGN_OR_RETURN(parts->store, SqliteFleetStore::Open(database));
+  parts->location = options.location.value_or(SqlLocation(options.folder));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqlFleetStore> store, SqlFleetStore::Open(*parts->location));
+  FleetSecrets* secrets = parts->location->is_postgres() ? store.get() : nullptr;
+  ASSIGN_OR_RETURN(AuthorityFiles authorities,
+                   AuthorityFiles::OpenOrCreate(options.folder, SystemClock(), secrets));
+  parts->store = std::move(store);
   ASSIGN_OR_RETURN(parts->blobs, BlobStore::Open(options.folder + "/blobs", options.blobs));
   ASSIGN_OR_RETURN(parts->dispatcher, Dispatcher::Create(*parts->store, options.dispatcher));
   parts->calibrator = std::make_unique<Calibrator>(*parts->dispatcher, *parts->store, options.calibrator);
@@ -193,7 +198,7 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   std::vector<grpc::Service*> services = {parts->service.get()};
   if (options.extension) {
     ASSIGN_OR_RETURN(parts->extension, options.extension({*parts->dispatcher, *parts->blobs, *parts->store,
-                                                          *parts->admission}));
+                                                          *parts->admission, *parts->location}));
     services.push_back(&parts->extension->service());
   }
   ASSIGN_OR_RETURN(parts->server, Listen(options.listen, parts->certificates->ForMembers(), services, &port));

@@ -6,9 +6,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/sql/sql_database.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/server/admission.h"
@@ -25,6 +27,8 @@ struct FleetServerParts {
   BlobStore& blobs;
   FleetStore& store;
   Admission& admission;
+  // Where stores are that must last. Those of the folder are this server's alone.
+  const SqlLocation& location;
 };
 
 // One more service for members.
@@ -45,6 +49,8 @@ class FleetExtension {
 
 struct FleetServerOptions {
   std::string folder = {};  // of its state; created, for this user alone, if it is missing
+  // In PostgreSQL, what must last is there, and the folder has what can be made anew; nothing: in the folder.
+  std::optional<SqlLocation> location = {};
   // The two services listen here; port 0: any free one.
   std::string listen = "127.0.0.1:9190", enrolment = "127.0.0.1:9191";
   // The server tells metrics and health here by HTTP, to everyone who can reach it; empty: nowhere.

@@ -17,11 +17,6 @@ constexpr const char* kUp1[] = {
 };
 constexpr const char* kDown1[] = {"DROP TABLE observations"};
 constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}};
-constexpr SqlSchema kSchema = {.store = "agreements",
-                               .file = "agreements.db",
-                               .application_id = 0x41744167,  // "AtAg"
-                               .migrations = kMigrations,
-                               .words = {.what = "database of agreements", .flag = "--state"}};
 
 std::string TextOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -33,8 +28,17 @@ absl::StatusOr<AgreementStore::Numbered> ReadObservation(const SqlRow& row) {
 
 }  // namespace
 
+const SqlSchema& AgreementSchema() {
+  static constexpr SqlSchema kSchema = {.store = "agreements",
+                                        .file = "agreements.db",
+                                        .application_id = 0x41744167,  // "AtAg"
+                                        .migrations = kMigrations,
+                                        .words = {.what = "database of agreements", .flag = "--state"}};
+  return kSchema;
+}
+
 absl::StatusOr<std::unique_ptr<AgreementStore>> AgreementStore::Open(const SqlLocation& location) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(kSchema));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(AgreementSchema()));
   return std::unique_ptr<AgreementStore>(new AgreementStore(std::move(database)));
 }
 

@@ -15,6 +15,8 @@ namespace attune {
 
 inline constexpr int64_t kMostObservations = 10'000;
 
+const SqlSchema& AgreementSchema();
+
 // Thread safe; several servers may share its database. Errors name it.
 class AgreementStore {
  public:

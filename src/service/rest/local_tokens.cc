@@ -4,10 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
-#include "base/private_file.h"
 #include "base/status.h"
 #include "service/rest/audit/audit_store.h"
-#include "service/rest/sqlite_service_store.h"
+#include "service/rest/sql_service_store.h"
 #include "service/rest/texts.h"
 
 namespace attune {
@@ -31,7 +30,7 @@ absl::Status Announce(const NewToken& made) {
                               .result = "begun"}});
 }
 
-absl::StatusOr<NewToken> Make(const std::string& folder, const LocalToken& local) {
+absl::StatusOr<NewToken> Make(const SqlLocation& location, const LocalToken& local) {
   RETURN_IF_ERROR(CheckJson(local.tenant, NameSchema(), {}, "the tenant"));
   RETURN_IF_ERROR(CheckJson(local.name, NameSchema(), {}, "the name"));
   NewToken made;
@@ -42,25 +41,22 @@ absl::StatusOr<NewToken> Make(const std::string& folder, const LocalToken& local
   made.token.expires_ms = made.token.created_ms + kDayMs * local.days;
   ASSIGN_OR_RETURN(made.token.id, NewId());
   ASSIGN_OR_RETURN(made.text, NewTokenText());
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
-  ASSIGN_OR_RETURN(made.store, SqliteServiceStore::Open(ServiceStorePath(folder)));
-  ASSIGN_OR_RETURN(made.audit, AuditStore::Open(SqlLocation(folder)));
+  ASSIGN_OR_RETURN(made.store, SqlServiceStore::Open(location));
+  ASSIGN_OR_RETURN(made.audit, AuditStore::Open(location));
   return made;
 }
 
 }  // namespace
 
-std::string ServiceStorePath(const std::string& folder) { return folder + "/service.db"; }
-
-absl::StatusOr<std::string> MakeLocalToken(const std::string& folder, const LocalToken& token) {
-  ASSIGN_OR_RETURN(const NewToken made, Make(folder, token));
+absl::StatusOr<std::string> MakeLocalToken(const SqlLocation& location, const LocalToken& token) {
+  ASSIGN_OR_RETURN(const NewToken made, Make(location, token));
   RETURN_IF_ERROR(Announce(made));
   RETURN_IF_ERROR(made.store->AddToken(made.token, DigestOfToken(made.text)));
   return made.text;
 }
 
-absl::StatusOr<std::string> MakeFirstToken(const std::string& folder, const LocalToken& token) {
-  ASSIGN_OR_RETURN(const NewToken made, Make(folder, token));
+absl::StatusOr<std::string> MakeFirstToken(const SqlLocation& location, const LocalToken& token) {
+  ASSIGN_OR_RETURN(const NewToken made, Make(location, token));
   ASSIGN_OR_RETURN(const bool is_first, made.store->AddFirstToken(made.token, DigestOfToken(made.text)));
   // There was nobody yet who could have misused it.
   if (is_first) RETURN_IF_ERROR(Announce(made));

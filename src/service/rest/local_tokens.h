@@ -1,4 +1,4 @@
-// Tokens that are made beside the server, by whoever has its files.
+// Tokens that are made beside the server, by whoever has its files or its database or its database.
 #ifndef ATTUNE_SERVICE_REST_LOCAL_TOKENS_H_
 #define ATTUNE_SERVICE_REST_LOCAL_TOKENS_H_
 
@@ -6,12 +6,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/sql/sql_database.h"
 #include "service/rest/access.h"
 
 namespace attune {
-
-// The database of tokens, in the folder of a server's state.
-std::string ServiceStorePath(const std::string& folder);
 
 struct LocalToken {
   std::string name = {}, tenant = kFirstTenant;
@@ -20,9 +18,9 @@ struct LocalToken {
 };
 
 // Makes a token, which counts at once, and returns its text. Fails if the tenant or the name is none.
-absl::StatusOr<std::string> MakeLocalToken(const std::string& folder, const LocalToken& token);
+absl::StatusOr<std::string> MakeLocalToken(const SqlLocation& location, const LocalToken& token);
 // The same, but empty if there has been a token before.
-absl::StatusOr<std::string> MakeFirstToken(const std::string& folder, const LocalToken& token);
+absl::StatusOr<std::string> MakeFirstToken(const SqlLocation& location, const LocalToken& token);
 
 }  // namespace attune
 

@@ -16,12 +16,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "fleet/fleet_for_test.h"
-#include "service/models/sqlite_model_store.h"
+#include "service/models/sql_model_store.h"
 #include "service/rest/gate.h"
 #include "service/rest/oidc/made_up_issuer_for_test.h"
 #include "service/rest/operations.h"
 #include "service/rest/sql_people_store.h"
-#include "service/rest/sqlite_service_store.h"
+#include "service/rest/sql_service_store.h"
 #include "service/runner/runner_for_test.h"
 #include "service/server/job_server.h"
 
@@ -41,13 +41,13 @@ class RestTest : public ::testing::Test {
           jobs_ = made->get();
           return made;
         }),
-        store_(*SqliteServiceStore::Open(fleet_.folder().path() + "/service.db")),
+        store_(*SqlServiceStore::Open(SqlLocation(fleet_.folder().path()))),
         people_(*SqlPeopleStore::Open(SqlLocation(fleet_.folder().path()))),
         audit_(*AuditStore::Open(SqlLocation(fleet_.folder().path()))),
         audit_log_(*audit_),
         blobs_(*BlobStore::Open(fleet_.folder().path() + "/uploads", {})),
         uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
-        model_store_(*SqliteModelStore::Open(fleet_.folder().path() + "/models.db")),
+        model_store_(*SqlModelStore::Open(SqlLocation(fleet_.folder().path()))),
         models_(*model_store_, *blobs_, {.folder = fleet_.folder().path() + "/imports"}),
         agreement_store_(*AgreementStore::Open(SqlLocation(fleet_.folder().path()))),
         agreements_(*agreement_store_, models_, jobs_->desk(), *dispatcher_),

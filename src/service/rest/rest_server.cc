@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "base/status.h"
-#include "service/models/sqlite_model_store.h"
+#include "fleet/blobs/sql_blob_store.h"
+#include "service/models/sql_model_store.h"
 #include "service/page/page.h"
 #include "service/rest/gate.h"
 #include "service/rest/job_events.h"
@@ -11,7 +12,7 @@
 #include "service/rest/oidc/http_oidc_fetcher.h"
 #include "service/rest/operations.h"
 #include "service/rest/sql_people_store.h"
-#include "service/rest/sqlite_service_store.h"
+#include "service/rest/sql_service_store.h"
 
 namespace attune {
 namespace {
@@ -78,6 +79,7 @@ class RestServer final : public FleetExtension {
     if (logins_ != nullptr) RETURN_IF_ERROR(logins_->Begin());
     HttpRouter router = RouterOf(api_, gate_);
     ServePage(EmbeddedPage(), router);
+    if (options_.before_listening) options_.before_listening();
     ASSIGN_OR_RETURN(
         http_, HttpServer::Start({.address = options_.address, .tls = options_.tls, .threads = kThreads},
                                  std::move(router)));
@@ -116,18 +118,17 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
                                                                const RestServerOptions& options,
                                                                const FleetServerParts& parts) {
   ASSIGN_OR_RETURN(std::unique_ptr<JobServer> job_server, MakeJobServer(jobs, parts));
-  const SqlLocation location(options.folder);
+  const SqlLocation& location = parts.location;
   RestServer::Stores stores;
-  ASSIGN_OR_RETURN(stores.service, SqliteServiceStore::Open(ServiceStorePath(options.folder)));
+  ASSIGN_OR_RETURN(stores.service, SqlServiceStore::Open(location));
   ASSIGN_OR_RETURN(stores.people, SqlPeopleStore::Open(location));
   ASSIGN_OR_RETURN(stores.audit, AuditStore::Open(location));
-  ASSIGN_OR_RETURN(stores.models, SqliteModelStore::Open(options.folder + "/models.db"));
+  ASSIGN_OR_RETURN(stores.models, SqlModelStore::Open(location));
   ASSIGN_OR_RETURN(stores.agreements, AgreementStore::Open(location));
-  // Nobody's files go because others need the room: a tenant has his quota.
-  ASSIGN_OR_RETURN(stores.blobs, BlobStore::Open(options.folder + "/uploads",
-                                                 {.most_bytes = INT64_MAX,
-                                                  .most_blob_bytes = options.uploads.most_bytes,
-                                                  .most_partial_bytes = options.uploads.most_tenant_bytes}));
+  // A tenant has his quota.
+  ASSIGN_OR_RETURN(stores.blobs, OpenLastingBlobs(location, "uploads", options.folder + "/uploads",
+                                                  {.most_blob_bytes = options.uploads.most_bytes,
+                                                   .most_partial_bytes = options.uploads.most_tenant_bytes}));
   return std::make_unique<RestServer>(options, std::move(job_server), std::move(stores), parts);
 }
 

@@ -25,6 +25,8 @@ struct RestServerOptions {
   UploadLimits uploads = {};
   // Of one token: 1000 requests a second, in the long run.
   RateLimitOptions requests = {.at_once = 2000, .seconds_each = 0.001};
+  // Is called when it is about to listen; null: nobody is.
+  std::function<void()> before_listening = {};
   // Is told "host:port" where it listens.
   std::function<void(const std::string& address)> on_listening = {};
 };

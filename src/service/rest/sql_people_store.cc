@@ -23,11 +23,6 @@ constexpr const char* kUp[] = {
 };
 constexpr const char* kDown[] = {"DROP TABLE people", "DROP TABLE sessions"};
 constexpr SqlMigration kMigrations[] = {{.up = kUp, .down = kDown}};
-constexpr SqlSchema kSchema = {.store = "people",
-                               .file = "people.db",
-                               .application_id = 0x41745065,  // "AtPe"
-                               .migrations = kMigrations,
-                               .words = {.what = "database of people", .flag = "--state"}};
 
 constexpr std::string_view kSelectSession =
     "SELECT id, name, tenant, role, token_digest, person, created_ms, expires_ms FROM sessions WHERE "
@@ -68,8 +63,17 @@ std::string OfTenant(const std::string& tenant) { return tenant.empty() ? "? = '
 
 }  // namespace
 
+const SqlSchema& PeopleSchema() {
+  static constexpr SqlSchema kSchema = {.store = "people",
+                                        .file = "people.db",
+                                        .application_id = 0x41745065,  // "AtPe"
+                                        .migrations = kMigrations,
+                                        .words = {.what = "database of people", .flag = "--state"}};
+  return kSchema;
+}
+
 absl::StatusOr<std::unique_ptr<SqlPeopleStore>> SqlPeopleStore::Open(const SqlLocation& location) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(kSchema));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(PeopleSchema()));
   return std::unique_ptr<SqlPeopleStore>(new SqlPeopleStore(std::move(database)));
 }
 

@@ -16,6 +16,8 @@
 
 namespace attune {
 
+const SqlSchema& PeopleSchema();
+
 class SqlPeopleStore final : public SessionStore, public PersonStore {
  public:
   // As SqlLocation::Open().

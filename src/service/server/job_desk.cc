@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "fleet/server/blob_pieces.h"
 #include "service/server/submitted_job.h"
 
 namespace attune {
@@ -101,24 +100,16 @@ void JobDesk::ForgetAll(const std::vector<JobRecord>& jobs) {
   }
 }
 
-// Copies a file from what the owner has sent: that may be evicted, and a job's files may not.
+// Takes a file from what the owner has sent: that may be evicted, and a job's files may not.
 absl::Status JobDesk::Keep(const std::string& owner, const JobRecord& job, const JobFile& file,
                            BlobStore& sent) {
+  const std::string name = absl::StrCat(job.spec.id, ": ", file.name);
   BlobStore& files = schedule_.files();
   if (files.Has(job.spec.base, file.digest)) return absl::OkStatus();
-  const auto source = sent.Read(owner, file.digest);
-  if (!source.ok()) return Annotate(source.status(), absl::StrCat(job.spec.id, ": ", file.name));
-  const auto& [content, bytes] = *source;
-  if (bytes != file.bytes)
-    return InvalidInput(job.spec.id, ": ", file.name, ": has ", bytes, " bytes, and not ", file.bytes);
-  ASSIGN_OR_RETURN(int64_t offset, files.Sent(job.spec.base, file.digest));
-  std::string piece;
-  do {
-    RETURN_IF_ERROR(Annotate(ReadPiece(content.get(), bytes, offset, piece), file.name));
-    RETURN_IF_ERROR(files.Append(job.spec.base, file.digest, offset, piece));
-    offset += std::ssize(piece);
-  } while (offset < bytes);
-  return files.Finish(job.spec.base, file.digest);
+  RETURN_IF_ERROR(Annotate(files.Take(sent, owner, job.spec.base, file.digest), name));
+  ASSIGN_OR_RETURN(const int64_t bytes, files.Sent(job.spec.base, file.digest));
+  if (bytes == file.bytes) return absl::OkStatus();
+  return InvalidInput(name, ": has ", bytes, " bytes, and not ", file.bytes);
 }
 
 absl::StatusOr<proto::Job> JobDesk::Cancel(const JobQuery& query, const std::string& by) {

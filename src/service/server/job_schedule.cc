@@ -10,10 +10,11 @@
 #include "base/private_file.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "fleet/blobs/sql_blob_store.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "jobs/schedule_summary.h"
-#include "jobs/sqlite_job_store.h"
+#include "jobs/sql_job_store.h"
 #include "service/job_files.h"
 
 namespace attune {
@@ -65,7 +66,7 @@ struct JobSchedule::Serving {
     std::set<std::string> keys;
   };
 
-  std::unique_ptr<SqliteJobStore> store;
+  std::unique_ptr<SqlJobStore> store;
   std::string schedule;
   std::unique_ptr<ScheduleDriver> driver;
   std::map<int64_t, int> hosts;           // by connection
@@ -112,7 +113,7 @@ absl::StatusOr<std::unique_ptr<JobSchedule>> JobSchedule::Open(const JobSchedule
   RETURN_IF_ERROR(MakePrivateFolder(options.folder));
   // Files go with their jobs, and never because others need the room.
   ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> files,
-                   BlobStore::Open(options.folder + "/files", {.most_bytes = INT64_MAX}));
+                   OpenLastingBlobs(parts.location, "jobs", options.folder + "/files", {}));
   return std::unique_ptr<JobSchedule>(new JobSchedule(options, parts, std::move(files)));
 }
 
@@ -157,7 +158,7 @@ void JobSchedule::Run() {
 
 absl::Status JobSchedule::Serve() {
   Serving serving;
-  ASSIGN_OR_RETURN(serving.store, SqliteJobStore::Open(options_.folder + "/jobs.db"));
+  ASSIGN_OR_RETURN(serving.store, SqlJobStore::Open(parts_.location));
   ASSIGN_OR_RETURN(ScheduleRecord record, serving.store->ResumeOrBeginEndless(kScheduleKey));
   serving.schedule = record.id;
   ScheduleDriverOptions driving = {
@@ -347,9 +348,12 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::Submit(const std::string& s
   return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
     for (JobRecord& job : jobs)
       if (job.spec.deadline_seconds) *job.spec.deadline_seconds += serving.driver->Now();
-    ASSIGN_OR_RETURN(const auto added, serving.store->AddJobs(serving.schedule, submission, jobs));
+    const auto added = serving.store->AddJobs(serving.schedule, submission, jobs);
+    // They may be there, although nobody has heard of it: the schedule begins again with what is.
+    if (absl::IsUnavailable(added.status())) serving.broken = added.status();
+    RETURN_IF_ERROR(added.status());
     Jobs described;
-    for (const auto& [number, job] : added) {
+    for (const auto& [number, job] : *added) {
       // One that comes twice is known.
       if (job.state == JobState::kUnfinished && !serving.driver->jobs().contains(number))
         serving.driver->Add(number, job);

@@ -25,11 +25,6 @@ constexpr const char* kUp[] = {
 };
 constexpr const char* kDown[] = {"DROP TABLE audit_start", "DROP TABLE audit_entries"};
 constexpr SqlMigration kMigrations[] = {{.up = kUp, .down = kDown}};
-constexpr SqlSchema kSchema = {.store = "audit",
-                               .file = "audit.db",
-                               .application_id = 0x41744175,  // "AtAu"
-                               .migrations = kMigrations,
-                               .words = {.what = "audit log", .flag = "--state"}};
 
 struct Row {
   int64_t sequence = 0, time_ms = 0;
@@ -126,8 +121,17 @@ absl::StatusOr<AuditHead> AuditHead::Parse(std::string_view text) {
   return head;
 }
 
+const SqlSchema& AuditSchema() {
+  static constexpr SqlSchema kSchema = {.store = "audit",
+                                        .file = "audit.db",
+                                        .application_id = 0x41744175,  // "AtAu"
+                                        .migrations = kMigrations,
+                                        .words = {.what = "audit log", .flag = "--state"}};
+  return kSchema;
+}
+
 absl::StatusOr<std::unique_ptr<AuditStore>> AuditStore::Open(const SqlLocation& location) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(kSchema));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(AuditSchema()));
   return std::unique_ptr<AuditStore>(new AuditStore(std::move(database)));
 }
 

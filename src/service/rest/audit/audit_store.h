@@ -61,6 +61,8 @@ struct AuditVerdict {
   int64_t entries = 0, erased = 0;
 };
 
+const SqlSchema& AuditSchema();
+
 // Thread safe. What returns has taken effect.
 class AuditStore {
  public:

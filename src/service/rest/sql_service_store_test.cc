@@ -1,10 +1,10 @@
-#include "service/rest/sqlite_service_store.h"
+#include "service/rest/sql_service_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
-#include "base/testing/temporary_folder.h"
+#include "base/sql/testing/database_for_test.h"
 
 namespace attune {
 namespace {
@@ -13,11 +13,12 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // What every kind of store keeps to.
-class ServiceStoreTest : public ::testing::Test {
+class ServiceStoreTest : public ::testing::TestWithParam<std::string> {
  protected:
-  ServiceStoreTest() {
-    auto opened = SqliteServiceStore::Open(folder_ / "service.db");
-    EXPECT_TRUE(opened.ok()) << opened.status();
+  void SetUp() override {
+    SKIP_WITHOUT_DATABASE(location_);
+    auto opened = SqlServiceStore::Open(*location_);
+    ASSERT_TRUE(opened.ok()) << opened.status();
     store_ = *std::move(opened);
   }
 
@@ -31,11 +32,11 @@ class ServiceStoreTest : public ::testing::Test {
             .expires_ms = 2000};
   }
 
-  const testing::TemporaryFolder folder_;
+  const testing::LocationForTest location_{GetParam()};
   std::unique_ptr<ServiceStore> store_;
 };
 
-TEST_F(ServiceStoreTest, TokensCountUntilTheyExpireOrAreRevoked) {
+TEST_P(ServiceStoreTest, TokensCountUntilTheyExpireOrAreRevoked) {
   ASSERT_TRUE(store_->AddToken(Token("a", "ann"), "digest a").ok());
   ASSERT_TRUE(store_->AddToken(Token("b", "bob"), "digest b").ok());
   EXPECT_FALSE(store_->AddToken(Token("c", "ann"), "digest a").ok());
@@ -50,20 +51,20 @@ TEST_F(ServiceStoreTest, TokensCountUntilTheyExpireOrAreRevoked) {
   EXPECT_TRUE(store_->RevokeToken("b", "").ok());
 }
 
-TEST_F(ServiceStoreTest, TheFirstTokenIsMadeOnce) {
+TEST_P(ServiceStoreTest, TheFirstTokenIsMadeOnce) {
   EXPECT_TRUE(*store_->AddFirstToken(Token("a", "ann"), "digest a"));
   EXPECT_FALSE(*store_->AddFirstToken(Token("b", "ann"), "digest b"));
   EXPECT_EQ(*store_->FindToken("digest b", 1500), std::nullopt);
 }
 
-TEST_F(ServiceStoreTest, TokensAreBoundedByTenant) {
+TEST_P(ServiceStoreTest, TokensAreBoundedByTenant) {
   for (int64_t i = 0; i < kMostTokens; ++i)
     ASSERT_TRUE(store_->AddToken(Token(std::to_string(i), "ann"), std::to_string(i)).ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(store_->AddToken(Token("x", "ann"), "x")));
   EXPECT_TRUE(store_->AddToken(Token("y", "bob"), "y").ok());
 }
 
-TEST_F(ServiceStoreTest, UploadsStayWithinTheirTenantsBytes) {
+TEST_P(ServiceStoreTest, UploadsStayWithinTheirTenantsBytes) {
   const KnownUpload first = {.tenant = "ann", .digest = "a", .bytes = 60, .created_ms = 1};
   KnownUpload other = {.tenant = "ann", .digest = "b", .bytes = 50, .created_ms = 2};
   EXPECT_EQ(*store_->AddUpload(first, 100), first);
@@ -81,7 +82,7 @@ TEST_F(ServiceStoreTest, UploadsStayWithinTheirTenantsBytes) {
   EXPECT_THAT(*store_->Uploads("bob"), ElementsAre(other));
 }
 
-TEST_F(ServiceStoreTest, AKeyStandsForItsFirstRequest) {
+TEST_P(ServiceStoreTest, AKeyStandsForItsFirstRequest) {
   EXPECT_EQ(*store_->ClaimKey("ann", "k", "one", 100, 0), "one");
   EXPECT_EQ(*store_->ClaimKey("ann", "k", "two", 101, 0), "one");
   EXPECT_EQ(*store_->ClaimKey("bob", "k", "two", 102, 0), "two");
@@ -89,6 +90,8 @@ TEST_F(ServiceStoreTest, AKeyStandsForItsFirstRequest) {
   EXPECT_EQ(*store_->ClaimKey("ann", "k", "two", 103, 0), "two");
   EXPECT_EQ(*store_->ClaimKey("ann", "k", "three", 200, 150), "three");
 }
+
+INSTANTIATE_TEST_SUITE_P(EveryDatabase, ServiceStoreTest, testing::EveryDatabase(), testing::DatabaseOf);
 
 }  // namespace
 }  // namespace attune

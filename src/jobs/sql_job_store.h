@@ -1,28 +1,32 @@
-// The store of jobs in one SQLite file.
-#ifndef ATTUNE_JOBS_SQLITE_JOB_STORE_H_
-#define ATTUNE_JOBS_SQLITE_JOB_STORE_H_
+// The store of jobs in a database.
+#ifndef ATTUNE_JOBS_SQL_JOB_STORE_H_
+#define ATTUNE_JOBS_SQL_JOB_STORE_H_
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file_descriptor.h"
-#include "base/sqlite/sqlite.h"
+#include "base/sql/sql_database.h"
 #include "jobs/job_store.h"
 
 namespace attune {
 
-// Errors name the file. Several processes may use the same file for different schedules.
-class SqliteJobStore final : public JobStore {
- public:
-  // Creates the file and its folder if they are missing. Fails with one sentence if the file is damaged,
-  // belongs to another program, or was written by a newer version.
-  static absl::StatusOr<std::unique_ptr<SqliteJobStore>> Open(const std::string& path);
+const SqlSchema& JobSchema();
 
-  std::string folder() const override { return connection_->path() + ".files"; }
+// Errors name the database. Several processes may use the same one for different schedules.
+class SqlJobStore final : public JobStore {
+ public:
+  // As OpenSqlite().
+  static absl::StatusOr<std::unique_ptr<SqlJobStore>> Open(const std::string& path);
+  // As SqlLocation::Open(). In PostgreSQL, it is up to the caller that one process alone runs a schedule.
+  static absl::StatusOr<std::unique_ptr<SqlJobStore>> Open(const SqlLocation& location);
+
+  std::string folder() const override { return path_ + ".files"; }
   absl::StatusOr<ScheduleRecord> ResumeOrBegin(const std::string& key, std::span<const JobSpec> jobs,
                                                const std::string& host) override;
   absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) override;
@@ -40,33 +44,29 @@ class SqliteJobStore final : public JobStore {
   absl::StatusOr<std::vector<PastStage>> PastStages(int64_t most) override;
 
  private:
-  explicit SqliteJobStore(std::unique_ptr<SqliteConnection> connection)
-      : connection_(std::move(connection)) {}
+  SqlJobStore(std::unique_ptr<SqlDatabase> database, std::string path)
+      : database_(std::move(database)), path_(std::move(path)) {}
 
-  absl::StatusOr<std::string> Unfinished(const std::string& key);
   absl::StatusOr<std::string> UnfinishedOrNew(const std::string& key, std::span<const JobSpec> jobs,
                                               const std::string& host);
-  absl::StatusOr<std::string> Begin(const std::string& key, std::span<const JobSpec> jobs,
-                                    const std::string& host);
-  absl::Status InsertJob(const std::string& schedule, size_t number, const std::string& submission,
-                         const JobRecord& job);
+  static absl::StatusOr<std::string> Begin(SqlSession& session, const std::string& key,
+                                           std::span<const JobSpec> jobs, const std::string& host);
+  static absl::Status InsertJob(SqlSession& session, const std::string& schedule, size_t number,
+                                const std::string& submission, const JobRecord& job);
+  static absl::Status UpdateJob(SqlSession& session, const std::string& schedule, size_t index,
+                                const JobRecord& job);
   // The unfinished schedule with this key, or a new one, which is this object's now.
   absl::StatusOr<std::string> Take(const std::string& key, std::span<const JobSpec> jobs,
                                    const std::string& host);
-  // The jobs that a WHERE clause selects, of the latest at most so many.
-  template <typename... Values>
-  absl::StatusOr<std::map<size_t, JobRecord>> JobsWhere(const std::string& where, int64_t most,
-                                                        const Values&... values);
-  absl::StatusOr<std::map<size_t, JobRecord>> JobsOfSubmission(const std::string& schedule,
-                                                               const std::string& submission);
-  // Likewise stages, in the order of their ends.
+  // The stages that a WHERE clause selects, of the latest at most so many, in the order of their ends.
   template <typename... Values>
   absl::StatusOr<std::vector<StageRecord>> StagesWhere(const std::string& where, int64_t most,
                                                        const Values&... values);
   // Takes the lock of the schedule, which ends with the process.
   absl::Status Lock(const std::string& schedule);
 
-  std::unique_ptr<SqliteConnection> connection_;
+  const std::unique_ptr<SqlDatabase> database_;
+  const std::string path_;  // of the SQLite file; empty: it is another database
   FileDescriptor lock_;
 };
 
@@ -75,4 +75,4 @@ absl::StatusOr<std::string> DefaultJobStorePath();
 
 }  // namespace attune
 
-#endif  // ATTUNE_JOBS_SQLITE_JOB_STORE_H_
+#endif  // ATTUNE_JOBS_SQL_JOB_STORE_H_

@@ -1,4 +1,4 @@
-#include "fleet/store/sqlite_fleet_store.h"
+#include "fleet/store/sql_fleet_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/sql/testing/database_for_test.h"
+#include "base/sqlite/sqlite.h"
 #include "base/testing/temporary_folder.h"
 
 namespace attune {
@@ -50,14 +52,34 @@ FleetDevice SampleDevice(const std::string& id) {
           .last_seen_ms = 5};
 }
 
-class SqliteFleetStoreTest : public ::testing::Test {
+class FleetStoreTest : public ::testing::TestWithParam<std::string> {
  protected:
-  SqliteFleetStoreTest() { Reopen(); }
+  void SetUp() override {
+    SKIP_WITHOUT_DATABASE(location_);
+    Reopen();
+  }
 
   // Ends the store, as the end of the server does, and opens it again.
   void Reopen() {
     store_.reset();
-    auto store = SqliteFleetStore::Open(path_);
+    auto store = SqlFleetStore::Open(*location_);
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+
+  const testing::LocationForTest location_{GetParam()};
+  std::unique_ptr<SqlFleetStore> store_;
+};
+
+// In a file that others can change.
+class SqlFleetStoreTest : public ::testing::Test {
+ protected:
+  SqlFleetStoreTest() { Reopen(); }
+
+  // Ends the store, as the end of the server does, and opens it again.
+  void Reopen() {
+    store_.reset();
+    auto store = SqlFleetStore::Open(path_);
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
@@ -71,10 +93,10 @@ class SqliteFleetStoreTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   const std::string path_ = folder_ / "state/fleet.db";
-  std::unique_ptr<SqliteFleetStore> store_;
+  std::unique_ptr<SqlFleetStore> store_;
 };
 
-TEST_F(SqliteFleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
+TEST_P(FleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
   for (const CertificateFacts& facts : {Facts("0a", "desk"), Facts("0b", "rack"), Facts("0c", "rack")})
     EXPECT_TRUE(store_->AddCertificate(facts).ok());
   EXPECT_THAT(*store_->RevokedSerials(0), IsEmpty());
@@ -95,7 +117,7 @@ TEST_F(SqliteFleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
   EXPECT_EQ(all[2].revocation, (Revocation{.reason = "it was sold", .time_ms = 8}));
 }
 
-TEST_F(SqliteFleetStoreTest, ACertificateIsShownOnceItsHolderHasShownIt) {
+TEST_P(FleetStoreTest, ACertificateIsShownOnceItsHolderHasShownIt) {
   for (const char* serial : {"0a", "0b"}) EXPECT_TRUE(store_->AddCertificate(Facts(serial, "desk")).ok());
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(store_->SetShown("0b").ok());
   EXPECT_EQ(store_->SetShown("0c").code(), absl::StatusCode::kNotFound);
@@ -106,18 +128,21 @@ TEST_F(SqliteFleetStoreTest, ACertificateIsShownOnceItsHolderHasShownIt) {
   EXPECT_TRUE(all[1].is_shown);
 }
 
-TEST_F(SqliteFleetStoreTest, CertificatesThatAreUnknownOrKnownAlreadyAreErrors) {
+TEST_P(FleetStoreTest, CertificatesThatAreUnknownOrKnownAlreadyAreErrors) {
   EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
   EXPECT_EQ(store_->AddCertificate(Facts("0a", "rack")).code(), absl::StatusCode::kAlreadyExists);
   const Revocation revocation = {.reason = "test"};
   EXPECT_EQ(store_->RevokeCertificate("desk", revocation).code(), absl::StatusCode::kNotFound);
   const absl::Status unknown = store_->RevokeIdentity("0a", revocation);
   EXPECT_EQ(unknown.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(unknown.message()), AllOf(StartsWith(path_ + ": "), HasSubstr("0a")));
+  EXPECT_THAT(
+      std::string(unknown.message()),
+      AllOf(StartsWith(GetParam() == testing::kPostgres ? "postgresql://" : location_.folder().path()),
+            HasSubstr("0a")));
   EXPECT_THAT(*store_->RevokedSerials(0), IsEmpty());
 }
 
-TEST_F(SqliteFleetStoreTest, AnInvitationCountsOnceAndBeforeItsEnd) {
+TEST_P(FleetStoreTest, AnInvitationCountsOnceAndBeforeItsEnd) {
   EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
   EXPECT_EQ(store_->AddInvitation(SampleInvitation("secret", 900)).code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(store_->AddInvitation(SampleInvitation("late", 100)).ok());
@@ -132,7 +157,7 @@ TEST_F(SqliteFleetStoreTest, AnInvitationCountsOnceAndBeforeItsEnd) {
   EXPECT_EQ(*store_->TakeInvitation("late", 99), std::nullopt);  // it was forgotten
 }
 
-TEST_F(SqliteFleetStoreTest, OneOfManyWhoTakeAnInvitationGetsIt) {
+TEST_P(FleetStoreTest, OneOfManyWhoTakeAnInvitationGetsIt) {
   constexpr int kRounds = 20, kTakers = 4;
   for (int round = 0; round < kRounds; ++round) {
     const std::string secret = absl::StrCat("secret ", round);
@@ -151,14 +176,21 @@ TEST_F(SqliteFleetStoreTest, OneOfManyWhoTakeAnInvitationGetsIt) {
   }
 }
 
-TEST_F(SqliteFleetStoreTest, EpochsRise) {
+TEST_P(FleetStoreTest, EpochsRise) {
   EXPECT_EQ(*store_->NextEpoch(), 1);
   EXPECT_EQ(*store_->NextEpoch(), 2);
   Reopen();
   EXPECT_EQ(*store_->NextEpoch(), 3);
 }
 
-TEST_F(SqliteFleetStoreTest, LeasesAreKeptUntilTheyEnd) {
+TEST_P(FleetStoreTest, TheAuthoritiesAreThoseThatWereSavedLast) {
+  EXPECT_EQ(*store_->LoadAuthorities(), std::nullopt);
+  for (const char* text : {"one", "two\nlines"}) EXPECT_TRUE(store_->SaveAuthorities(text).ok());
+  Reopen();
+  EXPECT_EQ(*store_->LoadAuthorities(), "two\nlines");
+}
+
+TEST_P(FleetStoreTest, LeasesAreKeptUntilTheyEnd) {
   EXPECT_TRUE(store_->PutLease(SampleLease("b", {.epoch = 1, .number = 2})).ok());
   EXPECT_TRUE(store_->PutLease(SampleLease("a", {.epoch = 1, .number = 1})).ok());
   EXPECT_TRUE(store_->PutLease(SampleLease("a", {.epoch = 1, .number = 3})).ok());
@@ -175,7 +207,7 @@ TEST_F(SqliteFleetStoreTest, LeasesAreKeptUntilTheyEnd) {
   EXPECT_THAT(*store_->Leases(), SizeIs(1));
 }
 
-TEST_F(SqliteFleetStoreTest, DevicesAreKeptAsTheyWere) {
+TEST_P(FleetStoreTest, DevicesAreKeptAsTheyWere) {
   EXPECT_TRUE(store_->PutDevice(SampleDevice("b")).ok());
   FleetDevice bare = {.id = "a", .agent = "rack", .owner = "bob", .drained = "it is new"};
   EXPECT_TRUE(store_->PutDevice(bare).ok());
@@ -187,7 +219,7 @@ TEST_F(SqliteFleetStoreTest, DevicesAreKeptAsTheyWere) {
   EXPECT_THAT(*store_->Devices(), ElementsAre(bare, SampleDevice("b")));
 }
 
-TEST_F(SqliteFleetStoreTest, ADeviceThatJoinsAgainStaysDrained) {
+TEST_P(FleetStoreTest, ADeviceThatJoinsAgainStaysDrained) {
   EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
   EXPECT_TRUE(store_->SetDrained("a", "it drifts").ok());
   EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
@@ -197,7 +229,7 @@ TEST_F(SqliteFleetStoreTest, ADeviceThatJoinsAgainStaysDrained) {
   EXPECT_EQ(store_->SetDrained("b", "test").code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(SqliteFleetStoreTest, ARemovedDeviceHasNoLease) {
+TEST_P(FleetStoreTest, ARemovedDeviceHasNoLease) {
   for (const char* device : {"a", "b"}) {
     EXPECT_TRUE(store_->PutDevice(SampleDevice(device)).ok());
     EXPECT_TRUE(store_->PutLease(SampleLease(device, {.epoch = 1, .number = *device})).ok());
@@ -208,7 +240,7 @@ TEST_F(SqliteFleetStoreTest, ARemovedDeviceHasNoLease) {
   EXPECT_THAT(*store_->Leases(), SizeIs(1));
 }
 
-TEST_F(SqliteFleetStoreTest, TheFirstAndTheLatestCalibrationsAreKept) {
+TEST_P(FleetStoreTest, TheFirstAndTheLatestCalibrationsAreKept) {
   constexpr int kAll = kFirstCalibrationsKept + kLatestCalibrationsKept, kMore = 3;
   EXPECT_THAT(*store_->Calibrations("a"), IsEmpty());
   for (int i = 0; i < kAll + kMore; ++i)
@@ -229,7 +261,9 @@ TEST_F(SqliteFleetStoreTest, TheFirstAndTheLatestCalibrationsAreKept) {
   EXPECT_THAT(*store_->Calibrations("b"), IsEmpty());
 }
 
-TEST_F(SqliteFleetStoreTest, SaysWhetherItIsWritable) {
+INSTANTIATE_TEST_SUITE_P(EveryDatabase, FleetStoreTest, testing::EveryDatabase(), testing::DatabaseOf);
+
+TEST_F(SqlFleetStoreTest, SaysWhetherItIsWritable) {
   EXPECT_TRUE(store_->CheckWritable().ok());
   EXPECT_TRUE(store_->CheckWritable().ok());  // the first has left the lock
   // Another program that has the lock for long.
@@ -239,12 +273,12 @@ TEST_F(SqliteFleetStoreTest, SaysWhetherItIsWritable) {
   EXPECT_FALSE(store_->CheckWritable().ok());
 }
 
-TEST_F(SqliteFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
+TEST_F(SqlFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
   store_.reset();
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const auto store = SqliteFleetStore::Open(path_);
+    const auto store = SqlFleetStore::Open(path_);
     const bool done = store.ok() && (*store)->NextEpoch().ok() &&
                       (*store)->AddCertificate(Facts("0a", "desk")).ok() &&
                       (*store)->RevokeCertificate("0a", {.reason = "test"}).ok() &&
@@ -261,7 +295,7 @@ TEST_F(SqliteFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
   EXPECT_THAT(*store_->Leases(), SizeIs(1));
 }
 
-TEST_F(SqliteFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
+TEST_F(SqlFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
   FleetDevice two_lines = SampleDevice("a"), large = SampleDevice("a"), many = SampleDevice("a");
   two_lines.keys = {"two\nlines"};
   large.info.assign((1 << 20) + 1, 'x');
@@ -290,7 +324,7 @@ TEST_F(SqliteFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
   EXPECT_THAT(*store_->Devices(), ElementsAre(SampleDevice("a")));
 }
 
-TEST_F(SqliteFleetStoreTest, DamagedValuesAreErrors) {
+TEST_F(SqlFleetStoreTest, DamagedValuesAreErrors) {
   EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
   EXPECT_TRUE(store_->RevokeCertificate("0a", {.reason = "test"}).ok());
   EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
@@ -324,11 +358,12 @@ TEST_F(SqliteFleetStoreTest, DamagedValuesAreErrors) {
   }
 }
 
-TEST_F(SqliteFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
+TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
   store_.reset();
   for (const char* column : {"authority", "is_shown"})
     Damage(absl::StrCat("ALTER TABLE certificates DROP COLUMN ", column));
+  Damage("DROP TABLE fleet_secrets");
   Damage("PRAGMA user_version = 1");
   Reopen();
   EXPECT_TRUE(store_->AddCertificate(Facts("0b", "rack")).ok());
@@ -342,13 +377,13 @@ TEST_F(SqliteFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   EXPECT_EQ(all[1].facts.authority, "ca");
 }
 
-TEST_F(SqliteFleetStoreTest, OtherFilesAreRefused) {
+TEST_F(SqlFleetStoreTest, OtherFilesAreRefused) {
   store_.reset();
-  Damage("PRAGMA user_version = 4");
-  const absl::Status newer = SqliteFleetStore::Open(path_).status();
+  Damage("PRAGMA user_version = 5");
+  const absl::Status newer = SqlFleetStore::Open(path_).status();
   EXPECT_THAT(std::string(newer.message()), AllOf(HasSubstr("newer"), HasSubstr("--state")));
   Damage("PRAGMA application_id = 1");
-  EXPECT_THAT(std::string(SqliteFleetStore::Open(path_).status().message()), HasSubstr("another program's"));
+  EXPECT_THAT(std::string(SqlFleetStore::Open(path_).status().message()), HasSubstr("another program's"));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-#include "jobs/sqlite_job_store.h"
+#include "jobs/sql_job_store.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "base/sql/testing/database_for_test.h"
 #include "base/sqlite/sqlite.h"
 #include "base/testing/temporary_folder.h"
 
@@ -40,7 +41,7 @@ constexpr const char* kVersion1[] = {
     "PRAGMA user_version = 1",
 };
 
-TEST(SqliteJobStore, GoesOnWithADatabaseOfVersion1) {
+TEST(SqlJobStore, GoesOnWithADatabaseOfVersion1) {
   const testing::TemporaryFolder folder;
   const std::string path = folder / "jobs.db";
   {
@@ -49,7 +50,7 @@ TEST(SqliteJobStore, GoesOnWithADatabaseOfVersion1) {
     for (const char* statement : kVersion1) ASSERT_TRUE((*connection)->Execute(statement).ok()) << statement;
   }
   for (int opened = 0; opened < 2; ++opened) {
-    const auto store = SqliteJobStore::Open(path);
+    const auto store = SqlJobStore::Open(path);
     ASSERT_TRUE(store.ok()) << store.status();
     const auto schedule = (*store)->ResumeOrBegin("key", {}, "host");
     ASSERT_TRUE(schedule.ok()) << schedule.status();
@@ -67,9 +68,15 @@ TEST(SqliteJobStore, GoesOnWithADatabaseOfVersion1) {
   }
 }
 
-TEST(SqliteJobStore, FindsJobsPageByPage) {
-  const testing::TemporaryFolder folder;
-  const auto store = SqliteJobStore::Open(folder / "jobs.db");
+class JobStoreTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { SKIP_WITHOUT_DATABASE(location_); }
+
+  const testing::LocationForTest location_{GetParam()};
+};
+
+TEST_P(JobStoreTest, FindsJobsPageByPage) {
+  const auto store = SqlJobStore::Open(*location_);
   ASSERT_TRUE(store.ok()) << store.status();
   const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
   std::vector<JobRecord> jobs(5);
@@ -93,6 +100,67 @@ TEST(SqliteJobStore, FindsJobsPageByPage) {
   ASSERT_TRUE((*store)->SetJob(schedule, 3, done).ok());
   EXPECT_EQ(numbers({.state = JobState::kDone}), Numbers({3}));
 }
+
+TEST_P(JobStoreTest, GoesOnWhereItWasLeft) {
+  std::vector<JobSpec> jobs(2);
+  for (JobSpec& job : jobs) job = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
+  std::string id;
+  {
+    const auto store = SqlJobStore::Open(*location_);
+    const auto schedule = (*store)->ResumeOrBegin("key", jobs, "host");
+    ASSERT_TRUE(schedule.ok()) << schedule.status();
+    id = schedule->id;
+    JobRecord job = schedule->jobs[1];
+    job.position = 3;
+    job.progress = "a \"third\" é";
+    job.files = {{"out/x", "digest", 7}};
+    StageRecord stage;
+    stage.job = "job";
+    stage.stage.name = "build";
+    stage.start = 0.1;
+    stage.end = 2.5;
+    stage.own = {.low = 1, .median = 2, .high = 3};
+    ASSERT_TRUE((*store)->EndStage(id, 1, job, stage).ok());
+    job.state = JobState::kFailed;
+    job.error = "ended";
+    ASSERT_TRUE((*store)->SetJob(id, 1, job).ok());
+  }
+  const auto store = SqlJobStore::Open(*location_);
+  const auto schedule = (*store)->ResumeOrBegin("key", jobs, "host");
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  EXPECT_EQ(schedule->id, id);
+  EXPECT_EQ(schedule->elapsed, 2.5);
+  ASSERT_EQ(schedule->jobs.size(), 2);
+  const JobRecord& job = schedule->jobs[1];
+  EXPECT_EQ(job.position, 3);
+  EXPECT_EQ(job.progress, "a \"third\" é");
+  EXPECT_EQ(job.error, "ended");
+  EXPECT_EQ(job.state, JobState::kFailed);
+  EXPECT_EQ(job.files.at(0).bytes, 7);
+  EXPECT_GT(job.ended_ms, 0);
+  ASSERT_EQ(schedule->stages.size(), 1);
+  EXPECT_EQ(schedule->stages[0].start, 0.1);
+  const auto past = (*store)->PastStages(5);
+  ASSERT_EQ(past->size(), 1);
+  EXPECT_EQ(past->at(0).host, "host");
+  EXPECT_EQ(past->at(0).seconds, 2.4);
+  ASSERT_TRUE((*store)->Finish(id).ok());
+  EXPECT_NE((*store)->ResumeOrBegin("key", jobs, "host")->id, id);
+}
+
+TEST_P(JobStoreTest, ASubmissionThatComesTwiceIsTheSameJobs) {
+  const auto store = SqlJobStore::Open(*location_);
+  const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
+  JobRecord job;
+  job.spec = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
+  const auto first = (*store)->AddJobs(schedule, "one", {&job, 1});
+  const auto again = (*store)->AddJobs(schedule, "one", {&job, 1});
+  ASSERT_EQ(again->size(), 1);
+  EXPECT_EQ(again->begin()->second.spec.id, first->begin()->second.spec.id);
+  EXPECT_EQ((*store)->Jobs(schedule, {})->size(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDatabase, JobStoreTest, testing::EveryDatabase(), testing::DatabaseOf);
 
 }  // namespace
 }  // namespace attune

@@ -1,10 +1,9 @@
-// The fleet's store in one SQLite file.
-#ifndef ATTUNE_FLEET_STORE_SQLITE_FLEET_STORE_H_
-#define ATTUNE_FLEET_STORE_SQLITE_FLEET_STORE_H_
+// The fleet's store in a database.
+#ifndef ATTUNE_FLEET_STORE_SQL_FLEET_STORE_H_
+#define ATTUNE_FLEET_STORE_SQL_FLEET_STORE_H_
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,17 +13,20 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/sqlite/sqlite.h"
+#include "base/sql/sql_database.h"
+#include "fleet/identity/authority_files.h"
 #include "fleet/store/fleet_store.h"
 
 namespace attune {
 
-// Several processes may use the same file, so that an operator can list and revoke beside the server.
-class SqliteFleetStore final : public FleetStore {
+const SqlSchema& FleetSchema();
+
+// Several processes may use the same database, so that an operator can list and revoke beside the server.
+class SqlFleetStore final : public FleetStore, public FleetSecrets {
  public:
-  // Creates the file and its folder if they are missing. Fails with one sentence if the file is damaged,
-  // belongs to another program, or was written by a newer version.
-  static absl::StatusOr<std::unique_ptr<SqliteFleetStore>> Open(const std::string& path);
+  // As SqlLocation::Open(), and as OpenSqlite().
+  static absl::StatusOr<std::unique_ptr<SqlFleetStore>> Open(const SqlLocation& location);
+  static absl::StatusOr<std::unique_ptr<SqlFleetStore>> Open(const std::string& path);
 
   absl::Status AddCertificate(const CertificateFacts& facts) override;
   absl::Status SetShown(const std::string& serial) override;
@@ -54,21 +56,22 @@ class SqliteFleetStore final : public FleetStore {
 
   absl::Status CheckWritable() override;
 
+  absl::StatusOr<std::optional<std::string>> LoadAuthorities() override;
+  absl::Status SaveAuthorities(const std::string& text) override;
+
  private:
-  explicit SqliteFleetStore(std::unique_ptr<SqliteConnection> connection)
-      : connection_(std::move(connection)) {}
+  explicit SqlFleetStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}
 
   // The error where none has this value in `column`.
   absl::Status NoCertificate(std::string_view column, const std::string& value) const;
   // Revokes the certificates whose `column` has this value.
   absl::Status Revoke(std::string_view column, const std::string& value, const Revocation& revocation);
-  // The status with the file's name; ok stays ok.
+  // The status with the database's name; ok stays ok.
   absl::Status Named(const absl::Status& status) const;
 
-  std::mutex mutex_;  // of the connection
-  const std::unique_ptr<SqliteConnection> connection_;
+  const std::unique_ptr<SqlDatabase> database_;
 };
 
 }  // namespace attune
 
-#endif  // ATTUNE_FLEET_STORE_SQLITE_FLEET_STORE_H_
+#endif  // ATTUNE_FLEET_STORE_SQL_FLEET_STORE_H_

@@ -1,26 +1,26 @@
-// The service's store in one SQLite file.
-#ifndef ATTUNE_SERVICE_REST_SQLITE_SERVICE_STORE_H_
-#define ATTUNE_SERVICE_REST_SQLITE_SERVICE_STORE_H_
+// The service's store in a database.
+#ifndef ATTUNE_SERVICE_REST_SQL_SERVICE_STORE_H_
+#define ATTUNE_SERVICE_REST_SQL_SERVICE_STORE_H_
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/sqlite/sqlite.h"
+#include "base/sql/sql_database.h"
 #include "service/rest/service_store.h"
 
 namespace attune {
 
-class SqliteServiceStore final : public ServiceStore {
+const SqlSchema& ServiceSchema();
+
+class SqlServiceStore final : public ServiceStore {
  public:
-  // Creates the file and its folder if they are missing. Fails with one sentence if the file is damaged,
-  // belongs to another program, or was written by a newer version.
-  static absl::StatusOr<std::unique_ptr<SqliteServiceStore>> Open(const std::string& path);
+  // As SqlLocation::Open().
+  static absl::StatusOr<std::unique_ptr<SqlServiceStore>> Open(const SqlLocation& location);
 
   absl::Status AddToken(const AccessToken& token, const std::string& digest) override;
   absl::StatusOr<bool> AddFirstToken(const AccessToken& token, const std::string& digest) override;
@@ -40,17 +40,11 @@ class SqliteServiceStore final : public ServiceStore {
   absl::Status ForgetKey(const std::string& tenant, const std::string& key) override;
 
  private:
-  explicit SqliteServiceStore(std::unique_ptr<SqliteConnection> connection)
-      : connection_(std::move(connection)) {}
+  explicit SqlServiceStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}
 
-  // For those who hold the mutex.
-  absl::Status InsertToken(const AccessToken& token, const std::string& digest);
-  absl::StatusOr<std::vector<KnownUpload>> UploadsOf(const std::string& tenant);
-
-  std::mutex mutex_;  // of the connection
-  const std::unique_ptr<SqliteConnection> connection_;
+  const std::unique_ptr<SqlDatabase> database_;
 };
 
 }  // namespace attune
 
-#endif  // ATTUNE_SERVICE_REST_SQLITE_SERVICE_STORE_H_
+#endif  // ATTUNE_SERVICE_REST_SQL_SERVICE_STORE_H_

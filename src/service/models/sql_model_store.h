@@ -1,25 +1,25 @@
-// The store of models in one SQLite file.
-#ifndef ATTUNE_SERVICE_MODELS_SQLITE_MODEL_STORE_H_
-#define ATTUNE_SERVICE_MODELS_SQLITE_MODEL_STORE_H_
+// The store of models in a database.
+#ifndef ATTUNE_SERVICE_MODELS_SQL_MODEL_STORE_H_
+#define ATTUNE_SERVICE_MODELS_SQL_MODEL_STORE_H_
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/sqlite/sqlite.h"
+#include "base/sql/sql_database.h"
 #include "service/models/model_store.h"
 
 namespace attune {
 
-class SqliteModelStore final : public ModelStore {
+const SqlSchema& ModelSchema();
+
+class SqlModelStore final : public ModelStore {
  public:
-  // Creates the file and its folder if they are missing. Fails with one sentence if the file is damaged,
-  // belongs to another program, or was written by a newer version.
-  static absl::StatusOr<std::unique_ptr<SqliteModelStore>> Open(const std::string& path);
+  // As SqlLocation::Open().
+  static absl::StatusOr<std::unique_ptr<SqlModelStore>> Open(const SqlLocation& location);
 
   absl::StatusOr<KnownModel> AddModel(const KnownModel& model) override;
   absl::StatusOr<std::optional<KnownModel>> FindModel(const std::string& tenant,
@@ -32,16 +32,11 @@ class SqliteModelStore final : public ModelStore {
   absl::StatusOr<bool> RemoveModel(const std::string& tenant, const std::string& id) override;
 
  private:
-  explicit SqliteModelStore(std::unique_ptr<SqliteConnection> connection)
-      : connection_(std::move(connection)) {}
+  explicit SqlModelStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}
 
-  // For those who hold the mutex.
-  absl::StatusOr<std::optional<KnownModel>> Find(const std::string& tenant, const std::string& id);
-
-  std::mutex mutex_;  // of the connection
-  const std::unique_ptr<SqliteConnection> connection_;
+  const std::unique_ptr<SqlDatabase> database_;
 };
 
 }  // namespace attune
 
-#endif  // ATTUNE_SERVICE_MODELS_SQLITE_MODEL_STORE_H_
+#endif  // ATTUNE_SERVICE_MODELS_SQL_MODEL_STORE_H_

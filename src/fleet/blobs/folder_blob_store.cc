@@ -1,0 +1,286 @@
+#include "fleet/blobs/folder_blob_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "measure/blob.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kOwnerDigits = 32;
+constexpr mode_t kPrivate = 0600;
+// The ending of an upload that is being checked. Nobody writes to it any more.
+constexpr char kChecked[] = ".checked";
+// Eviction makes more room than is needed, so that it is rare.
+constexpr double kKeptShare = 0.9;
+
+absl::Status SystemError(const std::string& path, int error) {
+  const std::string message = absl::StrCat(path, ": ", std::strerror(error));
+  if (error == ENOSPC || error == EDQUOT)
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, ": cannot grow: the disk is full; free some space and try again"));
+  return error == ENOENT ? absl::NotFoundError(message) : absl::UnavailableError(message);
+}
+
+// The size of a regular file; nothing if there is none.
+std::optional<int64_t> SizeOf(const std::string& path) {
+  struct stat facts = {};
+  if (lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  return facts.st_size;
+}
+
+absl::Status IsBeingChecked(const std::string& digest) {
+  return absl::UnavailableError(absl::StrCat("blob ", digest, ": is being checked"));
+}
+
+absl::StatusOr<std::string> DigestOf(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file.get() < 0) return SystemError(path, errno);
+  if (SizeOf(path).value_or(0) == 0) return Sha256Hex("");  // cannot be mapped
+  ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(file.get()));
+  return Sha256Hex(mapped.text());
+}
+
+// Nobody has it whom it could serve.
+bool IsUnowned(const fs::path& content) {
+  std::error_code error;
+  return fs::hard_link_count(content, error) == 1 && !error;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BlobStore>> FolderBlobStore::Open(const std::string& folder,
+                                                                 const BlobStoreOptions& options) {
+  for (const char* part : {"", "/content", "/owners", "/partial"}) {
+    const std::string path = folder + part;
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!error) fs::permissions(path, fs::perms::owner_all, error);
+    if (error) return SystemError(path, error.value());
+  }
+  std::unique_ptr<FolderBlobStore> store(new FolderBlobStore(folder, options));
+  store->GoOnWithChecked();
+  store->RemoveOldPartials();
+  store->RemoveUnowned();
+  return store;
+}
+
+std::string FolderBlobStore::ContentPath(const std::string& digest) const {
+  return absl::StrCat(folder_, "/content/", digest);
+}
+
+// Owners' names may be any text.
+std::string FolderBlobStore::OwnPath(const std::string& owner, const std::string& digest) const {
+  return absl::StrCat(folder_, "/owners/", Sha256Hex(owner).substr(0, kOwnerDigits), "/", digest);
+}
+
+std::string FolderBlobStore::PartialPath(const std::string& owner, const std::string& digest) const {
+  return absl::StrCat(folder_, "/partial/", Sha256Hex(owner).substr(0, kOwnerDigits), "-", digest);
+}
+
+int64_t FolderBlobStore::PartialBytes(const std::string& owner) const {
+  const std::string begin = Sha256Hex(owner).substr(0, kOwnerDigits);
+  int64_t bytes = 0;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
+    const std::string path = entry.path();
+    if (entry.path().filename().string().starts_with(begin)) bytes += SizeOf(path).value_or(0);
+  }
+  return bytes;
+}
+
+// A kill has ended their check.
+void FolderBlobStore::GoOnWithChecked() {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
+    fs::path partial = entry.path();
+    if (partial.extension() == kChecked) fs::rename(entry.path(), partial.replace_extension(), error);
+  }
+}
+
+void FolderBlobStore::RemoveOldPartials() {
+  std::error_code error;
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
+    const auto rested = std::chrono::duration<double>(now - entry.last_write_time(error)).count();
+    if (!error && rested > options_.partial_seconds) fs::remove(entry.path(), error);
+  }
+}
+
+void FolderBlobStore::RemoveUnowned() {
+  std::error_code error;
+  bytes_ = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/content", error)) {
+    if (IsUnowned(entry.path())) {
+      fs::remove(entry.path(), error);
+    } else {
+      bytes_ += SizeOf(entry.path()).value_or(0);
+    }
+  }
+}
+
+absl::StatusOr<int64_t> FolderBlobStore::Sent(const std::string& owner, const std::string& digest) {
+  RETURN_IF_ERROR(CheckBlobDigest(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto complete = SizeOf(OwnPath(owner, digest))) return *complete;
+  const std::string partial = PartialPath(owner, digest);
+  if (const auto checked = SizeOf(partial + kChecked)) return *checked;
+  return SizeOf(partial).value_or(0);
+}
+
+absl::Status FolderBlobStore::Append(const std::string& owner, const std::string& digest, int64_t offset,
+                                     std::string_view bytes) {
+  RETURN_IF_ERROR(CheckBlobDigest(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::string path = PartialPath(owner, digest);
+  if (SizeOf(path + kChecked)) return IsBeingChecked(digest);
+  const int64_t sent = SizeOf(path).value_or(0);
+  if (offset != sent) {
+    return absl::OutOfRangeError(absl::StrCat("blob ", digest, ": ", sent, " bytes were sent, so that byte ",
+                                              offset, " is not the next one"));
+  }
+  if (std::ssize(bytes) > options_.most_blob_bytes - sent) {
+    fs::remove(path);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("blob ", digest, ": has more than ", options_.most_blob_bytes, " bytes"));
+  }
+  if (std::ssize(bytes) > options_.most_partial_bytes - PartialBytes(owner)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("blob ", digest, ": uploads that are not complete have more than ",
+                     options_.most_partial_bytes, " bytes; finish or forget some"));
+  }
+  const FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, kPrivate));
+  if (file.get() < 0) return SystemError(path, errno);
+  if (WriteAll(file, bytes)) return absl::OkStatus();
+  const int error = errno;
+  // Sent() must not count bytes that Append() has not acknowledged.
+  if (ftruncate(file.get(), sent) != 0) fs::remove(path);
+  return SystemError(path, error);
+}
+
+absl::Status FolderBlobStore::Finish(const std::string& owner, const std::string& digest) {
+  RETURN_IF_ERROR(CheckBlobDigest(digest));
+  const std::string partial = PartialPath(owner, digest), checked = partial + kChecked;
+  std::error_code error;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (SizeOf(OwnPath(owner, digest))) return absl::OkStatus();  // this call comes twice
+    if (SizeOf(checked)) return IsBeingChecked(digest);
+    fs::rename(partial, checked, error);
+    if (error) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
+  }
+  // Reading takes seconds for the largest, and others go on meanwhile.
+  const absl::StatusOr<std::string> found = DigestOf(checked);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const absl::Status kept = found.ok() && *found == digest ? Keep(owner, digest, checked) : found.status();
+  if (!kept.ok()) fs::rename(checked, partial, error);  // another call may go on
+  RETURN_IF_ERROR(kept);
+  if (*found == digest) return absl::OkStatus();
+  fs::remove(checked, error);
+  return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", *found));
+}
+
+absl::Status FolderBlobStore::Keep(const std::string& owner, const std::string& digest,
+                                   const std::string& checked) {
+  const std::string content = ContentPath(digest), own = OwnPath(owner, digest);
+  std::error_code error;
+  fs::create_directories(fs::path(own).parent_path(), error);
+  if (error) return SystemError(own, error.value());
+  if (!SizeOf(content)) {
+    fs::rename(checked, content, error);
+    if (error) return SystemError(content, error.value());
+    bytes_ += SizeOf(content).value_or(0);
+  }
+  fs::create_hard_link(content, own, error);
+  if (error) return SystemError(own, error.value());
+  fs::remove(checked, error);
+  RemoveOldPartials();
+  utimensat(AT_FDCWD, content.c_str(), nullptr, 0);
+  if (bytes_ > options_.most_bytes) Evict(digest);
+  return absl::OkStatus();
+}
+
+void FolderBlobStore::Evict(const std::string& kept) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> by_use;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/content", error)) {
+    const fs::file_time_type used = entry.last_write_time(error);
+    if (entry.path().filename() != kept) by_use.emplace_back(used, entry.path());
+  }
+  std::ranges::sort(by_use);
+  const auto wanted = static_cast<int64_t>(kKeptShare * static_cast<double>(options_.most_bytes));
+  for (const auto& [used, content] : by_use) {
+    if (bytes_ <= wanted) return;
+    const int64_t size = SizeOf(content).value_or(0);
+    for (const fs::directory_entry& owner : fs::directory_iterator(folder_ + "/owners", error))
+      fs::remove(owner.path() / content.filename(), error);
+    if (fs::remove(content, error)) bytes_ -= size;
+  }
+}
+
+bool FolderBlobStore::Has(const std::string& owner, const std::string& digest) {
+  return Read(owner, digest).ok();
+}
+
+absl::StatusOr<std::pair<FileDescriptor, int64_t>> FolderBlobStore::Read(const std::string& owner,
+                                                                         const std::string& digest) {
+  RETURN_IF_ERROR(CheckBlobDigest(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  FileDescriptor file(open(OwnPath(owner, digest).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat facts = {};
+  if (file.get() < 0 || fstat(file.get(), &facts) != 0)
+    return absl::NotFoundError(absl::StrCat("blob ", digest, ": was not sent, or was evicted"));
+  futimens(file.get(), nullptr);
+  return std::pair(std::move(file), int64_t{facts.st_size});
+}
+
+absl::Status FolderBlobStore::Share(const std::string& from, const std::string& to,
+                                    const std::string& digest) {
+  RETURN_IF_ERROR(CheckBlobDigest(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::string own = OwnPath(from, digest), other = OwnPath(to, digest);
+  if (!SizeOf(own))
+    return absl::NotFoundError(absl::StrCat("blob ", digest, ": was not sent, or was evicted"));
+  if (SizeOf(other)) return absl::OkStatus();
+  std::error_code error;
+  fs::create_directories(fs::path(other).parent_path(), error);
+  if (!error) fs::create_hard_link(own, other, error);
+  return error ? SystemError(other, error.value()) : absl::OkStatus();
+}
+
+absl::Status FolderBlobStore::Forget(const std::string& owner, const std::string& digest) {
+  RETURN_IF_ERROR(CheckBlobDigest(digest));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::error_code error;
+  fs::remove(PartialPath(owner, digest), error);
+  fs::remove(OwnPath(owner, digest), error);
+  const std::string content = ContentPath(digest);
+  const int64_t size = SizeOf(content).value_or(0);
+  if (IsUnowned(content) && fs::remove(content, error)) bytes_ -= size;
+  return absl::OkStatus();
+}
+
+int64_t FolderBlobStore::bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace attune

@@ -1,0 +1,56 @@
+// Blobs in a folder, with a hard link for each owner.
+#ifndef ATTUNE_FLEET_BLOBS_FOLDER_BLOB_STORE_H_
+#define ATTUNE_FLEET_BLOBS_FOLDER_BLOB_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "fleet/blobs/blob_store.h"
+
+namespace attune {
+
+class FolderBlobStore final : public BlobStore {
+ public:
+  static absl::StatusOr<std::unique_ptr<BlobStore>> Open(const std::string& folder,
+                                                         const BlobStoreOptions& options);
+
+  absl::StatusOr<int64_t> Sent(const std::string& owner, const std::string& digest) override;
+  absl::Status Append(const std::string& owner, const std::string& digest, int64_t offset,
+                      std::string_view bytes) override;
+  absl::Status Finish(const std::string& owner, const std::string& digest) override;
+  bool Has(const std::string& owner, const std::string& digest) override;
+  absl::StatusOr<std::pair<FileDescriptor, int64_t>> Read(const std::string& owner,
+                                                          const std::string& digest) override;
+  absl::Status Share(const std::string& from, const std::string& to, const std::string& digest) override;
+  absl::Status Forget(const std::string& owner, const std::string& digest) override;
+  int64_t bytes() const override;
+
+ private:
+  FolderBlobStore(std::string folder, const BlobStoreOptions& options)
+      : folder_(std::move(folder)), options_(options) {}
+
+  std::string ContentPath(const std::string& digest) const;
+  std::string OwnPath(const std::string& owner, const std::string& digest) const;
+  std::string PartialPath(const std::string& owner, const std::string& digest) const;
+  absl::Status Keep(const std::string& owner, const std::string& digest, const std::string& checked);
+  // Bytes of the owner's uploads.
+  int64_t PartialBytes(const std::string& owner) const;
+  // Removes the least recently used blobs until there is room, but not `kept`.
+  void Evict(const std::string& kept);
+  void GoOnWithChecked();
+  void RemoveOldPartials();
+  void RemoveUnowned();
+
+  const std::string folder_;
+  const BlobStoreOptions options_;
+  mutable std::mutex mutex_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_FLEET_BLOBS_FOLDER_BLOB_STORE_H_

@@ -1,0 +1,363 @@
+#include "fleet/store/sql_fleet_store.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+// An empty reason stands for none. Keys are one a line.
+constexpr const char* kUp1[] = {
+    "CREATE TABLE certificates (serial TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL, owner TEXT NOT NULL, "
+    "id TEXT NOT NULL, begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, revoked_ms INTEGER NOT NULL, "
+    "reason TEXT NOT NULL) STRICT",
+    "CREATE INDEX certificates_by_id ON certificates (id)",
+    "CREATE TABLE invitations (digest TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL, owner TEXT NOT NULL, "
+    "end_ms INTEGER NOT NULL) STRICT",
+    "CREATE TABLE epochs (id INTEGER PRIMARY KEY, latest INTEGER NOT NULL) STRICT",
+    "CREATE TABLE leases (device TEXT NOT NULL PRIMARY KEY, epoch INTEGER NOT NULL, number INTEGER NOT NULL, "
+    "owner TEXT NOT NULL, key TEXT NOT NULL) STRICT",
+    "CREATE TABLE devices (id TEXT NOT NULL PRIMARY KEY, agent TEXT NOT NULL, owner TEXT NOT NULL, keys TEXT "
+    "NOT NULL, info BLOB NOT NULL, drained TEXT NOT NULL, last_seen_ms INTEGER NOT NULL) STRICT",
+    "CREATE TABLE calibrations (number INTEGER PRIMARY KEY AUTOINCREMENT, device TEXT NOT NULL, time_ms "
+    "INTEGER "
+    "NOT NULL, gflops REAL NOT NULL, bf16_gflops REAL NOT NULL, int8_gops REAL NOT NULL, l2_gb_per_s REAL "
+    "NOT "
+    "NULL, l3_gb_per_s REAL NOT NULL, memory_gb_per_s REAL NOT NULL) STRICT",
+    "CREATE INDEX calibrations_by_device ON calibrations (device, number)",
+};
+constexpr const char* kDown1[] = {"DROP TABLE certificates", "DROP TABLE invitations",
+                                  "DROP TABLE epochs",       "DROP TABLE leases",
+                                  "DROP TABLE devices",      "DROP TABLE calibrations"};
+constexpr const char* kUp2[] = {"ALTER TABLE certificates ADD COLUMN authority TEXT NOT NULL DEFAULT ''"};
+constexpr const char* kDown2[] = {"ALTER TABLE certificates DROP COLUMN authority"};
+constexpr const char* kUp3[] = {"ALTER TABLE certificates ADD COLUMN is_shown INTEGER NOT NULL DEFAULT 1"};
+constexpr const char* kDown3[] = {"ALTER TABLE certificates DROP COLUMN is_shown"};
+constexpr const char* kUp4[] = {
+    "CREATE TABLE fleet_secrets (name TEXT NOT NULL PRIMARY KEY, content TEXT NOT NULL) STRICT"};
+constexpr const char* kDown4[] = {"DROP TABLE fleet_secrets"};
+constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1},
+                                        {.up = kUp2, .down = kDown2},
+                                        {.up = kUp3, .down = kDown3},
+                                        {.up = kUp4, .down = kDown4}};
+constexpr char kKeySeparator = '\n';
+
+// The value, if a store may keep it.
+template <typename Row>
+absl::StatusOr<Row> IfStorable(Row row) {
+  RETURN_IF_ERROR(CheckStorable(row));
+  return row;
+}
+
+constexpr std::string_view kSelectIssued =
+    "SELECT serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason, authority, is_shown FROM "
+    "certificates ";
+
+absl::StatusOr<IssuedCertificate> ReadIssued(const SqlRow& row) {
+  IssuedCertificate certificate;
+  CertificateFacts& facts = certificate.facts;
+  facts.serial = row.Text(0);
+  ASSIGN_OR_RETURN(facts.who.role, FleetRoleNamed(row.Text(1)));
+  facts.who.owner = row.Text(2);
+  facts.who.id = row.Text(3);
+  facts.begin_ms = row.Integer(4);
+  facts.end_ms = row.Integer(5);
+  facts.authority = row.Text(8);
+  certificate.is_shown = row.Integer(9) != 0;
+  RETURN_IF_ERROR(CheckStorable(facts));
+  if (const std::string reason = row.Text(7); !reason.empty()) {
+    ASSIGN_OR_RETURN(certificate.revocation,
+                     IfStorable(Revocation{.reason = reason, .time_ms = row.Integer(6)}));
+  }
+  return certificate;
+}
+
+absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
+
+absl::StatusOr<PendingInvitation> ReadInvitation(const SqlRow& row) {
+  ASSIGN_OR_RETURN(const FleetRole role, FleetRoleNamed(row.Text(1)));
+  return IfStorable(
+      PendingInvitation{.digest = row.Text(0), .role = role, .owner = row.Text(2), .end_ms = row.Integer(3)});
+}
+
+absl::StatusOr<HeldLease> ReadLease(const SqlRow& row) {
+  return IfStorable(HeldLease{.token = {.epoch = row.Integer(0), .number = row.Integer(1)},
+                              .device = row.Text(2),
+                              .owner = row.Text(3),
+                              .key = row.Text(4)});
+}
+
+absl::StatusOr<FleetDevice> ReadDevice(const SqlRow& row) {
+  FleetDevice device = {.id = row.Text(0),
+                        .agent = row.Text(1),
+                        .owner = row.Text(2),
+                        .keys = absl::StrSplit(row.Text(3), kKeySeparator, absl::SkipEmpty()),
+                        .info = row.Bytes(4),
+                        .last_seen_ms = row.Integer(6)};
+  if (std::string reason = row.Text(5); !reason.empty()) device.drained = std::move(reason);
+  return IfStorable(std::move(device));
+}
+
+absl::StatusOr<Calibration> ReadCalibration(const SqlRow& row) {
+  return IfStorable(Calibration{.time_ms = row.Integer(0),
+                                .peaks = {.gflops_per_core = row.Real(1),
+                                          .bf16_gflops_per_core = row.Real(2),
+                                          .int8_gops_per_core = row.Real(3),
+                                          .l2_gb_per_s = row.Real(4),
+                                          .l3_gb_per_s = row.Real(5),
+                                          .memory_gb_per_s = row.Real(6)}});
+}
+
+}  // namespace
+
+const SqlSchema& FleetSchema() {
+  // A power cut must not undo anything: an epoch would come twice, and a revoked certificate be good again.
+  static constexpr SqlSchema kSchema = {.store = "fleet",
+                                        .file = "fleet.db",
+                                        .application_id = 0x4174466C,  // "AtFl"
+                                        .migrations = kMigrations,
+                                        .words = {.what = "fleet database", .flag = "--state"}};
+  return kSchema;
+}
+
+absl::StatusOr<std::unique_ptr<SqlFleetStore>> SqlFleetStore::Open(const SqlLocation& location) {
+  ASSIGN_OR_RETURN(auto database, location.Open(FleetSchema()));
+  return std::unique_ptr<SqlFleetStore>(new SqlFleetStore(std::move(database)));
+}
+
+absl::StatusOr<std::unique_ptr<SqlFleetStore>> SqlFleetStore::Open(const std::string& path) {
+  ASSIGN_OR_RETURN(auto database, OpenSqlite(path, FleetSchema()));
+  return std::unique_ptr<SqlFleetStore>(new SqlFleetStore(std::move(database)));
+}
+
+absl::Status SqlFleetStore::Named(const absl::Status& status) const {
+  return Annotate(status, database_->name());
+}
+
+absl::Status SqlFleetStore::AddCertificate(const CertificateFacts& facts) {
+  RETURN_IF_ERROR(Named(CheckStorable(facts)));
+  ASSIGN_OR_RETURN(const int64_t added, database_->Write([&](SqlSession& session) {
+    return ChangeRows(
+        session,
+        "INSERT INTO certificates (serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason, authority, "
+        "is_shown) VALUES (?, ?, ?, ?, ?, ?, 0, '', ?, 0) ON CONFLICT DO NOTHING",
+        facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms, facts.end_ms,
+        facts.authority);
+  }));
+  if (added > 0) return absl::OkStatus();
+  return Named(absl::AlreadyExistsError(absl::StrCat("has a certificate ", facts.serial, " already")));
+}
+
+absl::Status SqlFleetStore::SetShown(const std::string& serial) {
+  ASSIGN_OR_RETURN(const int64_t found, database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "UPDATE certificates SET is_shown = 1 WHERE serial = ?", serial);
+  }));
+  return found > 0 ? absl::OkStatus() : NoCertificate("serial", serial);
+}
+
+absl::Status SqlFleetStore::NoCertificate(std::string_view column, const std::string& value) const {
+  return Named(absl::NotFoundError(
+      absl::StrCat("has no certificate with the ", column, " \"", Printable(value), "\"")));
+}
+
+absl::Status SqlFleetStore::Revoke(std::string_view column, const std::string& value,
+                                   const Revocation& revocation) {
+  RETURN_IF_ERROR(Named(CheckStorable(revocation)));
+  ASSIGN_OR_RETURN(const int64_t found, database_->Write([&](SqlSession& session) {
+    return ChangeRows(
+        session,
+        absl::StrCat("UPDATE certificates SET revoked_ms = CASE WHEN reason = '' THEN ? ELSE revoked_ms END, "
+                     "reason = CASE WHEN reason = '' THEN ? ELSE reason END WHERE ",
+                     column, " = ?"),
+        revocation.time_ms, revocation.reason, value);
+  }));
+  return found > 0 ? absl::OkStatus() : NoCertificate(column, value);
+}
+
+absl::Status SqlFleetStore::RevokeCertificate(const std::string& serial, const Revocation& revocation) {
+  return Revoke("serial", serial, revocation);
+}
+
+absl::Status SqlFleetStore::RevokeIdentity(const std::string& id, const Revocation& revocation) {
+  return Revoke("id", id, revocation);
+}
+
+absl::StatusOr<std::set<std::string>> SqlFleetStore::RevokedSerials(int64_t now_ms) {
+  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> revoked, database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadIssued, absl::StrCat(kSelectIssued, "WHERE reason != '' AND end_ms > ?"),
+                    now_ms);
+  }));
+  std::set<std::string> serials;
+  for (const IssuedCertificate& certificate : revoked) serials.insert(certificate.facts.serial);
+  return serials;
+}
+
+absl::StatusOr<std::vector<IssuedCertificate>> SqlFleetStore::Certificates() {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadIssued, absl::StrCat(kSelectIssued, "ORDER BY begin_ms, serial"));
+  });
+}
+
+absl::Status SqlFleetStore::AddInvitation(const PendingInvitation& invitation) {
+  RETURN_IF_ERROR(Named(CheckStorable(invitation)));
+  ASSIGN_OR_RETURN(const int64_t added, database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "INSERT INTO invitations VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                      invitation.digest, Name(invitation.role), invitation.owner, invitation.end_ms);
+  }));
+  if (added > 0) return absl::OkStatus();
+  return Named(absl::AlreadyExistsError(absl::StrCat("has an invitation ", invitation.digest, " already")));
+}
+
+absl::StatusOr<std::optional<PendingInvitation>> SqlFleetStore::TakeInvitation(const std::string& secret,
+                                                                               int64_t now_ms) {
+  const std::string digest = Sha256Hex(secret);
+  using Found = std::optional<PendingInvitation>;
+  return database_->Write([&](SqlSession& session) -> absl::StatusOr<Found> {
+    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM invitations WHERE end_ms <= ?", now_ms).status());
+    ASSIGN_OR_RETURN(Found found,
+                     ReadRow(session, ReadInvitation,
+                             "SELECT digest, role, owner, end_ms FROM invitations WHERE digest = ?", digest));
+    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM invitations WHERE digest = ?", digest).status());
+    return found;
+  });
+}
+
+absl::StatusOr<int64_t> SqlFleetStore::NextEpoch() {
+  return database_->Write([&](SqlSession& session) -> absl::StatusOr<int64_t> {
+    RETURN_IF_ERROR(ChangeRows(session,
+                               "INSERT INTO epochs VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET latest = "
+                               "epochs.latest + 1")
+                        .status());
+    ASSIGN_OR_RETURN(const int64_t epoch, ReadInteger(session, "SELECT latest FROM epochs WHERE id = 1"));
+    if (epoch < 1) return Named(absl::DataLossError("holds an epoch that it cannot have got from attune"));
+    return epoch;
+  });
+}
+
+absl::Status SqlFleetStore::PutLease(const HeldLease& lease) {
+  RETURN_IF_ERROR(Named(CheckStorable(lease)));
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session,
+                      "INSERT INTO leases VALUES (?, ?, ?, ?, ?) ON CONFLICT (device) DO UPDATE SET epoch = "
+                      "excluded.epoch, number = excluded.number, owner = excluded.owner, key = excluded.key",
+                      lease.device, lease.token.epoch, lease.token.number, lease.owner, lease.key)
+        .status();
+  });
+}
+
+absl::Status SqlFleetStore::EndLease(const LeaseToken& token) {
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "DELETE FROM leases WHERE epoch = ? AND number = ?", token.epoch, token.number)
+        .status();
+  });
+}
+
+absl::StatusOr<std::vector<HeldLease>> SqlFleetStore::Leases() {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadLease,
+                    "SELECT epoch, number, device, owner, key FROM leases ORDER BY epoch, number");
+  });
+}
+
+absl::Status SqlFleetStore::PutDevice(const FleetDevice& device) {
+  RETURN_IF_ERROR(Named(CheckStorable(device)));
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(
+               session,
+               "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = "
+               "excluded.agent, owner = excluded.owner, keys = excluded.keys, info = excluded.info, "
+               "last_seen_ms = excluded.last_seen_ms",
+               device.id, device.agent, device.owner,
+               absl::StrJoin(device.keys, std::string_view(&kKeySeparator, 1)),
+               SqlBytes{.bytes = device.info}, device.drained.value_or(""), device.last_seen_ms)
+        .status();
+  });
+}
+
+absl::Status SqlFleetStore::SetDrained(const std::string& device, const std::optional<std::string>& reason) {
+  if (reason) RETURN_IF_ERROR(Named(CheckReason(*reason)));
+  ASSIGN_OR_RETURN(const int64_t found, database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "UPDATE devices SET drained = ? WHERE id = ?", reason.value_or(""), device);
+  }));
+  if (found > 0) return absl::OkStatus();
+  return Named(absl::NotFoundError(absl::StrCat("has no device \"", Printable(device), "\"")));
+}
+
+absl::Status SqlFleetStore::RemoveDevice(const std::string& device) {
+  return database_->Write([&](SqlSession& session) -> absl::Status {
+    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM leases WHERE device = ?", device).status());
+    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM devices WHERE id = ?", device).status());
+    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM calibrations WHERE device = ?", device).status());
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::vector<FleetDevice>> SqlFleetStore::Devices() {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadDevice,
+                    "SELECT id, agent, owner, keys, info, drained, last_seen_ms FROM devices ORDER BY id");
+  });
+}
+
+absl::Status SqlFleetStore::AddCalibration(const std::string& device, const Calibration& calibration) {
+  RETURN_IF_ERROR(Named(CheckStorable(calibration)));
+  return database_->Write([&](SqlSession& session) -> absl::Status {
+    const Peaks& peaks = calibration.peaks;
+    RETURN_IF_ERROR(ChangeRows(session,
+                               "INSERT INTO calibrations (device, time_ms, gflops, bf16_gflops, int8_gops, "
+                               "l2_gb_per_s, l3_gb_per_s, memory_gb_per_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                               device, calibration.time_ms, peaks.gflops_per_core, peaks.bf16_gflops_per_core,
+                               peaks.int8_gops_per_core, peaks.l2_gb_per_s, peaks.l3_gb_per_s,
+                               peaks.memory_gb_per_s)
+                        .status());
+    constexpr std::string_view kNumbers = "SELECT number FROM calibrations WHERE device = ? ORDER BY number ";
+    RETURN_IF_ERROR(
+        ChangeRows(session,
+                   absl::StrCat("DELETE FROM calibrations WHERE device = ? AND number NOT IN (", kNumbers,
+                                "LIMIT ?) AND number NOT IN (", kNumbers, "DESC LIMIT ?)"),
+                   device, device, kFirstCalibrationsKept, device, kLatestCalibrationsKept)
+            .status());
+    return absl::OkStatus();
+  });
+}
+
+absl::Status SqlFleetStore::ForgetCalibrations(const std::string& device) {
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "DELETE FROM calibrations WHERE device = ?", device).status();
+  });
+}
+
+absl::StatusOr<std::vector<Calibration>> SqlFleetStore::Calibrations(const std::string& device) {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(
+        session, ReadCalibration,
+        "SELECT time_ms, gflops, bf16_gflops, int8_gops, l2_gb_per_s, l3_gb_per_s, memory_gb_per_s FROM "
+        "calibrations WHERE device = ? ORDER BY number",
+        device);
+  });
+}
+
+absl::StatusOr<std::optional<std::string>> SqlFleetStore::LoadAuthorities() {
+  return database_->Read([](SqlSession& session) {
+    return ReadRow(session, ReadText, "SELECT content FROM fleet_secrets WHERE name = 'authorities'");
+  });
+}
+
+absl::Status SqlFleetStore::SaveAuthorities(const std::string& text) {
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session,
+                      "INSERT INTO fleet_secrets VALUES ('authorities', ?) ON CONFLICT (name) DO UPDATE SET "
+                      "content = "
+                      "excluded.content",
+                      text)
+        .status();
+  });
+}
+
+absl::Status SqlFleetStore::CheckWritable() { return database_->CheckWritable(); }
+
+}  // namespace attune

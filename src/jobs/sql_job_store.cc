@@ -1,0 +1,342 @@
+#include "jobs/sql_job_store.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/sqlite/active_lock.h"
+#include "base/status.h"
+#include "jobs/job_rows.h"
+#include "jobs/kind.h"
+#include "tune/records/database.h"
+
+namespace attune {
+namespace {
+
+// A stage's facts that nobody searches for are JSON in its column `detail`.
+constexpr const char* kUp1[] = {
+    "CREATE TABLE schedules (id TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL, host TEXT NOT NULL, "
+    "is_finished "
+    "INTEGER NOT NULL, begin_ms INTEGER NOT NULL) STRICT",
+    "CREATE INDEX schedules_by_key ON schedules (key, is_finished)",
+    "CREATE TABLE jobs (schedule TEXT NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT "
+    "NULL, "
+    "subject TEXT NOT NULL, owner TEXT NOT NULL, priority INTEGER NOT NULL, deadline_seconds REAL NOT NULL, "
+    "settings TEXT NOT NULL, base TEXT NOT NULL, state INTEGER NOT NULL, position INTEGER NOT NULL, "
+    "progress TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, PRIMARY KEY (schedule, number)) "
+    "STRICT",
+    "CREATE TABLE stages (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, job INTEGER NOT "
+    "NULL, name "
+    "TEXT NOT NULL, outcome INTEGER NOT NULL, asked REAL NOT NULL, start REAL NOT NULL, \"end\" REAL NOT "
+    "NULL, "
+    "own_low REAL NOT NULL, own_median REAL NOT NULL, own_high REAL NOT NULL, detail TEXT NOT NULL) STRICT",
+    "CREATE INDEX stages_by_schedule ON stages (schedule, id)",
+};
+constexpr const char* kDown1[] = {"DROP TABLE schedules", "DROP TABLE jobs", "DROP TABLE stages"};
+constexpr const char* kUp2[] = {
+    "ALTER TABLE jobs ADD COLUMN measures_on TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE jobs ADD COLUMN files TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE jobs ADD COLUMN submission TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE jobs ADD COLUMN submitted_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE jobs ADD COLUMN ended_ms INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX stages_by_job ON stages (schedule, job, id)",
+    "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)",
+    "CREATE INDEX jobs_by_state ON jobs (schedule, state, number)",
+    "CREATE INDEX jobs_by_id ON jobs (schedule, id)",
+};
+constexpr const char* kDown2[] = {
+    "DROP INDEX stages_by_job",
+    "DROP INDEX jobs_by_submission",
+    "DROP INDEX jobs_by_state",
+    "DROP INDEX jobs_by_id",
+    "ALTER TABLE jobs DROP COLUMN measures_on",
+    "ALTER TABLE jobs DROP COLUMN files",
+    "ALTER TABLE jobs DROP COLUMN submission",
+    "ALTER TABLE jobs DROP COLUMN submitted_ms",
+    "ALTER TABLE jobs DROP COLUMN ended_ms",
+};
+constexpr const char* kUp3[] = {"ALTER TABLE jobs ADD COLUMN agreement TEXT NOT NULL DEFAULT ''"};
+constexpr const char* kDown3[] = {"ALTER TABLE jobs DROP COLUMN agreement"};
+constexpr SqlMigration kMigrations[] = {
+    {.up = kUp1, .down = kDown1}, {.up = kUp2, .down = kDown2}, {.up = kUp3, .down = kDown3}};
+
+std::string NewScheduleId() {
+  std::random_device device;
+  return absl::StrCat(absl::FormatTime("%Y%m%dT%H%M%SZ", absl::Now(), absl::UTCTimeZone()), "-",
+                      absl::StrFormat("%08x", device()));
+}
+
+absl::StatusOr<double> ReadReal(const SqlRow& row) { return row.Real(0); }
+absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
+
+absl::StatusOr<PastStage> ReadPastStage(const SqlRow& row) {
+  return PastStage{.kind = row.Text(0),
+                   .subject = row.Text(1),
+                   .host = row.Text(2),
+                   .name = row.Text(3),
+                   .own = {row.Real(4), row.Real(5), row.Real(6)},
+                   .seconds = row.Real(7)};
+}
+
+using NumberedJob = std::pair<size_t, JobRecord>;
+absl::StatusOr<NumberedJob> ReadNumbered(const SqlRow& row) {
+  ASSIGN_OR_RETURN(JobRecord job, ReadJob(row));
+  return NumberedJob(static_cast<size_t>(row.Integer(0)), std::move(job));
+}
+
+// The id of the schedule with this key; empty if there is none.
+absl::StatusOr<std::string> Unfinished(SqlSession& session, const std::string& key) {
+  ASSIGN_OR_RETURN(
+      const std::optional<std::string> id,
+      ReadRow(session, ReadText,
+              "SELECT id FROM schedules WHERE key = ? AND is_finished = 0 ORDER BY begin_ms DESC, id "
+              "LIMIT 1",
+              key));
+  return id.value_or("");
+}
+
+// The jobs that a WHERE clause selects, of the latest at most so many.
+template <typename... Values>
+absl::StatusOr<std::map<size_t, JobRecord>> JobsWhere(SqlSession& session, const std::string& where,
+                                                      int64_t most, const Values&... values) {
+  const std::string query =
+      absl::StrCat("SELECT ", kJobColumns, " FROM jobs WHERE ", where, " ORDER BY number DESC LIMIT ?");
+  ASSIGN_OR_RETURN(std::vector<NumberedJob> rows, ReadRows(session, ReadNumbered, query, values..., most));
+  return std::map<size_t, JobRecord>(std::move_iterator(rows.begin()), std::move_iterator(rows.end()));
+}
+
+absl::StatusOr<std::map<size_t, JobRecord>> JobsOfSubmission(SqlSession& session, const std::string& schedule,
+                                                             const std::string& submission) {
+  return JobsWhere(session, "schedule = ? AND submission = ?", INT64_MAX, schedule, submission);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DefaultJobStorePath() {
+  if (const char* path = std::getenv("ATTUNE_JOBS"); path != nullptr && *path != '\0')
+    return std::string(path);
+  // Beside the records of somebody who has not named any.
+  const absl::StatusOr<std::string> records = DefaultRecordsPath([](const char* name) {
+    return std::string_view(name) == "ATTUNE_RECORDS" ? nullptr : std::getenv(name);
+  });
+  if (!records.ok())
+    return absl::NotFoundError("there is no home folder to keep jobs in; name a file with --state");
+  return (std::filesystem::path(*records).parent_path() / "jobs.db").string();
+}
+
+const SqlSchema& JobSchema() {
+  // Without a wait for the disk, which could disturb a measurement.
+  static constexpr SqlSchema kSchema = {.store = "jobs",
+                                        .file = "jobs/jobs.db",
+                                        .application_id = 0x41744A6F,  // "AtJo"
+                                        .migrations = kMigrations,
+                                        .waits_for_disk = false,
+                                        .words = {.what = "job database", .flag = "--state"}};
+  return kSchema;
+}
+
+absl::StatusOr<std::unique_ptr<SqlJobStore>> SqlJobStore::Open(const std::string& path) {
+  ASSIGN_OR_RETURN(auto database, OpenSqlite(path, JobSchema()));
+  return std::unique_ptr<SqlJobStore>(new SqlJobStore(std::move(database), path));
+}
+
+absl::StatusOr<std::unique_ptr<SqlJobStore>> SqlJobStore::Open(const SqlLocation& location) {
+  ASSIGN_OR_RETURN(auto database, location.Open(JobSchema()));
+  const std::string path = location.is_postgres() ? "" : database->name();
+  return std::unique_ptr<SqlJobStore>(new SqlJobStore(std::move(database), path));
+}
+
+absl::Status SqlJobStore::InsertJob(SqlSession& session, const std::string& schedule, size_t number,
+                                    const std::string& submission, const JobRecord& record) {
+  const JobSpec& job = record.spec;
+  const JobKind* kind = FindJobKind(job.kind);
+  const int64_t now_ms = SystemClock().WallMillis();
+  return ChangeRows(
+             session,
+             "INSERT INTO jobs (schedule, number, id, kind, subject, owner, priority, deadline_seconds, "
+             "settings, "
+             "base, state, position, progress, result, error, measures_on, files, submission, submitted_ms, "
+             "ended_ms, agreement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, '', ?, ?, ?, ?, ?, ?)",
+             schedule, number, job.id, job.kind, kind == nullptr ? "" : kind->subject(job), job.owner,
+             job.priority, job.deadline_seconds.value_or(0), job.settings.dump(), job.base,
+             static_cast<int>(record.state), record.result, job.on, FilesText(record.files), submission,
+             now_ms, record.state == JobState::kUnfinished ? 0 : now_ms, job.agreement)
+      .status();
+}
+
+absl::StatusOr<std::string> SqlJobStore::Begin(SqlSession& session, const std::string& key,
+                                               std::span<const JobSpec> jobs, const std::string& host) {
+  std::string id = NewScheduleId();
+  RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO schedules VALUES (?, ?, ?, 0, ?)", id, key, host,
+                             SystemClock().WallMillis())
+                      .status());
+  for (size_t number = 0; number < jobs.size(); ++number) {
+    JobRecord job;
+    job.spec = jobs[number];
+    RETURN_IF_ERROR(InsertJob(session, id, number, "", job));
+  }
+  return id;
+}
+
+absl::Status SqlJobStore::Lock(const std::string& schedule) {
+  if (path_.empty()) return absl::OkStatus();
+  lock_.Close();
+  ASSIGN_OR_RETURN(lock_, LockActive(path_, schedule));
+  if (lock_.get() >= 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("these jobs are being run by another process already (schedule ", schedule, " in ", path_,
+                   "); wait for it, or name another file with --state"));
+}
+
+absl::StatusOr<std::string> SqlJobStore::UnfinishedOrNew(const std::string& key,
+                                                         std::span<const JobSpec> jobs,
+                                                         const std::string& host) {
+  // In one step, so that of two processes with the same jobs only one begins them.
+  return database_->Write([&](SqlSession& session) -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const std::string id, Unfinished(session, key));
+    return id.empty() ? Begin(session, key, jobs, host) : id;
+  });
+}
+
+absl::StatusOr<std::string> SqlJobStore::Take(const std::string& key, std::span<const JobSpec> jobs,
+                                              const std::string& host) {
+  for (;;) {
+    ASSIGN_OR_RETURN(std::string id, UnfinishedOrNew(key, jobs, host));
+    RETURN_IF_ERROR(Lock(id));
+    // Another process may have finished it before we got the lock.
+    ASSIGN_OR_RETURN(const std::string still,
+                     database_->Read([&](SqlSession& session) { return Unfinished(session, key); }));
+    if (still == id) return id;
+  }
+}
+
+absl::StatusOr<ScheduleRecord> SqlJobStore::ResumeOrBegin(const std::string& key,
+                                                          std::span<const JobSpec> jobs,
+                                                          const std::string& host) {
+  ScheduleRecord schedule;
+  ASSIGN_OR_RETURN(schedule.id, Take(key, jobs, host));
+  ASSIGN_OR_RETURN(auto records, Jobs(schedule.id, {}));
+  for (auto& [number, record] : records) schedule.jobs.push_back(std::move(record));
+  ASSIGN_OR_RETURN(schedule.stages, StagesWhere("stages.schedule = ?", INT64_MAX, schedule.id));
+  for (const StageRecord& stage : schedule.stages) schedule.elapsed = std::max(schedule.elapsed, stage.end);
+  return schedule;
+}
+
+absl::StatusOr<ScheduleRecord> SqlJobStore::ResumeOrBeginEndless(const std::string& key) {
+  ScheduleRecord schedule;
+  ASSIGN_OR_RETURN(schedule.id, Take(key, {}, ""));
+  ASSIGN_OR_RETURN(const std::optional<double> latest, database_->Read([&](SqlSession& session) {
+    return ReadRow(session, ReadReal, "SELECT max(\"end\") FROM stages WHERE schedule = ?", schedule.id);
+  }));
+  schedule.elapsed = latest.value_or(0);
+  return schedule;
+}
+
+absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::AddJobs(const std::string& schedule,
+                                                                 const std::string& submission,
+                                                                 std::span<const JobRecord> jobs) {
+  using Jobs = std::map<size_t, JobRecord>;
+  return database_->Write([&](SqlSession& session) -> absl::StatusOr<Jobs> {
+    ASSIGN_OR_RETURN(Jobs known, JobsOfSubmission(session, schedule, submission));
+    if (!known.empty()) return known;
+    ASSIGN_OR_RETURN(const int64_t last,
+                     ReadInteger(session, "SELECT max(number) FROM jobs WHERE schedule = ?", schedule));
+    auto number = static_cast<size_t>(last);
+    for (JobRecord job : jobs) {
+      job.spec.id += absl::StrCat("-", ++number);
+      RETURN_IF_ERROR(InsertJob(session, schedule, number, submission, job));
+    }
+    return JobsOfSubmission(session, schedule, submission);
+  });
+}
+
+absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::Jobs(const std::string& schedule,
+                                                              const JobQuery& query) {
+  // A condition that always holds would keep SQLite from an index.
+  const std::string where =
+      absl::StrCat("schedule = ? AND ", query.id.empty() ? "? = ''" : "id = ?", " AND ",
+                   query.owner.empty() ? "? = ''" : "owner = ?", " AND ",
+                   query.before.empty() ? "? = ''"
+                                        : "number < (SELECT other.number FROM jobs AS other WHERE "
+                                          "other.schedule = jobs.schedule AND other.id = ?)",
+                   query.state ? absl::StrCat(" AND state = ", static_cast<int>(*query.state)) : "");
+  return database_->Read([&](SqlSession& session) {
+    return JobsWhere(session, where, query.most, schedule, query.id, query.owner, query.before);
+  });
+}
+
+template <typename... Values>
+absl::StatusOr<std::vector<StageRecord>> SqlJobStore::StagesWhere(const std::string& where, int64_t most,
+                                                                  const Values&... values) {
+  const std::string query =
+      absl::StrCat("SELECT ", kStageColumns, " WHERE ", where, " ORDER BY stages.id DESC LIMIT ?");
+  ASSIGN_OR_RETURN(std::vector<StageRecord> stages, database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadStage, query, values..., most);
+  }));
+  std::ranges::reverse(stages);
+  return stages;
+}
+
+absl::StatusOr<std::vector<StageRecord>> SqlJobStore::Stages(const std::string& schedule, size_t job,
+                                                             int64_t most) {
+  return StagesWhere("stages.schedule = ? AND stages.job = ?", most, schedule, job);
+}
+
+absl::Status SqlJobStore::EndStage(const std::string& schedule, size_t index, const JobRecord& job,
+                                   const StageRecord& stage) {
+  return database_->Write([&](SqlSession& session) -> absl::Status {
+    RETURN_IF_ERROR(
+        ChangeRows(session,
+                   "INSERT INTO stages (schedule, job, name, outcome, asked, start, \"end\", own_low, "
+                   "own_median, own_high, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   schedule, index, stage.stage.name, static_cast<int>(stage.outcome), stage.asked,
+                   stage.start, stage.end, stage.own.low, stage.own.median, stage.own.high, DetailOf(stage))
+            .status());
+    return UpdateJob(session, schedule, index, job);
+  });
+}
+
+absl::Status SqlJobStore::SetJob(const std::string& schedule, size_t index, const JobRecord& job) {
+  return database_->Write([&](SqlSession& session) { return UpdateJob(session, schedule, index, job); });
+}
+
+absl::Status SqlJobStore::UpdateJob(SqlSession& session, const std::string& schedule, size_t index,
+                                    const JobRecord& job) {
+  const int64_t ended_ms = job.state == JobState::kUnfinished ? 0 : SystemClock().WallMillis();
+  return ChangeRows(
+             session,
+             "UPDATE jobs SET state = ?, position = ?, progress = ?, result = ?, error = ?, files = ?, "
+             "ended_ms = CASE WHEN ended_ms = 0 THEN ? ELSE ended_ms END WHERE schedule = ? AND number = ?",
+             static_cast<int>(job.state), job.position, job.progress, job.result, job.error,
+             FilesText(job.files), ended_ms, schedule, index)
+      .status();
+}
+
+absl::Status SqlJobStore::Finish(const std::string& schedule) {
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "UPDATE schedules SET is_finished = 1 WHERE id = ?", schedule).status();
+  });
+}
+
+absl::StatusOr<std::vector<PastStage>> SqlJobStore::PastStages(int64_t most) {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(
+        session, ReadPastStage,
+        "SELECT kind, subject, host, name, own_low, own_median, own_high, \"end\" - start FROM (SELECT * "
+        "FROM stages WHERE outcome = 0 ORDER BY id DESC LIMIT ?) AS latest JOIN jobs ON jobs.schedule = "
+        "latest.schedule AND jobs.number = latest.job JOIN schedules ON schedules.id = latest.schedule "
+        "ORDER BY latest.id",
+        most);
+  });
+}
+
+}  // namespace attune

@@ -1,0 +1,62 @@
+#include "service/rest/server_schemas.h"
+
+#include <functional>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "fleet/blobs/sql_blob_store.h"
+#include "fleet/store/sql_fleet_store.h"
+#include "jobs/sql_job_store.h"
+#include "service/agreement/agreement_store.h"
+#include "service/models/sql_model_store.h"
+#include "service/rest/audit/audit_store.h"
+#include "service/rest/sql_people_store.h"
+#include "service/rest/sql_service_store.h"
+#include "service/server/server_lease.h"
+
+namespace attune {
+namespace {
+
+// SQLite has neither blobs, which are in folders, nor servers that share it.
+std::vector<const SqlSchema*> SchemasAt(const SqlLocation& location) {
+  std::vector<const SqlSchema*> schemas = {&FleetSchema(), &JobSchema(),   &ServiceSchema(),  &PeopleSchema(),
+                                           &AuditSchema(), &ModelSchema(), &AgreementSchema()};
+  if (location.is_postgres()) schemas.insert(schemas.end(), {&BlobSchema(), &ServerLeaseSchema()});
+  return schemas;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& location) {
+  std::vector<StoreVersion> versions;
+  for (const SqlSchema* schema : SchemasAt(location)) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<SqlDatabase> database,
+                     location.Open(*schema, SqlOpening::kAsItIs));
+    const absl::StatusOr<int64_t> version = database->Version();
+    if (absl::IsNotFound(version.status())) continue;
+    if (!version.ok()) return version.status();
+    versions.push_back(
+        {.store = std::string(schema->store), .version = *version, .latest = schema->version()});
+  }
+  return versions;
+}
+
+absl::Status MigrateStores(const SqlLocation& location, const std::string& store, int64_t version) {
+  bool is_known = false;
+  for (const SqlSchema* schema : SchemasAt(location)) {
+    if (!store.empty() && store != schema->store) continue;
+    is_known = true;
+    ASSIGN_OR_RETURN(const std::unique_ptr<SqlDatabase> database,
+                     location.Open(*schema, SqlOpening::kAsItIs));
+    const absl::Status migrated = database->Migrate(version < 0 ? schema->version() : version);
+    const bool is_missing = absl::IsNotFound(migrated) && store.empty();
+    if (!is_missing) RETURN_IF_ERROR(migrated);
+  }
+  if (is_known) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("there is no store \"", Printable(store), "\"; attune server database show lists them"));
+}
+
+}  // namespace attune

@@ -1,0 +1,27 @@
+// The tables of all stores of a server.
+#ifndef ATTUNE_SERVICE_REST_SERVER_SCHEMAS_H_
+#define ATTUNE_SERVICE_REST_SERVER_SCHEMAS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/sql/sql_database.h"
+
+namespace attune {
+
+struct StoreVersion {
+  std::string store = {};
+  int64_t version = 0, latest = 0;  // of its tables, and that of this program
+};
+
+// Those that are there, in the order of a list of stores that is always the same.
+absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& location);
+
+// Brings the tables of one store, of all if it is empty, to a version: the latest if it is negative. NotFound
+// if there is no such store.
+absl::Status MigrateStores(const SqlLocation& location, const std::string& store, int64_t version);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_SERVER_SCHEMAS_H_

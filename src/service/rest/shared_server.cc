@@ -1,0 +1,70 @@
+#include "service/rest/shared_server.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "service/server/job_server.h"
+
+namespace attune {
+
+absl::StatusOr<std::unique_ptr<SharedServer>> SharedServer::Start(const SharedServerOptions& options) {
+  std::unique_ptr<SharedServer> server(new SharedServer(options));
+  ASSIGN_OR_RETURN(server->lease_, ServerLease::Open(*options.fleet.location, options.lease));
+  RETURN_IF_ERROR(server->Forward());
+  if (!StartThread(server->thread_, [self = server.get()] { self->Run(); }))
+    return absl::ResourceExhaustedError("the system has no more threads");
+  return server;
+}
+
+SharedServer::~SharedServer() {
+  if (lease_ != nullptr) lease_->Wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void SharedServer::Run() {
+  while (lease_->AwaitHeld()) {
+    if (const absl::Status served = Serve(); !served.ok())
+      Log(LogLevel::kError, "this server cannot serve the fleet; another one may", "reason",
+          served.message());
+    lease_->GiveUp();
+    if (const absl::Status forwards = Forward(); !forwards.ok())
+      Log(LogLevel::kError, "REST is not answered meanwhile", "reason", forwards.message());
+  }
+}
+
+absl::Status SharedServer::Forward() {
+  if (options_.rest.address.empty() || forwarder_ != nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(forwarder_, Forwarder::Start({.address = options_.rest.address,
+                                                 .target = [this] { return lease_->Leader(); },
+                                                 .is_plain = !options_.rest.tls}));
+  // The port stays the same, whoever serves.
+  options_.rest.address = forwarder_->address();
+  if (options_.rest.on_listening) options_.rest.on_listening(forwarder_->address());
+  return absl::OkStatus();
+}
+
+absl::Status SharedServer::Serve() {
+  FleetServerOptions fleet = options_.fleet;
+  fleet.location = fleet.location->Fenced(lease_->Fence());
+  fleet.extension = [this](const FleetServerParts& parts) -> absl::StatusOr<std::unique_ptr<FleetExtension>> {
+    if (options_.rest.address.empty()) return MakeJobServer(options_.jobs, parts);
+    RestServerOptions rest = options_.rest;
+    rest.before_listening = [this] { forwarder_.reset(); };
+    rest.on_listening = [this](const std::string& address) { lease_->Announce(AddressForOthers(address)); };
+    return MakeRestServer(options_.jobs, rest, parts);
+  };
+  ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(fleet));
+  if (options_.on_serving) RETURN_IF_ERROR(options_.on_serving(*server));
+  lease_->AwaitLost();
+  return absl::OkStatus();
+}
+
+std::string SharedServer::AddressForOthers(const std::string& address) const {
+  const size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  const bool is_everywhere = host == "0.0.0.0" || host == "[::]";
+  return is_everywhere ? absl::StrCat(options_.machine, address.substr(colon)) : address;
+}
+
+}  // namespace attune
