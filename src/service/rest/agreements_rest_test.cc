@@ -99,6 +99,7 @@ TEST_F(AgreementsRestTest, AKnownAnswerIsThereAtOnce) {
   const HttpResponse file =
       Ask(ann_, "GET", "/v1/jobs/" + job["id"].get<std::string>() + "/files/out/result.atn");
   EXPECT_EQ(file.status, 200);
+  EXPECT_EQ(Get(ann_, "/v1/jobs")["jobs"][0]["promises"], job["promises"]);
   // One that it does not meet is tuned.
   EXPECT_NE(Predict({{"latency_ms", {{"mean", 2.05}}}})["verdict"], "known");
   // Another tenant does not learn of it.

@@ -109,8 +109,8 @@ absl::StatusOr<HttpResponse> List(JobDesk& desk, const RestCall& call) {
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(
       auto jobs,
-      desk.List(
-          {.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1}));
+      desk.List({.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1},
+                /*with_judged=*/true));
   JsonSchema next = nullptr;
   if (std::ssize(jobs) > most) {
     jobs.resize(static_cast<size_t>(most));

@@ -42,8 +42,8 @@ class JobDesk {
       const std::string& owner, const std::string& by, const jobs_service_proto::Submission& submission,
       const KnownResult& known);
   // The latest first.
-  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query) {
-    return schedule_.List(query);
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query, bool with_judged = false) {
+    return schedule_.List(query, with_judged);
   }
   // NotFound if there is no such job, here and below.
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query) { return schedule_.Show(query); }

@@ -363,14 +363,15 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::Submit(const std::string& s
   });
 }
 
-absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query) {
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query, bool with_judged) {
   using Jobs = std::vector<proto::Job>;
   return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
     ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
     Jobs described;
     for (const auto& [number, job] : found) {
       described.push_back(serving.Describe(number, job));
-      described.back().clear_result();  // all together they may be larger than a message
+      // All together they may be larger than a message.
+      if (!with_judged || job.spec.agreement.empty()) described.back().clear_result();
     }
     std::ranges::reverse(described);
     return described;

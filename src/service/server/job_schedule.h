@@ -65,8 +65,9 @@ class JobSchedule {
   // The jobs must have been checked, and their files be there. As JobStore::AddJobs().
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(const std::string& submission,
                                                               std::vector<JobRecord> jobs);
-  // The latest first.
-  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query);
+  // The latest first, without results. `with_judged`: those of jobs with an agreement are there, which it is
+  // judged by.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query, bool with_judged = false);
   // NotFound if there is no such job.
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query);
   absl::StatusOr<JobRecord> Find(const JobQuery& query);
