@@ -203,9 +203,11 @@ absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const 
   Peaks peaks = known_.PeaksOf(job.tenant, fingerprint, threads);
   Foresight sight = {.are_peaks_measured = peaks.gflops_per_core > 0,
                      .is_quantized = job.kind == "quantization"};
-  const Peaks most = MostOf(device.info.target);
-  const double bound = facts.BoundSeconds(sight.are_peaks_measured ? peaks : most, threads);
-  if (!sight.are_peaks_measured) peaks = UsualPeaks(device.info.target);
+  // Rates that were measured beside other work are too low, and would forbid what is possible.
+  const Peaks usual = UsualPeaks(device.info.target);
+  const Peaks highest = sight.are_peaks_measured ? BetterOf(peaks, usual) : MostOf(device.info.target);
+  const double bound = facts.BoundSeconds(highest, threads);
+  if (!sight.are_peaks_measured) peaks = usual;
   const NetworkToPredict network = NetworkOf(facts, peaks, fingerprint, threads, job.settings);
   sight.latency = known_.ModelFor(job.tenant)->Predict(network);
   constexpr double kMillis = 1e3;

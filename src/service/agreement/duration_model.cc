@@ -10,7 +10,7 @@ namespace {
 
 // Opening, reference data and the final measurements; a trial, built, checked and timed. On the machines that
 // Attune is developed on.
-constexpr double kFixed = 12, kForTask = 0.3, kForTrial = 0.08;
+constexpr double kFixed = 18, kForTask = 0.3, kForTrial = 0.15;
 
 // A job's own limit of time does not hold for what comes after the search.
 constexpr double kAfterLimit = 6;

@@ -20,6 +20,8 @@ const TaskTime* FindTask(const Observation& observation, const std::string& task
   return found == observation.tasks.end() ? nullptr : &*found;
 }
 
+}  // namespace
+
 Peaks BetterOf(const Peaks& a, const Peaks& b) {
   return {.gflops_per_core = std::max(a.gflops_per_core, b.gflops_per_core),
           .bf16_gflops_per_core = std::max(a.bf16_gflops_per_core, b.bf16_gflops_per_core),
@@ -29,8 +31,6 @@ Peaks BetterOf(const Peaks& a, const Peaks& b) {
           .memory_gb_per_s = std::max(a.memory_gb_per_s, b.memory_gb_per_s),
           .l2_bytes = std::max(a.l2_bytes, b.l2_bytes)};
 }
-
-}  // namespace
 
 bool Meets(const Observation& observation, const Agreement& agreement) {
   const auto holds = [](double worse_end, const std::optional<double>& limit) {

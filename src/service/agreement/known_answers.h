@@ -82,6 +82,9 @@ class KnownAnswers {
   std::map<std::string, ModelOfTenant> models_;                             // by tenant
 };
 
+// The higher of both rates, one by one.
+Peaks BetterOf(const Peaks& a, const Peaks& b);
+
 // Whether the judged network meets what the agreement says about it; time and budget do not matter.
 bool Meets(const Observation& observation, const Agreement& agreement);
 

@@ -10,9 +10,9 @@ constexpr double kMillis = 1e3;
 constexpr size_t kMostNetworks = 100;
 
 // The ratio of a tuned task's time to its bound before anything was seen, and of a network's time to such a
-// sum. Its spread is that of the zoo's networks on the machines that Attune is developed on.
-constexpr double kTaskRatio = 1.7, kTaskWeight = 0.5;
-constexpr LogPrior kNetwork = {.mean = 0, .spread = 0.45, .weight = 2, .degrees = 4};
+// sum: about 1 where large convolutions prevail, and 4 where many small kernels do.
+constexpr double kTaskRatio = 2.2, kTaskWeight = 0.5;
+constexpr LogPrior kNetwork = {.mean = 0, .spread = 0.5, .weight = 2, .degrees = 4};
 constexpr LogPrior kSlowest = {.mean = 0.15, .spread = 0.2, .weight = 2, .degrees = 4};
 
 // How much further off the estimate of a network is of which nothing is known than that of one whose tasks
