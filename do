@@ -26,6 +26,7 @@ usage() {
 ./do scheduling [options]       what running many tuning jobs at a time gains, and that it distorts no measurement;
                                 ./do scheduling --help
 ./do accuracy [options]         what quantization costs, beside other tools; ./do accuracy --help
+./do page-types                 types of the service's OpenAPI document, for the web page
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
@@ -55,6 +56,7 @@ run_tests() {
   deb
   # A test that hangs is ended, so that it says what it was about; the slowest takes two minutes.
   ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 "$@"
+  echo "screenshots of the page: build/release/screenshots" >&2
 }
 
 lint() {
@@ -137,6 +139,7 @@ case $command in
     build release --target attune attune_runtime_shared
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m accuracy "$@"
     ;;
+  page-types) tools/setup.sh tests; build release --target attune; PYTHONPATH=$PWD/tools python3 tools/page_types.py ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   fuzz) fuzz "$@" ;;

@@ -64,7 +64,7 @@ MAY_INCLUDE = {
                           "service/models"],
     "service/page": ["base", "http"],
     "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "sched", "fleet", "service",
-                     "service/models", "service/agreement", "service/page"],
+                     "service/models", "service/agreement", "service/page", "tune/records", "tune/task"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],

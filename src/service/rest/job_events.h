@@ -39,6 +39,9 @@ class JobEvents {
   // Events "job", each with the job in JSON, from now until it is over; the first one at once, unless its id
   // is `last_id`. Null if the job is over and that was its last event. NotFound if there is no such job.
   absl::StatusOr<std::shared_ptr<EventStream>> Follow(const JobQuery& job, const std::string& last_id);
+  // A stream of events for each of the owner's jobs that is new or has changed from now on: of those that are
+  // not over, and of the latest ones.
+  absl::StatusOr<std::shared_ptr<EventStream>> FollowAll(const std::string& owner);
 
  private:
   struct Followed {
@@ -47,8 +50,16 @@ class JobEvents {
     std::vector<std::shared_ptr<EventStream>> streams;
   };
 
+  struct FollowedOwner {
+    std::map<std::string, std::string> last_ids;  // of events, by id of the job
+    std::vector<std::shared_ptr<EventStream>> streams;
+  };
+
   void Run();
   void Look(const JobQuery& query);
+  void LookAtAll(const std::string& owner);
+  // By id of the job.
+  absl::StatusOr<std::map<std::string, ServerEvent>> EventsOf(const std::string& owner);
 
   JobDesk& desk_;
   const double look_seconds_;
@@ -57,6 +68,7 @@ class JobEvents {
   std::condition_variable ends_;
   bool is_ending_ = false;
   std::map<std::string, Followed> followed_;  // by id of the job
+  std::map<std::string, FollowedOwner> followed_owners_;
 
   std::thread thread_;
 };

@@ -53,6 +53,17 @@ void AddJobResultOperations(const RestParts& parts, RestApi& api) {
                    {.status = 204, .help = "The job is over, and nothing has changed"}},
        .problems = {404},
        .handler = [&events](const RestCall& call) { return Events(events, call); }});
+  api.operations.push_back(
+      {.id = "followJobs",
+       .method = "GET",
+       .path = "/v1/events",
+       .summary =
+           "Server-sent events: each of the tenant's jobs, as in their list, once it is new or has changed.",
+       .answers = {{.help = "Events, without an end", .type = "text/event-stream"}},
+       .handler = [&events](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(auto stream, events.FollowAll(call.caller.tenant));
+         return HttpResponse{.events = std::move(stream)};
+       }});
 }
 
 }  // namespace attune

@@ -12,9 +12,11 @@ RestApi MakeRestApi(const RestParts& parts) {
   AddJobOperations(parts, api);
   AddPredictionOperations(parts, api);
   AddJobResultOperations(parts, api);
+  AddJobRecordOperations(parts, api);
   AddUploadOperations(parts, api);
   AddModelOperations(parts, api);
   AddDeviceOperations(parts, api);
+  AddDeviceStateOperations(parts, api);
   AddSessionOperations(parts, api);
   AddLoginOperations(parts, api);
   AddPersonOperations(parts, api);

@@ -3,6 +3,7 @@
 #define ATTUNE_SERVICE_REST_OPERATIONS_H_
 
 #include "fleet/server/dispatcher.h"
+#include "fleet/store/fleet_store.h"
 #include "service/agreement/agreement_desk.h"
 #include "service/models/models.h"
 #include "service/rest/audit/audit_store.h"
@@ -32,6 +33,7 @@ struct RestParts {
   AgreementDesk& agreements;
   JobEvents& events;
   Dispatcher& dispatcher;
+  FleetStore& fleet;
 };
 
 // The parts must outlive it.
@@ -48,7 +50,9 @@ void AddModelOperations(const RestParts& parts, RestApi& api);
 void AddJobOperations(const RestParts& parts, RestApi& api);
 void AddPredictionOperations(const RestParts& parts, RestApi& api);
 void AddJobResultOperations(const RestParts& parts, RestApi& api);
+void AddJobRecordOperations(const RestParts& parts, RestApi& api);
 void AddDeviceOperations(const RestParts& parts, RestApi& api);
+void AddDeviceStateOperations(const RestParts& parts, RestApi& api);
 
 }  // namespace attune
 

@@ -35,6 +35,7 @@ class RestTest : public ::testing::Test {
   RestTest()
       : fleet_([this](const std::string& folder, const FleetServerParts& parts) {
           dispatcher_ = &parts.dispatcher;
+          fleet_store_ = &parts.store;
           auto made = MakeJobServer(
               {.folder = folder + "/jobs", .strategy = FindSchedulingStrategy("fair_share")}, parts);
           EXPECT_TRUE(made.ok()) << made.status();
@@ -69,7 +70,8 @@ class RestTest : public ::testing::Test {
                           .jobs = jobs_->desk(),
                           .agreements = agreements_,
                           .events = events_,
-                          .dispatcher = *dispatcher_})),
+                          .dispatcher = *dispatcher_,
+                          .fleet = *fleet_store_})),
         router_(RouterOf(api_, gate_)) {
     EXPECT_TRUE(models_.Begin().ok());
     EXPECT_TRUE(agreements_.Begin().ok());
@@ -187,6 +189,7 @@ class RestTest : public ::testing::Test {
 
   JobServer* jobs_ = nullptr;
   Dispatcher* dispatcher_ = nullptr;
+  FleetStore* fleet_store_ = nullptr;
   FleetOfTest fleet_;
   std::unique_ptr<ServiceStore> store_;
   std::unique_ptr<SqlPeopleStore> people_;

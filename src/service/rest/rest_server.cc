@@ -61,7 +61,8 @@ class RestServer final : public FleetExtension {
                           .jobs = jobs_->desk(),
                           .agreements = agreements_,
                           .events = events_,
-                          .dispatcher = parts.dispatcher})) {}
+                          .dispatcher = parts.dispatcher,
+                          .fleet = parts.store})) {}
 
   grpc::Service& service() override { return jobs_->service(); }
   void AddMetrics(MetricsText& text) const override {

@@ -16,16 +16,28 @@ JsonSchema UploadSchema() {
   return ObjectSchema({{"sha256", DigestSchema()},
                        {"bytes", IntegerSchema()},
                        {"offset", IntegerSchema()},
-                       {"is_complete", {{"type", "boolean"}}}});
+                       {"is_complete", {{"type", "boolean"}}},
+                       {"created", TimeSchema()}});
+}
+
+JsonSchema ToJson(const Upload& upload) {
+  return {{"sha256", upload.digest},
+          {"bytes", upload.bytes},
+          {"offset", upload.offset},
+          {"is_complete", upload.is_complete},
+          {"created", TimeText(upload.created_ms)}};
+}
+
+absl::StatusOr<HttpResponse> List(Uploads& uploads, const RestCall& call) {
+  ASSIGN_OR_RETURN(const std::vector<Upload> all, uploads.List(call.caller.tenant));
+  JsonSchema list = JsonSchema::array();
+  for (const Upload& upload : all) list.push_back(ToJson(upload));
+  return JsonResponse({{"uploads", list}});
 }
 
 HttpResponse Told(const Upload& upload, int status) {
-  HttpResponse response = status == 204 ? HttpResponse{.status = status}
-                                        : JsonResponse({{"sha256", upload.digest},
-                                                        {"bytes", upload.bytes},
-                                                        {"offset", upload.offset},
-                                                        {"is_complete", upload.is_complete}},
-                                                       status);
+  HttpResponse response =
+      status == 204 ? HttpResponse{.status = status} : JsonResponse(ToJson(upload), status);
   response.headers["Location"] = absl::StrCat("/v1/uploads/", upload.digest);
   response.headers["Upload-Offset"] = absl::StrCat(upload.offset);
   response.headers["Upload-Length"] = absl::StrCat(upload.bytes);
@@ -78,6 +90,14 @@ void AddUploadOperations(const RestParts& parts, RestApi& api) {
            {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Upload"), .headers = begun}},
        .problems = {409, 422},
        .handler = [&uploads](const RestCall& call) { return Begin(uploads, call); }});
+  api.operations.push_back(
+      {.id = "listUploads",
+       .method = "GET",
+       .path = "/v1/uploads",
+       .summary = "The files that the tenant has sent, or is sending.",
+       .answers = {{.help = "The latest first",
+                    .schema = ObjectSchema({{"uploads", ListSchema(SchemaNamed("Upload"))}})}},
+       .handler = [&uploads](const RestCall& call) { return List(uploads, call); }});
   api.operations.push_back(
       {.id = "getUpload",
        .method = "GET",

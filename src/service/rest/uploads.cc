@@ -35,8 +35,21 @@ absl::StatusOr<Upload> Uploads::Find(const std::string& tenant, const std::strin
   return StateOf(*known);
 }
 
+absl::StatusOr<std::vector<Upload>> Uploads::List(const std::string& tenant) {
+  ASSIGN_OR_RETURN(const std::vector<KnownUpload> known, store_.Uploads(tenant));
+  std::vector<Upload> uploads;
+  for (auto one = known.rbegin(); one != known.rend(); ++one) {
+    const absl::StatusOr<Upload> upload = StateOf(*one);
+    // One that turns out to have another digest is gone.
+    if (absl::IsDataLoss(upload.status())) continue;
+    RETURN_IF_ERROR(upload.status());
+    uploads.push_back(*upload);
+  }
+  return uploads;
+}
+
 absl::StatusOr<Upload> Uploads::StateOf(const KnownUpload& known) {
-  Upload upload = {.digest = known.digest, .bytes = known.bytes};
+  Upload upload = {.digest = known.digest, .bytes = known.bytes, .created_ms = known.created_ms};
   upload.is_complete = blobs_.Has(known.tenant, known.digest);
   ASSIGN_OR_RETURN(upload.offset, blobs_.Sent(known.tenant, known.digest));
   if (upload.is_complete || upload.offset < upload.bytes) return upload;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -25,6 +26,7 @@ struct Upload {
   std::string digest = {};
   int64_t bytes = 0, offset = 0;  // of the whole file, and as they were sent so far
   bool is_complete = false;       // and has the digest
+  int64_t created_ms = 0;         // since 1970, UTC
 };
 
 // Thread safe. The arguments must outlive it. Digests must be ones (IsBlobDigest()).
@@ -37,6 +39,8 @@ class Uploads {
   // Begins one, or finds it if the tenant has begun it. OutOfRange if it is too large or the tenant has too
   // much, AlreadyExists if it was begun with another size.
   absl::StatusOr<Upload> Begin(const std::string& tenant, const std::string& digest, int64_t bytes);
+  // All of the tenant, the latest first.
+  absl::StatusOr<std::vector<Upload>> List(const std::string& tenant);
   // NotFound if there is none.
   absl::StatusOr<Upload> Find(const std::string& tenant, const std::string& digest);
   // Adds bytes at the upload's offset (Aborted if it is another one), and checks the file once all are there:

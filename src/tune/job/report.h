@@ -16,6 +16,7 @@ struct TaskSummary {
   std::string digest;
   int uses = 0;  // in the network
   double flops = 0;
+  double bytes = 0;  // of one execution, the least that must be read and written
   // Seconds of one execution; 0: not measured.
   double default_seconds = 0, best_seconds = 0, bound_seconds = 0;
   std::string default_config, best_config;  // "conv_direct tile_c=2 tile_w=14"

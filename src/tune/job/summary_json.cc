@@ -12,6 +12,7 @@ nlohmann::ordered_json ToJson(const TuningSummary& s) {
                      {"description", t.description},
                      {"uses", t.uses},
                      {"flops", t.flops},
+                     {"bytes", t.bytes},
                      {"untuned_ms", t.default_seconds * 1e3},
                      {"tuned_ms", t.best_seconds * 1e3},
                      {"bound_ms", t.bound_seconds * 1e3},
@@ -38,6 +39,9 @@ nlohmann::ordered_json ToJson(const TuningSummary& s) {
           {"stage_seconds", s.stage_seconds},
           {"untuned_ms", s.untuned_seconds * 1e3},
           {"tuned_ms", s.tuned_seconds * 1e3},
+          {"peak_gflops", s.peak_gflops},
+          {"l2_bytes_per_second", 1e9 * s.peaks.l2_gb_per_s * s.threads},
+          {"memory_bytes_per_second", 1e9 * s.peaks.memory_gb_per_s * s.threads},
           {"tasks", std::move(tasks)},
           {"curve", std::move(curve)},
           {"rank_correlation", std::move(ranks)}};

@@ -277,6 +277,7 @@ TaskSummary TaskTuning::Summary() const {
           .digest = task_.digest,
           .uses = task_.uses,
           .flops = task_.flops,
+          .bytes = task_.bytes,
           .default_seconds = baseline_seconds(),
           .best_seconds = best_seconds_,
           .bound_seconds = progress_.lower_bound,

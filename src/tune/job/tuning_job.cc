@@ -98,8 +98,10 @@ absl::Status TuningJob::Run(const JobGrant& grant) {
   next_ = FindNext();
   RETURN_IF_ERROR(status);
   if (!next_.has_value() && !leaves_run_open_) RETURN_IF_ERROR(FinishRun());
-  return context_.log.Log("stage",
-                          {{"stage", Name(upcoming->kind)}, {"state", "ends"}, {"stage_seconds", seconds}});
+  nlohmann::json ended = {{"stage", Name(upcoming->kind)}, {"state", "ends"}, {"stage_seconds", seconds}};
+  ended["trials"] = context_.trials;
+  ended["network_seconds"] = context_.NetworkSeconds();
+  return context_.log.Log("stage", std::move(ended));
 }
 
 absl::Status TuningJob::FinishRun() {

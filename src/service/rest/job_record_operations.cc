@@ -1,0 +1,196 @@
+// The measurements that a tuning job has made: its tasks, and the trials of each.
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "service/models/model_files.h"
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+#include "tune/records/database.h"
+#include "tune/task/task_text.h"
+
+namespace attune {
+namespace {
+
+constexpr size_t kDescriptionBytes = 160;
+constexpr int64_t kUsualPage = 100, kMostPage = 1000;
+constexpr int64_t kMostDatabaseBytes = int64_t{1} << 30;
+constexpr std::string_view kEnding = ".db";
+
+JsonSchema TaskSchema() {
+  return ObjectSchema({{"task", DigestSchema()},
+                       {"description", TextSchema()},
+                       {"device", TextSchema()},
+                       {"threads", IntegerSchema()},
+                       {"records", IntegerSchema()},
+                       {"failed", IntegerSchema()},
+                       {"best_ms", NumberSchema()},
+                       {"last", TimeSchema()}});
+}
+
+JsonSchema RecordSchema() {
+  return ObjectSchema({{"trial", IntegerSchema()},
+                       {"strategy", TextSchema()},
+                       {"config", {{"type", "object"}}},
+                       {"search", TextSchema()},
+                       {"outcome", TextSchema()},
+                       {"reason", TextSchema()},
+                       {"ms", NumberSchema()},
+                       {"low_ms", NumberSchema()},
+                       {"high_ms", NumberSchema()},
+                       {"kernel", TextSchema()},
+                       {"time", TimeSchema()}});
+}
+
+JsonSchema ToJson(const TaskEntry& entry) {
+  return {{"task", entry.digest},
+          {"description", DescribeTask(entry.text, kDescriptionBytes)},
+          {"device", entry.device},
+          {"threads", entry.threads},
+          {"records", entry.records},
+          {"failed", entry.failed},
+          {"best_ms", entry.best_seconds * 1e3},
+          {"last", TimeText(entry.last_ms)}};
+}
+
+JsonSchema ToJson(const Record& record) {
+  return {{"trial", record.trial},
+          {"strategy", record.strategy},
+          {"config", record.config},
+          {"search", record.search},
+          {"outcome", Name(record.outcome)},
+          {"reason", record.reason},
+          {"ms", record.timing.seconds * 1e3},
+          {"low_ms", record.timing.low * 1e3},
+          {"high_ms", record.timing.high * 1e3},
+          {"kernel", record.code_digest},
+          {"time", TimeText(record.time_ms)}};
+}
+
+// A copy of a job's database, since whoever opens one also writes beside it.
+class CopiedDatabase {
+ public:
+  CopiedDatabase() = default;
+  ~CopiedDatabase() {
+    database_.reset();
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  CopiedDatabase(const CopiedDatabase&) = delete;
+  CopiedDatabase& operator=(const CopiedDatabase&) = delete;
+
+  // Null if the job has measured nothing that the server has.
+  absl::StatusOr<RecordDatabase*> Open(JobDesk& desk, const JobQuery& query) {
+    ASSIGN_OR_RETURN(const auto detail, desk.Show(query));
+    const auto file = std::ranges::find_if(
+        detail.files(), [](const auto& one) { return std::string_view(one.name()).ends_with(kEnding); });
+    if (file == detail.files().end()) return nullptr;
+    std::string folder = (std::filesystem::temp_directory_path() / "attune-records-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("there is no room for a copy");
+    folder_ = folder;
+    const std::string path = folder_ + "/records.db";
+    for (const char* part : {"", "-wal"}) {
+      const auto blob = desk.OpenFile(query, absl::StrCat(file->name(), part));
+      if (absl::IsNotFound(blob.status())) continue;
+      RETURN_IF_ERROR(blob.status());
+      if (blob->second > kMostDatabaseBytes)
+        return absl::FailedPreconditionError("the job's records are too large to be shown; fetch its file");
+      RETURN_IF_ERROR(CopyTo(blob->first, blob->second, path + part));
+    }
+    ASSIGN_OR_RETURN(database_, RecordDatabase::Open(path));
+    return database_.get();
+  }
+
+ private:
+  std::string folder_;
+  std::unique_ptr<RecordDatabase> database_;
+};
+
+absl::StatusOr<HttpResponse> Tasks(JobDesk& desk, const RestCall& call) {
+  CopiedDatabase copy;
+  ASSIGN_OR_RETURN(RecordDatabase * database,
+                   copy.Open(desk, {.id = call.Text("id"), .owner = call.caller.tenant}));
+  JsonSchema list = JsonSchema::array();
+  if (database != nullptr) {
+    ASSIGN_OR_RETURN(const std::vector<TaskEntry> tasks, database->Tasks({}));
+    for (const TaskEntry& entry : tasks) list.push_back(ToJson(entry));
+  }
+  return JsonResponse({{"tasks", list}});
+}
+
+absl::StatusOr<HttpResponse> Records(JobDesk& desk, const RestCall& call) {
+  int64_t begin = 0;
+  if (const std::string cursor = call.Text("cursor");
+      !cursor.empty() && (!absl::SimpleAtoi(cursor, &begin) || begin < 0))
+    return InvalidInput("cursor: is none that this server has given");
+  const int64_t most = call.parameters.value("most", kUsualPage);
+  CopiedDatabase copy;
+  ASSIGN_OR_RETURN(RecordDatabase * database,
+                   copy.Open(desk, {.id = call.Text("id"), .owner = call.caller.tenant}));
+  JsonSchema list = JsonSchema::array();
+  int64_t index = 0;
+  if (database != nullptr) {
+    RETURN_IF_ERROR(database->ForEachRecord({.task = call.Text("task")}, [&](const Record& record) {
+      if (index >= begin && index < begin + most) list.push_back(ToJson(record));
+      ++index;
+      return absl::OkStatus();
+    }));
+  }
+  JsonSchema next = nullptr;
+  if (index > begin + most) next = absl::StrCat(begin + most);
+  return JsonResponse({{"records", list}, {"next_cursor", next}});
+}
+
+}  // namespace
+
+void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
+  JobDesk& desk = parts.jobs;
+  api.schemas["RecordTask"] = TaskSchema();
+  api.schemas["Record"] = RecordSchema();
+  const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
+  api.operations.push_back(
+      {.id = "listJobTasks",
+       .method = "GET",
+       .path = "/v1/jobs/{id}/tasks",
+       .summary = "The kernels that a job has measured, with the best time of each.",
+       .parameters = {id},
+       .answers = {{.help = "In the order in which they were first measured",
+                    .schema = ObjectSchema({{"tasks", ListSchema(SchemaNamed("RecordTask"))}})}},
+       .problems = {404, 409, 422},
+       .handler = [&desk](const RestCall& call) { return Tasks(desk, call); }});
+  api.operations.push_back(
+      {.id = "listJobRecords",
+       .method = "GET",
+       .path = "/v1/jobs/{id}/records",
+       .summary = "The measurements of one of a job's tasks, in the order in which they were made.",
+       .parameters =
+           {id,
+            {.name = "task",
+             .place = "query",
+             .help = "The task's digest",
+             .schema = DigestSchema(),
+             .is_required = true},
+            {.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
+            {.name = "most",
+             .place = "query",
+             .help = "How many at most",
+             .schema =
+                 {{"type", "integer"}, {"minimum", 1}, {"maximum", kMostPage}, {"default", kUsualPage}}}},
+       .answers = {{.help = "A page of them",
+                    .schema = ObjectSchema({{"records", ListSchema(SchemaNamed("Record"))},
+                                            {"next_cursor", {{"type", {"string", "null"}}}}})}},
+       .problems = {404, 409, 422},
+       .handler = [&desk](const RestCall& call) { return Records(desk, call); }});
+}
+
+}  // namespace attune

@@ -1,0 +1,212 @@
+// From a login to a downloaded network, as a person does it.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { ADDRESS, DESKTOP, launch, MODEL, PHONE, TOKEN, Watched } from './browser.ts';
+
+const HOSTILE = '<script>alert(1)<script><img src=x onerror=alert(2)>.onnx';
+const JOB_MS = 120_000;
+
+let browser: Browser;
+let here: Watched;
+const jobs: string[] = [];
+let records = '';
+
+before(async () => {
+  browser = await launch();
+  here = await Watched.open(browser);
+});
+after(async () => {
+  await here.close();
+  await browser.close();
+});
+
+async function dropFile(page: Page, name: string, content = readFileSync(MODEL)): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([file, text]) => {
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], file));
+      return data;
+    },
+    [name, content.toString('base64')] as const,
+  );
+  await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer });
+}
+
+async function submit(page: Page, name: string): Promise<string> {
+  await page.getByRole('link', { name: 'Tune a model' }).first().click();
+  await page.getByRole('heading', { name: 'Tune a model' }).waitFor();
+  await dropFile(page, name);
+  await page.locator('.file-row').getByText('sent', { exact: true }).waitFor();
+  await page.getByLabel('Trials').fill('16');
+  await page.getByRole('button', { name: 'Start tuning' }).click();
+  await page.waitForURL('**/jobs/*');
+  return decodeURIComponent(new URL(page.url()).pathname.split('/')[2] ?? '');
+}
+
+test('a wrong token gets the server’s sentence, a right one a session that scripts cannot read', async () => {
+  const { page } = here;
+  await here.goto('/');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('attune_wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'token' }).waitFor();
+  await here.shoot('login');
+  assert.deepEqual(await here.axe(), []);
+  await here.login();
+  const cookies = await here.context.cookies();
+  assert.ok(cookies.every((cookie) => cookie.httpOnly && cookie.sameSite !== 'None'));
+  assert.equal(await page.evaluate(() => document.cookie), '');
+});
+
+test('an empty list says what to do next', async () => {
+  await here.page.getByText('No jobs yet').waitFor();
+  await here.shoot('jobs-empty');
+  assert.deepEqual(await here.axe(), []);
+});
+
+test('a model with a hostile name is dropped, tuned live and downloaded', async () => {
+  const { page } = here;
+  const id = await submit(page, HOSTILE);
+  jobs.push(id);
+  await page.locator('.gantt-bar').first().waitFor({ state: 'attached', timeout: JOB_MS });
+  await here.shoot('job-live');
+  await page.getByRole('link', { name: 'Download the tuned network' }).waitFor({ timeout: JOB_MS });
+  assert.equal(await page.locator('th', { hasText: HOSTILE }).count(), 1);
+  assert.equal(await page.locator('img').count(), 0);
+  await page.getByRole('region', { name: 'Gains of tasks' }).waitFor();
+  await page.locator('.chart canvas').first().waitFor();
+
+  const started = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download the tuned network' }).click();
+  const file = await (await started).path();
+  const shown = (await (await here.context.request.get(`${ADDRESS}/v1/jobs/${id}`)).json()) as { files: { name: string; sha256: string }[] };
+  const digest = createHash('sha256').update(readFileSync(file)).digest('hex');
+  assert.equal(digest, shown.files.find(({ name }) => name === 'out/result.atn')?.sha256);
+});
+
+test('the list of jobs changes by itself', async () => {
+  const { page } = here;
+  const other = await Watched.open(browser);
+  await other.login();
+  jobs.push(await submit(page, 'plain.onnx'));
+  const row = other.page.locator('.job-row', { hasText: jobs[1] ?? '' });
+  await row.waitFor();
+  await row.getByText('done', { exact: true }).waitFor({ timeout: JOB_MS });
+  await other.close();
+});
+
+test('two jobs are compared from the list', async () => {
+  const { page } = here;
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+  for (const id of jobs) await page.getByLabel(`Compare ${id}`, { exact: true }).check();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('region', { name: 'Kernels of both' }).waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Summary' }).getByText('done').count(), 2);
+});
+
+test('records show each trial of a kernel', async () => {
+  const { page } = here;
+  await page.getByRole('link', { name: 'Records' }).click();
+  await page.getByLabel('Of job').selectOption(jobs[0] ?? '');
+  await page.getByRole('region', { name: 'Kernels' }).getByRole('button').last().click();
+  await page.getByRole('region', { name: 'Trials' }).getByText('ok', { exact: true }).first().waitFor();
+  records = new URL(page.url()).search;
+});
+
+test('models are imported, and a bad one gets the importer’s sentence', async () => {
+  const { page } = here;
+  await page.getByRole('link', { name: 'Models' }).click();
+  await dropFile(page, HOSTILE);
+  const row = page.locator('.model-row', { hasText: HOSTILE });
+  await row.getByText('ready').waitFor({ timeout: JOB_MS });
+  await row.getByText('What it computes').click();
+  await row.getByText('GFLOP an inference').waitFor();
+  await page.getByRole('button', { name: `Remove ${HOSTILE}` }).click();
+  await dropFile(page, 'broken.onnx', Buffer.from('no model'));
+  const broken = page.locator('.model-row', { hasText: 'broken.onnx' });
+  await broken.getByText('refused').waitFor({ timeout: JOB_MS });
+  assert.match(await broken.locator('.bad').innerText(), /broken\.onnx/);
+  await page.getByRole('link', { name: `Tune ${HOSTILE}` }).click();
+  await page.getByText('which the server has').waitFor();
+});
+
+test('a token is made, used and revoked', async () => {
+  const { page } = here;
+  await page.getByRole('link', { name: 'Access' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('<b>for a viewer</b>');
+  await page.getByLabel('Role').selectOption('viewer');
+  await page.getByRole('button', { name: 'Make a token' }).click();
+  const text = await page.locator('.secret').innerText();
+  const viewer = await Watched.open(browser);
+  await viewer.login(text);
+  assert.equal(await viewer.page.getByRole('link', { name: 'Tune a model' }).count(), 0);
+  await page.getByRole('button', { name: 'Revoke <b>for a viewer</b>' }).click();
+  await page.getByRole('button', { name: 'Really revoke <b>for a viewer</b>' }).click();
+  await page.getByRole('rowheader', { name: '<b>for a viewer</b>' }).waitFor({ state: 'detached' });
+  await viewer.page.getByRole('link', { name: 'Devices' }).click();
+  await viewer.page.getByRole('heading', { name: 'Log in' }).waitFor();
+  await viewer.close();
+});
+
+test('a stream that breaks is told and comes again', async () => {
+  const { page } = here;
+  await page.route('**/v1/events', (route) => route.abort());
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+  await page.getByText('connecting again').waitFor();
+  await page.unroute('**/v1/events');
+  await page.getByText('connecting again').waitFor({ state: 'detached' });
+});
+
+test('the keyboard reaches the content past the navigation', async () => {
+  const { page } = here;
+  await here.goto('/devices');
+  await page.locator('body').press('Tab');
+  await page.getByRole('link', { name: 'Skip to the content' }).waitFor();
+  await here.goto('/');
+  await page.locator('.job-name a').first().focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/jobs/*');
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+});
+
+const views = (): [string, string][] => [
+  ['jobs', '/'],
+  ['new', '/new'],
+  ['job', `/jobs/${jobs[0] ?? ''}`],
+  ['compare', `/compare?a=${jobs[0] ?? ''}&b=${jobs[1] ?? ''}`],
+  ['devices', '/devices'],
+  ['models', '/models'],
+  ['records', `/records${records}`],
+  ['access', '/access'],
+  ['missing-job', '/jobs/nothing-7'],
+  ['nothing', '/nothing'],
+];
+
+test('axe finds nothing serious in any view, light and dark, wide and narrow', async () => {
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const viewport of [DESKTOP, PHONE]) {
+      const shown = await Watched.open(browser, { colorScheme, viewport, reducedMotion: 'reduce' });
+      await shown.login(TOKEN);
+      for (const [name, path] of views()) {
+        const kind = `${name}-${colorScheme}-${viewport.width}`;
+        await shown.goto(path);
+        await shown.page.waitForFunction(() => document.querySelector('.loading') === null);
+        assert.deepEqual(await shown.axe(), [], kind);
+        assert.ok((await shown.overflow()) <= 0, `${kind} is wider than its window`);
+        await shown.shoot(kind);
+      }
+      await shown.close();
+    }
+});
+
+test('logging out ends the session', async () => {
+  const { page } = here;
+  await here.goto('/');
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('heading', { name: 'Log in' }).waitFor();
+  assert.equal((await here.context.request.get(`${ADDRESS}/v1/jobs`)).status(), 401);
+});

@@ -1,0 +1,34 @@
+interface NumberFieldProps {
+  id: string;
+  label: string;
+  hint?: string;
+  value: string;
+  min: number;
+  max: number;
+  step?: string;
+  isRequired?: boolean;
+  set: (value: string) => void;
+}
+export function NumberField({ id, label, hint, value, min, max, step = '1', isRequired = false, set }: NumberFieldProps) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="number"
+        min={min}
+        max={max}
+        step={step}
+        required={isRequired}
+        value={value}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onInput={(event) => set(event.currentTarget.value)}
+      />
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
