@@ -35,9 +35,9 @@ void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
        .path = "/v1/queue",
        .summary = "How many requests wait for devices, by the key that they ask for.",
        .answers = {{.help = "Keys that nobody waits for are left out",
-                    .schema = ObjectSchema({{"waiting", ListSchema(ObjectSchema({{"key", TextSchema()},
-                                                                                 {"requests",
-                                                                                  IntegerSchema()}}))}})}},
+                    .schema = ObjectSchema(
+                        {{"waiting", ListSchema(ObjectSchema(
+                                         {{"key", TextSchema()}, {"requests", IntegerSchema()}}))}})}},
        .handler = [&dispatcher](const RestCall&) -> absl::StatusOr<HttpResponse> {
          JsonSchema list = JsonSchema::array();
          for (const auto& [key, requests] : dispatcher.Waiting())

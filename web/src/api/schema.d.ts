@@ -353,6 +353,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/predictions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What would be promised to a job that is submitted now, and from which evidence. */
+        post: operations["predict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who has changed what: of the tenant, or for an admin of all. The head stands for the whole log. */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -381,6 +415,9 @@ export interface components {
             submitted: string;
             /** Format: date-time */
             ended: string | null;
+            agreement: Record<string, never> | null;
+            promises: components["schemas"]["Promise"][];
+            figures: Record<string, never> | null;
         };
         JobDetail: {
             id: string;
@@ -417,6 +454,9 @@ export interface components {
                 sha256: string;
                 bytes: number;
             }[];
+            agreement: Record<string, never> | null;
+            promises: components["schemas"]["Promise"][];
+            figures: Record<string, never> | null;
         };
         NewJob: {
             name: string;
@@ -430,6 +470,8 @@ export interface components {
             on?: string;
             priority?: number;
             deadline_seconds?: number;
+            agreement?: components["schemas"]["Agreement"];
+            shares_result?: boolean;
         };
         RecordTask: {
             task: string;
@@ -567,6 +609,77 @@ export interface components {
             created: string;
             /** Format: date-time */
             expires: string;
+        };
+        Promise: {
+            name: string;
+            limit: number;
+            /** @enum {string} */
+            state: "unknown" | "expected" | "at_risk" | "impossible" | "met" | "broken";
+            probability: number;
+            low: number;
+            median: number;
+            high: number | null;
+            evidence: string[];
+        };
+        Agreement: {
+            latency_ms?: {
+                mean?: number;
+                p99?: number;
+            };
+            accuracy_loss?: number;
+            size_bytes?: number;
+            deadline_seconds?: number;
+            device_seconds?: number;
+            /** @enum {string} */
+            priority?: "low" | "standard" | "high";
+            least_probability?: number;
+        };
+        Prediction: {
+            /** @enum {string} */
+            verdict: "known" | "accepted" | "renegotiated" | "refused";
+            reason: string;
+            promises: components["schemas"]["Promise"][];
+            offers: {
+                name: string;
+                limit: number;
+                probability: number;
+            }[];
+            latency_ms: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            latency_prior_ms: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            bound_ms: number;
+            finish_seconds: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            finish_prior_seconds: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            queue_seconds: number;
+        };
+        AuditEntry: {
+            sequence: number;
+            /** Format: date-time */
+            time: string;
+            tenant: string;
+            actor: string;
+            actor_name: string;
+            operation: string;
+            subject: string;
+            request: string;
+            result: string;
+            is_erased: boolean;
+            hash: string;
         };
     };
     responses: {
@@ -1796,6 +1909,87 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    predict: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewJob"];
+            };
+        };
+        responses: {
+            /** @description The promises, each with its probability */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prediction"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Of this one alone */
+                tenant?: string;
+                /** @description The next_cursor of the page before */
+                cursor?: string;
+                /** @description How many at most */
+                most?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of jobs */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: components["schemas"]["AuditEntry"][];
+                        next_cursor: string | null;
+                        head: string | null;
+                    };
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };

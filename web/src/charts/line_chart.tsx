@@ -21,8 +21,7 @@ export interface LineChartProps {
   height?: number;
 }
 
-// A member of a const enum, which only its own file could name.
-const LOG_SCALE: number = 3;
+const LOG_SCALE = 3;
 
 function ticks(show: (value: number) => string): (_: uPlot, values: (number | null)[]) => string[] {
   return (_, values) => values.map((value) => (value === null ? '' : value === 0 ? '0' : show(value)));

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { ago, moment } from '../format';
 
 export function Badge({ state }: { state: string }) {
-  return <span class={`badge badge-${state}`}>{state}</span>;
+  return <span class={`badge badge-${state}`}>{state.replaceAll('_', ' ')}</span>;
 }
 
 export function ErrorNote({ text }: { text: string | null }) {

@@ -5,6 +5,7 @@ import { announce } from '../ui/announce';
 import { useLoaded } from '../ui/loading';
 import { Card, Empty, ErrorNote, Loading, Moment, ViewHead, WideTable } from '../ui/parts';
 import { moment } from '../format';
+import { AuditCard } from './audit_card';
 
 type Role = Token['role'];
 const ROLES: readonly { role: Role; may: string }[] = [
@@ -142,7 +143,12 @@ export function AccessView() {
     <>
       <ViewHead title="Access" lead={`You are ${who?.name ?? ''}, ${who?.role ?? ''} of ${who?.tenant ?? ''}.`} />
       <div class="stack">
-        {may('operator') ? <TokenCards /> : <Empty title="Tokens take the role operator">Ask one of your tenant's operators for what you need.</Empty>}
+        {may('operator') ? (
+          <>
+            <TokenCards />
+            <AuditCard />
+          </>
+        ) : <Empty title="Tokens take the role operator">Ask one of your tenant's operators for what you need.</Empty>}
       </div>
     </>
   );

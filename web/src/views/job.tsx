@@ -9,6 +9,7 @@ import { bytes, count, duration, factor, latency, moment, percent, shortDigest }
 import { ganttOf, isOver, spentSeconds, stageSums, tuningResultOf, type CurvePoint, type TuningResult } from '../job_facts';
 import { useNow } from '../ui/loading';
 import { Badge, Card, ErrorNote, Loading, Moment, Stat, ViewHead, WideTable } from '../ui/parts';
+import { PromiseTable } from './promises';
 import { useJob } from './use_job';
 
 const TUNED_FILE = 'out/result.atn';
@@ -210,6 +211,11 @@ export function JobView({ id }: { id: string }) {
       {job.state === 'failed' && <ErrorNote text={job.error === '' ? 'the job has failed without a reason; its log is with the runner' : job.error} />}
       <div class="stack">
         {job.kind === 'tuning' && <Stats job={job} result={result} curve={curve} />}
+        {job.promises.length > 0 && (
+          <Card title="Promises" hint="What was asked for: how likely it is, and in the end whether it was kept.">
+            <PromiseTable promises={job.promises} />
+          </Card>
+        )}
         {job.kind === 'tuning' && <LatencyCard job={job} curve={curve} />}
         <StagesCard job={job} />
         {result !== null && result.tasks.length > 0 && (

@@ -75,6 +75,20 @@ function Doing({ job }: { job: Job }) {
   return <span class="clamp">{job.progress}</span>;
 }
 
+const WORST_FIRST = ['broken', 'impossible', 'at_risk', 'unknown', 'expected', 'met'];
+
+// The state of a job's promises, told by the worst of them.
+function PromiseSum({ job }: { job: Job }) {
+  const worst = WORST_FIRST.find((state) => job.promises.some((promise) => promise.state === state));
+  if (worst === undefined) return <span />;
+  return (
+    <span class="promise-sum">
+      <span class="visually-hidden">Promises: </span>
+      <Badge state={worst} />
+    </span>
+  );
+}
+
 function JobRow({ job, isChosen, choose }: { job: Job; isChosen: boolean; choose: (on: boolean) => void }) {
   return (
     <li class="job-row">
@@ -93,6 +107,7 @@ function JobRow({ job, isChosen, choose }: { job: Job; isChosen: boolean; choose
       <div class="job-doing">
         <Doing job={job} />
       </div>
+      <PromiseSum job={job} />
       <div class="job-time muted">
         <Moment time={job.ended ?? job.submitted} />
       </div>

@@ -1,5 +1,6 @@
 // Submits a tuning job: files, where it runs, and how much it may cost.
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { agreementOf, NO_WISH, type AgreementWish } from '../agreement';
 import { api, body, may, sentenceOf, type Device, type ModelDetail, type NewJob } from '../api/client';
 import { jobNameOf } from '../job_facts';
 import { navigate, query } from '../router';
@@ -9,6 +10,7 @@ import { NumberField } from '../ui/number_field';
 import { Card, Empty, ErrorNote, ViewHead } from '../ui/parts';
 import { SentFileList } from '../ui/sent_file_list';
 import { isModelName, makeSentFiles, type SentFile } from '../upload/sent_files';
+import { AgreementFields, PredictionCard } from './agreement_fields';
 
 interface Key {
   key: string;
@@ -35,6 +37,7 @@ interface Wish {
   trials: string;
   minutes: string;
   threads: string;
+  agreement: AgreementWish;
 }
 
 // A file that the server has.
@@ -52,7 +55,9 @@ function inputsOf(known: ModelDetail | null, sent: readonly SentFile[]): readonl
 }
 
 function jobOf(wish: Wish, inputs: readonly Input[]): NewJob {
+  const agreement = agreementOf(wish.agreement);
   return {
+    ...(agreement === null ? {} : { agreement }),
     name: wish.name,
     kind: 'tuning',
     on: wish.on,
@@ -76,7 +81,7 @@ export function NewJobView() {
   useEffect(() => sent.stop, [sent]);
   const devices = useLoaded(() => body(api.GET('/v1/devices')), [], 5);
   const keys = keysOf(devices.value?.devices ?? []);
-  const [wish, setWish] = useState<Wish>({ name: '', on: '', trials: '200', minutes: '', threads: '1' });
+  const [wish, setWish] = useState<Wish>({ name: '', on: '', trials: '200', minutes: '', threads: '1', agreement: NO_WISH });
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   // The same key for the same wish, so that pressing twice submits once.
@@ -98,8 +103,7 @@ export function NewJobView() {
     if (wish.trials === '' && wish.minutes === '') return setError('say how much it may cost: trials, minutes or both');
     setBusy(true);
     setError(null);
-    const job = jobOf({ ...wish, on, name }, inputs);
-    body(api.POST('/v1/jobs', { params: { header: { 'Idempotency-Key': key } }, body: job })).then(
+    body(api.POST('/v1/jobs', { params: { header: { 'Idempotency-Key': key } }, body: jobOf({ ...wish, on, name }, inputs) })).then(
       (made) => navigate(`/jobs/${encodeURIComponent(made.id)}`),
       (reason: unknown) => {
         setError(sentenceOf(reason));
@@ -167,6 +171,8 @@ export function NewJobView() {
             <NumberField id="minutes" label="Minutes" min={1} max={10_000} value={wish.minutes} set={(minutes) => change({ minutes })} />
           </div>
         </Card>
+        <AgreementFields wish={wish.agreement} change={(next) => change({ agreement: { ...wish.agreement, ...next } })} />
+        <PredictionCard job={inputs === null ? null : jobOf({ ...wish, on, name }, inputs)} />
         <ErrorNote text={error} />
         <div class="actions">
           <button class="button button-main" type="submit" disabled={isBusy}>
