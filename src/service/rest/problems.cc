@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "http/problem.h"
@@ -29,11 +30,14 @@ HttpResponse TooManyProblem(double wait_seconds, std::string_view detail) {
 }
 
 HttpResponse ServiceProblem(const absl::Status& error) {
-  // The disk is full, or memory is short; what file it was is nobody's business.
+  // Which file or database it was is nobody's business.
   const bool lacks_room = absl::IsResourceExhausted(error);
-  if (lacks_room) Log(LogLevel::kError, "a request finds no room", "reason", error.message());
-  HttpResponse problem =
-      lacks_room ? Problem(503, "the server has no room left; try again later") : Problem(error);
+  const bool lacks_database = absl::StrContains(error.message(), "postgresql://");
+  if (lacks_room || lacks_database)
+    Log(LogLevel::kError, "a request is not answered", "reason", error.message());
+  HttpResponse problem = lacks_room       ? Problem(503, "the server has no room left; try again later")
+                         : lacks_database ? Problem(503, "the server's database does not answer; try again")
+                                          : Problem(error);
   if (problem.status == 503) problem.headers["Retry-After"] = kRetrySeconds;
   return problem;
 }
