@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<AgreementStore::Numbered>> AgreementStore::Observatio
   });
 }
 
-absl::Status AgreementStore::ForgetTenant(const std::string& tenant) {
+absl::Status AgreementStore::RemoveTenant(const std::string& tenant) {
   return database_->Write([&](SqlSession& session) {
     return ChangeRows(session, "DELETE FROM observations WHERE tenant = ? AND is_shared = 0", tenant)
         .status();

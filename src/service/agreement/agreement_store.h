@@ -31,7 +31,7 @@ class AgreementStore {
   };
   absl::StatusOr<std::vector<Numbered>> ObservationsAfter(int64_t number);
   // Nothing of this tenant is known any more, but the observations that he shares.
-  absl::Status ForgetTenant(const std::string& tenant);
+  absl::Status RemoveTenant(const std::string& tenant);
 
  private:
   explicit AgreementStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}

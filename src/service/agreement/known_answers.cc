@@ -50,6 +50,20 @@ absl::Status KnownAnswers::Add(const Observation& observation) {
   return Refresh();
 }
 
+absl::Status KnownAnswers::RemoveTenant(const std::string& tenant) {
+  RETURN_IF_ERROR(store_.RemoveTenant(tenant));
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_ = 0;
+    refreshed_ = -1e9;
+    all_.clear();
+    by_network_.clear();
+    by_task_.clear();
+    models_.clear();
+  }
+  return Refresh();
+}
+
 absl::Status KnownAnswers::Refresh() {
   const std::lock_guard<std::mutex> lock(mutex_);
   const double now = clock_.Now();

@@ -2,14 +2,26 @@
 
 #include <gtest/gtest.h>
 
-#include "base/testing/temporary_folder.h"
+#include <memory>
+#include <optional>
+
+#include "base/sql/testing/database_for_test.h"
 #include "service/agreement/observations_for_test.h"
 
 namespace attune {
 namespace {
 
-class KnownAnswersTest : public ::testing::Test {
+// On every kind of database.
+class KnownAnswersTest : public ::testing::TestWithParam<std::string> {
  protected:
+  void SetUp() override {
+    SKIP_WITHOUT_DATABASE(location_);
+    auto opened = AgreementStore::Open(*location_);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    store_ = *std::move(opened);
+    known_.emplace(*store_);
+  }
+
   static AnswerQuery QueryFor(const Observation& o, const std::string& tenant = "ann") {
     return {.tenant = tenant,
             .network = o.network,
@@ -18,61 +30,61 @@ class KnownAnswersTest : public ::testing::Test {
             .compiler = "1"};
   }
 
-  const testing::TemporaryFolder folder_;
-  const std::unique_ptr<AgreementStore> store_ = *AgreementStore::Open(SqlLocation(folder_.path()));
-  KnownAnswers known_{*store_};
+  const testing::LocationForTest location_{GetParam()};
+  std::unique_ptr<AgreementStore> store_;
+  std::optional<KnownAnswers> known_;
 };
 
-TEST_F(KnownAnswersTest, OneThatMeetsTheAgreementIsFound) {
+TEST_P(KnownAnswersTest, OneThatMeetsTheAgreementIsFound) {
   const Observation made = MadeUpObservation(1);
-  ASSERT_TRUE(known_.Add(made).ok());
-  ASSERT_NE(known_.Find(QueryFor(made), {.mean_ms = made.mean_ms.high}), nullptr);
-  EXPECT_EQ(known_.Find(QueryFor(made), {.mean_ms = made.mean_ms.median}), nullptr);
-  EXPECT_EQ(known_.Find(QueryFor(made), {.size_bytes = 1e5}), nullptr);
+  ASSERT_TRUE(known_->Add(made).ok());
+  ASSERT_NE(known_->Find(QueryFor(made), {.mean_ms = made.mean_ms.high}), nullptr);
+  EXPECT_EQ(known_->Find(QueryFor(made), {.mean_ms = made.mean_ms.median}), nullptr);
+  EXPECT_EQ(known_->Find(QueryFor(made), {.size_bytes = 1e5}), nullptr);
   for (auto change : {+[](AnswerQuery& q) { q.device = "other"; }, +[](AnswerQuery& q) { q.threads = 2; },
                       +[](AnswerQuery& q) { q.interface = "input y f32[1]\n"; },
                       +[](AnswerQuery& q) { q.network = "other"; }, +[](AnswerQuery& q) { q.compiler = "2"; },
                       +[](AnswerQuery& q) { q.tenant = "bob"; }}) {
     AnswerQuery query = QueryFor(made);
     change(query);
-    EXPECT_EQ(known_.Find(query, {}), nullptr);
+    EXPECT_EQ(known_->Find(query, {}), nullptr);
   }
 }
 
-TEST_F(KnownAnswersTest, SharedOnesAreForAll) {
+TEST_P(KnownAnswersTest, SharedOnesAreForAll) {
   Observation made = MadeUpObservation(1);
   made.is_shared = true;
-  ASSERT_TRUE(known_.Add(made).ok());
-  EXPECT_NE(known_.Find(QueryFor(made, "bob"), {}), nullptr);
-  EXPECT_EQ(known_.SeenBy("bob").size(), 1u);
-  EXPECT_EQ(known_.PeaksOf("bob", "board", 1).gflops_per_core, 100);
+  ASSERT_TRUE(known_->Add(made).ok());
+  EXPECT_NE(known_->Find(QueryFor(made, "bob"), {}), nullptr);
+  EXPECT_EQ(known_->SeenBy("bob").size(), 1u);
+  EXPECT_EQ(known_->PeaksOf("bob", "board", 1).gflops_per_core, 100);
 }
 
-TEST_F(KnownAnswersTest, AFasterKernelOutdatesAnAnswer) {
+TEST_P(KnownAnswersTest, AFasterKernelOutdatesAnAnswer) {
   const Observation made = MadeUpObservation(1);
-  ASSERT_TRUE(known_.Add(made).ok());
+  ASSERT_TRUE(known_->Add(made).ok());
   Observation other = MadeUpObservation(2);
   other.tasks = {made.tasks[0]};
   other.tasks[0].tuned *= 0.97;  // not clearly
   other.tasks[0].kernel = "another";
-  ASSERT_TRUE(known_.Add(other).ok());
-  EXPECT_NE(known_.Find(QueryFor(made), {}), nullptr);
+  ASSERT_TRUE(known_->Add(other).ok());
+  EXPECT_NE(known_->Find(QueryFor(made), {}), nullptr);
   other.job = "job-3";
   other.tasks[0].tuned *= 0.9;
-  ASSERT_TRUE(known_.Add(other).ok());
-  EXPECT_EQ(known_.Find(QueryFor(made), {}), nullptr);
+  ASSERT_TRUE(known_->Add(other).ok());
+  EXPECT_EQ(known_->Find(QueryFor(made), {}), nullptr);
   // It is measured again.
   Observation again = made;
   again.job = "job-4";
-  ASSERT_TRUE(known_.Add(again).ok());
-  EXPECT_NE(known_.Find(QueryFor(made), {}), nullptr);
+  ASSERT_TRUE(known_->Add(again).ok());
+  EXPECT_NE(known_->Find(QueryFor(made), {}), nullptr);
 }
 
-TEST_F(KnownAnswersTest, TheyOutliveTheServer) {
+TEST_P(KnownAnswersTest, TheyOutliveTheServer) {
   Observation made = MadeUpObservation(1);
   made.p99_ms.high = std::numeric_limits<double>::infinity();
-  ASSERT_TRUE(known_.Add(made).ok());
-  ASSERT_TRUE(known_.Add(made).ok());  // twice is once
+  ASSERT_TRUE(known_->Add(made).ok());
+  ASSERT_TRUE(known_->Add(made).ok());  // twice is once
   KnownAnswers later(*store_);
   ASSERT_TRUE(later.Refresh().ok());
   const auto found = later.Find(QueryFor(made), {});
@@ -82,6 +94,18 @@ TEST_F(KnownAnswersTest, TheyOutliveTheServer) {
   EXPECT_EQ(later.Find(QueryFor(made), {.p99_ms = 1e9}), nullptr);
   EXPECT_EQ(later.ModelFor("ann")->Predict({.device = "board", .tasks = made.tasks}).networks, 1);
 }
+
+TEST_P(KnownAnswersTest, ATenantCanBeRemoved) {
+  Observation shared = MadeUpObservation(1);
+  shared.is_shared = true;
+  ASSERT_TRUE(known_->Add(shared).ok());
+  ASSERT_TRUE(known_->Add(MadeUpObservation(2)).ok());
+  ASSERT_TRUE(known_->RemoveTenant("ann").ok());
+  EXPECT_EQ(known_->Jobs(), std::set<std::string>{"job-1"});
+  EXPECT_EQ(known_->Find(QueryFor(MadeUpObservation(2)), {}), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDatabase, KnownAnswersTest, testing::EveryDatabase(), testing::DatabaseOf);
 
 }  // namespace
 }  // namespace attune
