@@ -9,13 +9,13 @@ constexpr double kRounding = 1e-6;  // of sums of times
 
 }  // namespace
 
-double RateLimit::Admit(const std::string& who) {
+double RateLimit::Admit(const std::string& who, int at_once, double seconds_each) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const double now = clock_.Now();
   const auto known = full_at_.find(who);
   const double before = known == full_at_.end() ? now : std::max(known->second, now);
-  const double after = before + options_.seconds_each;
-  const double wait = after - now - options_.at_once * options_.seconds_each;
+  const double after = before + seconds_each;
+  const double wait = after - now - at_once * seconds_each;
   if (wait > kRounding) return wait;
   if (known == full_at_.end()) MakeRoom(now);
   Move(who, after);

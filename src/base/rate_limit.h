@@ -28,7 +28,9 @@ class RateLimit {
 
   // Counts an attempt of somebody, known by any text. Returns 0, or the seconds to wait if there were too
   // many; such an attempt does not count.
-  double Admit(const std::string& who);
+  double Admit(const std::string& who) { return Admit(who, options_.at_once, options_.seconds_each); }
+  // The same for somebody with bounds of his own.
+  double Admit(const std::string& who, int at_once, double seconds_each);
   // An attempt that Admit() has let in was a good one, and does not count.
   void Pardon(const std::string& who);
 

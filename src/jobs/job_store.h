@@ -70,6 +70,9 @@ class JobStore {
   virtual absl::StatusOr<std::vector<StageRecord>> Stages(const std::string& schedule, size_t job,
                                                           int64_t most) = 0;
 
+  // Forgets these jobs, which must be over, and their stages.
+  virtual absl::Status RemoveJobs(const std::string& schedule, const std::vector<size_t>& jobs) = 0;
+
   // The latest stages of all schedules that are done, at most so many, the oldest first.
   virtual absl::StatusOr<std::vector<PastStage>> PastStages(int64_t most) = 0;
 };

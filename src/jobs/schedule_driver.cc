@@ -199,7 +199,8 @@ absl::Status ScheduleDriver::Record(size_t number, StageRecord stage) {
   const JobManager& job = jobs_.at(number);
   stage.end_ms = clock_.WallMillis();
   RETURN_IF_ERROR(store_.EndStage(schedule_.id, number, job.record(), stage));
-  if (options_.on_stored) options_.on_stored(job.record(), std::exchange(files_[number], job.record().files));
+  if (options_.on_stored)
+    options_.on_stored(job.record(), stage, std::exchange(files_[number], job.record().files));
   if (!options_.is_endless) {
     schedule_.jobs[number] = job.record();
     schedule_.stages.push_back(std::move(stage));

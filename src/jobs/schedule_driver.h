@@ -43,7 +43,8 @@ struct ScheduleDriverOptions {
   // The slots (HostResources) that the host of such a job's runner must have; null: any host will do.
   std::function<std::vector<std::string>(const JobSpec&)> slots_of = nullptr;
   // Is told of each job whose stage was stored, with the files that it had before; null: nobody is.
-  std::function<void(const JobRecord& job, const std::vector<JobFile>& before)> on_stored = nullptr;
+  std::function<void(const JobRecord& job, const StageRecord& stage, const std::vector<JobFile>& before)>
+      on_stored = nullptr;
 };
 
 // Fails, naming the job, if one of them is wrong or asks for what the host can never grant, as far as that

@@ -327,6 +327,20 @@ absl::Status SqlJobStore::Finish(const std::string& schedule) {
   });
 }
 
+absl::Status SqlJobStore::RemoveJobs(const std::string& schedule, const std::vector<size_t>& jobs) {
+  return database_->Write([&](SqlSession& session) -> absl::Status {
+    for (const size_t number : jobs) {
+      RETURN_IF_ERROR(
+          ChangeRows(session, "DELETE FROM stages WHERE schedule = ? AND job = ?", schedule, number)
+              .status());
+      RETURN_IF_ERROR(
+          ChangeRows(session, "DELETE FROM jobs WHERE schedule = ? AND number = ?", schedule, number)
+              .status());
+    }
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::vector<PastStage>> SqlJobStore::PastStages(int64_t most) {
   return database_->Read([&](SqlSession& session) {
     return ReadRows(

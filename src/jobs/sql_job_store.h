@@ -41,6 +41,7 @@ class SqlJobStore final : public JobStore {
                         const StageRecord& stage) override;
   absl::Status SetJob(const std::string& schedule, size_t index, const JobRecord& job) override;
   absl::Status Finish(const std::string& schedule) override;
+  absl::Status RemoveJobs(const std::string& schedule, const std::vector<size_t>& jobs) override;
   absl::StatusOr<std::vector<PastStage>> PastStages(int64_t most) override;
 
  private:

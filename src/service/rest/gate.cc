@@ -114,6 +114,8 @@ HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& sche
     call.caller = std::get<AccessToken>(std::move(caller));
     if (const double wait = limit_.Admit(call.caller.id); wait > 0)
       return TooManyProblem(wait, "this token is used too often; wait as Retry-After says");
+    if (std::optional<HttpResponse> problem = tenants_.Refusal(call.caller.tenant))
+      return *std::move(problem);
     if (std::optional<HttpResponse> problem = CheckRole(operation, call.caller)) return *std::move(problem);
   }
   if (const absl::Status fault = ReadParameters(operation, schemas, call); !fault.ok())

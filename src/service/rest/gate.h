@@ -11,6 +11,7 @@
 #include "service/rest/audit/audit_log.h"
 #include "service/rest/callers.h"
 #include "service/rest/operation.h"
+#include "service/rest/tenants/tenants.h"
 
 namespace attune {
 
@@ -18,8 +19,9 @@ namespace attune {
 class Gate {
  public:
   // `limit` is that of one token.
-  Gate(Callers& callers, AuditLog& audit, const RateLimitOptions& limit, const Clock& clock = SystemClock())
-      : callers_(callers), audit_(audit), limit_(limit, clock) {}
+  Gate(Callers& callers, AuditLog& audit, Tenants& tenants, const RateLimitOptions& limit,
+       const Clock& clock = SystemClock())
+      : callers_(callers), audit_(audit), tenants_(tenants), limit_(limit, clock) {}
 
   // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
   // an ETag, and is left out where the peer has it already.
@@ -33,6 +35,7 @@ class Gate {
 
   Callers& callers_;
   AuditLog& audit_;
+  Tenants& tenants_;
   RateLimit limit_;
 };
 

@@ -48,6 +48,16 @@ HttpResponse Created(const proto::Job& job) {
   return response;
 }
 
+// The problem because of which the tenant may not have one more job with these inputs.
+absl::StatusOr<std::optional<HttpResponse>> RefusalOf(const RestParts& parts, const std::string& tenant,
+                                                      const proto::SubmittedJob& job) {
+  ASSIGN_OR_RETURN(auto refusal, parts.tenants.RefusalOfJobs(tenant, 1));
+  if (refusal) return refusal;
+  int64_t bytes = 0;
+  for (const proto::JobFile& input : job.inputs()) bytes += input.bytes();
+  return parts.tenants.RefusalOfBytes(tenant, bytes);
+}
+
 // A job with an agreement: done at once by what is known, begun as promised, or refused with the reason.
 absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call,
                                     proto::Submission submission) {
@@ -64,6 +74,8 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
     // Its files may be gone; then it is tuned again.
     if (!absl::IsNotFound(jobs.status())) return jobs.status();
   }
+  ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal, RefusalOf(parts, tenant, submission.jobs(0)));
+  if (refusal) return *std::move(refusal);
   ASSIGN_OR_RETURN(const auto jobs,
                    parts.jobs.Submit(tenant, call.caller.id, submission, parts.uploads.blobs()));
   return Created(jobs.front());
@@ -75,6 +87,9 @@ absl::StatusOr<HttpResponse> Submitted(const RestParts& parts, const RestCall& c
   ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
   RETURN_IF_ERROR(CheckModelOf(submission.jobs(0), call.caller.tenant, parts.models));
   if (call.body.contains("agreement")) return Agreed(parts, call, std::move(submission));
+  ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal,
+                   RefusalOf(parts, call.caller.tenant, submission.jobs(0)));
+  if (refusal) return *std::move(refusal);
   ASSIGN_OR_RETURN(const auto jobs,
                    parts.jobs.Submit(call.caller.tenant, call.caller.id, submission, parts.uploads.blobs()));
   return Created(jobs.front());
@@ -140,7 +155,7 @@ RestOperation SubmitOperation(const RestParts& parts) {
                    .help = "It is kept, and begins when it can",
                    .schema = SchemaNamed("Job"),
                    .headers = {{"Location", "Where the job is shown"}}}},
-      .problems = {404, 409, 422},
+      .problems = {403, 404, 409, 422, 429},
       .handler = [parts](const RestCall& call) { return Submit(parts, call); }};
 }
 

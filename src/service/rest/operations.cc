@@ -21,6 +21,7 @@ RestApi MakeRestApi(const RestParts& parts) {
   AddLoginOperations(parts, api);
   AddPersonOperations(parts, api);
   AddAuditOperations(parts, api);
+  AddTenantOperations(parts, api);
   AddTokenOperations(parts, api);
   const auto document = std::make_shared<HttpResponse>();
   api.operations.push_back(

@@ -2,6 +2,8 @@
 #ifndef ATTUNE_SERVICE_REST_OPERATIONS_H_
 #define ATTUNE_SERVICE_REST_OPERATIONS_H_
 
+#include <string>
+
 #include "fleet/server/dispatcher.h"
 #include "fleet/store/fleet_store.h"
 #include "service/agreement/agreement_desk.h"
@@ -14,6 +16,8 @@
 #include "service/rest/person_store.h"
 #include "service/rest/service_store.h"
 #include "service/rest/session_store.h"
+#include "service/rest/tenants/tenant_remover.h"
+#include "service/rest/tenants/tenants.h"
 #include "service/rest/uploads.h"
 #include "service/server/job_desk.h"
 
@@ -25,6 +29,9 @@ struct RestParts {
   SessionStore& sessions;
   PersonStore& people;
   AuditStore& audit;
+  Tenants& tenants;
+  TenantRemover& remover;
+  std::string folder;  // for archives while they are sent
   Callers& callers;
   OidcLogins* logins;  // null: no issuer is trusted
   Uploads& uploads;
@@ -44,6 +51,7 @@ void AddSessionOperations(const RestParts& parts, RestApi& api);
 void AddLoginOperations(const RestParts& parts, RestApi& api);
 void AddPersonOperations(const RestParts& parts, RestApi& api);
 void AddAuditOperations(const RestParts& parts, RestApi& api);
+void AddTenantOperations(const RestParts& parts, RestApi& api);
 void AddTokenOperations(const RestParts& parts, RestApi& api);
 void AddUploadOperations(const RestParts& parts, RestApi& api);
 void AddModelOperations(const RestParts& parts, RestApi& api);

@@ -53,6 +53,7 @@ void AddPredictionOperations(const RestParts& parts, RestApi& api) {
        .most_body_bytes = kMostBytes,
        .answers = {{.help = "The promises, each with its probability", .schema = SchemaNamed("Prediction")}},
        .problems = {404, 409, 422},
+       .changes_nothing = true,
        .handler = [parts](const RestCall& call) { return Predict(parts, call); }});
 }
 

@@ -22,6 +22,8 @@
 #include "service/rest/operations.h"
 #include "service/rest/sql_people_store.h"
 #include "service/rest/sql_service_store.h"
+#include "service/rest/tenants/holdings.h"
+#include "service/rest/tenants/tenant_use.h"
 #include "service/runner/runner_for_test.h"
 #include "service/server/job_server.h"
 
@@ -46,6 +48,7 @@ class RestTest : public ::testing::Test {
         people_(*SqlPeopleStore::Open(SqlLocation(fleet_.folder().path()))),
         audit_(*AuditStore::Open(SqlLocation(fleet_.folder().path()))),
         audit_log_(*audit_),
+        tenant_store_(*TenantStore::Open(SqlLocation(fleet_.folder().path()))),
         blobs_(*BlobStore::Open(fleet_.folder().path() + "/uploads", {})),
         uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
         model_store_(*SqlModelStore::Open(SqlLocation(fleet_.folder().path()))),
@@ -58,11 +61,21 @@ class RestTest : public ::testing::Test {
                   .people = *people_,
                   .audit = audit_log_,
                   .logins = &logins_}),
-        gate_(callers_, audit_log_, {.at_once = 10'000, .seconds_each = 1e-4}),
+        tenants_(*tenant_store_, [this](const std::string& tenant) { return use_.StateOf(tenant); }),
+        remover_(*tenant_store_, HoldingsOf({.jobs = jobs_->desk(),
+                                             .models = models_,
+                                             .uploads = uploads_,
+                                             .service = *store_,
+                                             .people = *people_,
+                                             .audit = *audit_})),
+        gate_(callers_, audit_log_, tenants_, {.at_once = 10'000, .seconds_each = 1e-4}),
         api_(MakeRestApi({.store = *store_,
                           .sessions = *people_,
                           .people = *people_,
                           .audit = *audit_,
+                          .tenants = tenants_,
+                          .remover = remover_,
+                          .folder = fleet_.folder().path(),
                           .callers = callers_,
                           .logins = &logins_,
                           .uploads = uploads_,
@@ -77,6 +90,7 @@ class RestTest : public ::testing::Test {
     EXPECT_TRUE(agreements_.Begin().ok());
     EXPECT_TRUE(events_.Begin().ok());
     EXPECT_TRUE(audit_log_.Begin().ok());
+    EXPECT_TRUE(remover_.Begin().ok());
     document_ = Json::parse(Ask("", "GET", "/v1/openapi.json").body);
   }
 
@@ -195,6 +209,7 @@ class RestTest : public ::testing::Test {
   std::unique_ptr<SqlPeopleStore> people_;
   std::unique_ptr<AuditStore> audit_;
   AuditLog audit_log_;
+  std::unique_ptr<TenantStore> tenant_store_;
   std::unique_ptr<BlobStore> blobs_;
   Uploads uploads_;
   std::unique_ptr<ModelStore> model_store_;
@@ -208,6 +223,9 @@ class RestTest : public ::testing::Test {
                      SystemClock(),
                      {.refresh_seconds = 0.05, .least_seconds = 0.02}};
   Callers callers_;
+  TenantUse use_{jobs_->desk(), *store_, /*seconds=*/0};
+  Tenants tenants_;
+  TenantRemover remover_;
   Gate gate_;
   const RestApi api_;
   const HttpRouter router_;

@@ -74,7 +74,7 @@ class RequestMaker {
 };
 
 TEST_F(RestTest, RequestsOfAllKindsAreAnsweredAsDocumented) {
-  const std::string token = Token("ann", AccessRole::kAdmin);
+  const std::string token = Token("boss", AccessRole::kAdmin);
   const std::string job = Submit(token, MockJob()), digest = Upload(token, "model");
   RequestMaker maker(api_.schemas, {job, digest, Sha256Hex("other"), "in/model", "ann", "none", ""});
   std::map<int, int> statuses;

@@ -13,6 +13,8 @@
 #include "service/rest/operations.h"
 #include "service/rest/sql_people_store.h"
 #include "service/rest/sql_service_store.h"
+#include "service/rest/tenants/holdings.h"
+#include "service/rest/tenants/tenant_use.h"
 
 namespace attune {
 namespace {
@@ -26,6 +28,7 @@ class RestServer final : public FleetExtension {
     std::unique_ptr<ServiceStore> service;
     std::unique_ptr<SqlPeopleStore> people;
     std::unique_ptr<AuditStore> audit;
+    std::unique_ptr<TenantStore> tenants;
     std::unique_ptr<ModelStore> models;
     std::unique_ptr<AgreementStore> agreements;
     std::unique_ptr<BlobStore> blobs;
@@ -49,11 +52,21 @@ class RestServer final : public FleetExtension {
                   .audit = audit_,
                   .logins = logins_.get(),
                   .is_encrypted = options.tls.has_value()}),
-        gate_(callers_, audit_, options.requests),
+        tenants_(*stores_.tenants, [this](const std::string& tenant) { return stored_.StateOf(tenant); }),
+        remover_(*stores_.tenants, HoldingsOf({.jobs = jobs_->desk(),
+                                               .models = models_,
+                                               .uploads = uploads_,
+                                               .service = *stores_.service,
+                                               .people = *stores_.people,
+                                               .audit = *stores_.audit})),
+        gate_(callers_, audit_, tenants_, options.requests),
         api_(MakeRestApi({.store = *stores_.service,
                           .sessions = *stores_.people,
                           .people = *stores_.people,
                           .audit = *stores_.audit,
+                          .tenants = tenants_,
+                          .remover = remover_,
+                          .folder = options.folder,
                           .callers = callers_,
                           .logins = logins_.get(),
                           .uploads = uploads_,
@@ -77,6 +90,7 @@ class RestServer final : public FleetExtension {
     RETURN_IF_ERROR(agreements_.Begin());
     RETURN_IF_ERROR(events_.Begin());
     RETURN_IF_ERROR(audit_.Begin());
+    RETURN_IF_ERROR(remover_.Begin());
     if (logins_ != nullptr) RETURN_IF_ERROR(logins_->Begin());
     HttpRouter router = RouterOf(api_, gate_);
     ServePage(EmbeddedPage(), router);
@@ -90,6 +104,7 @@ class RestServer final : public FleetExtension {
 
   void Stop() override {
     events_.Stop();
+    remover_.Stop();
     http_.reset();  // requests that are under way may still ask for jobs
     agreements_.Stop();
     models_.Stop();
@@ -108,6 +123,9 @@ class RestServer final : public FleetExtension {
   AgreementDesk agreements_;
   JobEvents events_;
   Callers callers_;
+  TenantUse stored_{jobs_->desk(), *stores_.service};
+  Tenants tenants_;
+  TenantRemover remover_;
   Gate gate_;
   const RestApi api_;
   std::unique_ptr<HttpServer> http_;
@@ -118,11 +136,11 @@ class RestServer final : public FleetExtension {
 absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobScheduleOptions& jobs,
                                                                const RestServerOptions& options,
                                                                const FleetServerParts& parts) {
-  ASSIGN_OR_RETURN(std::unique_ptr<JobServer> job_server, MakeJobServer(jobs, parts));
   const SqlLocation& location = parts.location;
   RestServer::Stores stores;
   ASSIGN_OR_RETURN(stores.service, SqlServiceStore::Open(location));
   ASSIGN_OR_RETURN(stores.people, SqlPeopleStore::Open(location));
+  ASSIGN_OR_RETURN(stores.tenants, TenantStore::Open(location));
   ASSIGN_OR_RETURN(stores.audit, AuditStore::Open(location));
   ASSIGN_OR_RETURN(stores.models, SqlModelStore::Open(location));
   ASSIGN_OR_RETURN(stores.agreements, AgreementStore::Open(location));
@@ -130,6 +148,11 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   ASSIGN_OR_RETURN(stores.blobs, OpenLastingBlobs(location, "uploads", options.folder + "/uploads",
                                                   {.most_blob_bytes = options.uploads.most_bytes,
                                                    .most_partial_bytes = options.uploads.most_tenant_bytes}));
+  JobScheduleOptions scheduling = jobs;
+  scheduling.on_device_used = [tenants = stores.tenants.get()](const std::string& owner, double seconds) {
+    CountDeviceSeconds(*tenants, owner, seconds);
+  };
+  ASSIGN_OR_RETURN(std::unique_ptr<JobServer> job_server, MakeJobServer(scheduling, parts));
   return std::make_unique<RestServer>(options, std::move(job_server), std::move(stores), parts);
 }
 

@@ -241,7 +241,7 @@ TEST_F(RestTest, DevicesAreShown) {
 }
 
 TEST_F(RestTest, ATokenHasItsRate) {
-  Gate strict(callers_, audit_log_, {.at_once = 2, .seconds_each = 100});
+  Gate strict(callers_, audit_log_, tenants_, {.at_once = 2, .seconds_each = 100});
   const HttpRouter router = RouterOf(api_, strict);
   const auto ask = [&](const std::string& token) {
     return router.Answer(

@@ -58,6 +58,8 @@ class ServiceStore {
                                                const std::string& request, int64_t now_ms,
                                                int64_t forgotten_ms) = 0;
   virtual absl::Status ForgetKey(const std::string& tenant, const std::string& key) = 0;
+  // Forgets its tokens and keys of requests.
+  virtual absl::Status RemoveTenant(const std::string& tenant) = 0;
 };
 
 }  // namespace attune

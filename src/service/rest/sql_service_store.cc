@@ -184,4 +184,11 @@ absl::Status SqlServiceStore::ForgetKey(const std::string& tenant, const std::st
   });
 }
 
+absl::Status SqlServiceStore::RemoveTenant(const std::string& tenant) {
+  return database_->Write([&](SqlSession& session) -> absl::Status {
+    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM tokens WHERE tenant = ?", tenant).status());
+    return ChangeRows(session, "DELETE FROM request_keys WHERE tenant = ?", tenant).status();
+  });
+}
+
 }  // namespace attune

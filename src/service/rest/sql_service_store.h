@@ -38,6 +38,7 @@ class SqlServiceStore final : public ServiceStore {
                                        const std::string& request, int64_t now_ms,
                                        int64_t forgotten_ms) override;
   absl::Status ForgetKey(const std::string& tenant, const std::string& key) override;
+  absl::Status RemoveTenant(const std::string& tenant) override;
 
  private:
   explicit SqlServiceStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}

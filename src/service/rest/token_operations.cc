@@ -52,7 +52,7 @@ absl::Status CheckMayGive(const AccessToken& caller, const AccessToken& token) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<HttpResponse> Create(ServiceStore& store, const RestCall& call) {
+absl::StatusOr<HttpResponse> Create(const RestParts& parts, const RestCall& call) {
   AccessToken token = {.name = call.body["name"].get<std::string>(),
                        .tenant = call.body.value("tenant", call.caller.tenant),
                        .created_by = call.caller.id,
@@ -62,7 +62,8 @@ absl::StatusOr<HttpResponse> Create(ServiceStore& store, const RestCall& call) {
   RETURN_IF_ERROR(CheckMayGive(call.caller, token));
   ASSIGN_OR_RETURN(token.id, NewId());
   ASSIGN_OR_RETURN(const std::string text, NewTokenText());
-  RETURN_IF_ERROR(store.AddToken(token, DigestOfToken(text)));
+  RETURN_IF_ERROR(parts.tenants.store().Ensure(token.tenant, token.created_ms));
+  RETURN_IF_ERROR(parts.store.AddToken(token, DigestOfToken(text)));
   Log(LogLevel::kInfo, "token is given", "token", token.id, "tenant", token.tenant, "role", Name(token.role),
       "by", call.caller.id);
   HttpResponse response = JsonResponse({{"text", text}, {"token", ToJson(token)}}, 201);
@@ -111,7 +112,7 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
                     .help = "The token",
                     .schema = ObjectSchema({{"text", TextSchema()}, {"token", SchemaNamed("Token")}})}},
        .problems = {409},
-       .handler = [&store](const RestCall& call) { return Create(store, call); }});
+       .handler = [parts](const RestCall& call) { return Create(parts, call); }});
   api.operations.push_back(
       {.id = "listTokens",
        .method = "GET",

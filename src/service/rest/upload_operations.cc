@@ -53,9 +53,16 @@ absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload,
   return upload.status();
 }
 
-absl::StatusOr<HttpResponse> Begin(Uploads& uploads, const RestCall& call) {
+absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call) {
   const auto digest = call.body["sha256"].get<std::string>();
-  return ToldOrProblem(uploads.Begin(call.caller.tenant, digest, call.body["bytes"].get<int64_t>()), 201);
+  const auto bytes = call.body["bytes"].get<int64_t>();
+  const auto known = parts.uploads.Find(call.caller.tenant, digest);
+  if (absl::IsNotFound(known.status())) {
+    ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal,
+                     parts.tenants.RefusalOfBytes(call.caller.tenant, bytes));
+    if (refusal) return *std::move(refusal);
+  }
+  return ToldOrProblem(parts.uploads.Begin(call.caller.tenant, digest, bytes), 201);
 }
 
 absl::StatusOr<HttpResponse> Append(Uploads& uploads, const RestCall& call) {
@@ -89,7 +96,7 @@ void AddUploadOperations(const RestParts& parts, RestApi& api) {
        .answers =
            {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Upload"), .headers = begun}},
        .problems = {409, 422},
-       .handler = [&uploads](const RestCall& call) { return Begin(uploads, call); }});
+       .handler = [parts](const RestCall& call) { return Begin(parts, call); }});
   api.operations.push_back(
       {.id = "listUploads",
        .method = "GET",

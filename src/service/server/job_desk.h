@@ -54,6 +54,10 @@ class JobDesk {
     schedule_.TellDone(std::move(on_done));
   }
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query, const std::string& by);
+  // As in JobSchedule.
+  absl::StatusOr<int64_t> Unfinished(const std::string& owner) { return schedule_.Unfinished(owner); }
+  absl::StatusOr<int64_t> StoredBytes(const std::string& owner) { return schedule_.StoredBytes(owner); }
+  absl::StatusOr<bool> RemoveJobs(const std::string& owner) { return schedule_.RemoveJobs(owner); }
   // A file of the job, to be read, and its size.
   absl::StatusOr<std::pair<FileDescriptor, int64_t>> OpenFile(const JobQuery& query, const std::string& name);
 

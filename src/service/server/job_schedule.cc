@@ -57,6 +57,15 @@ absl::Status NoSuchJob(const JobQuery& query) {
   return absl::NotFoundError(absl::StrCat("there is no job \"", query.id, "\"; attune jobs list shows them"));
 }
 
+// At a time, so that the schedule goes on in between.
+constexpr int64_t kJobsAtOnce = 300;
+
+bool UsesDevice(const StageRecord& stage) {
+  return std::ranges::any_of(stage.stage.needs, [](const ResourceNeed& need) {
+    return need.key.starts_with("device/") || need.key.starts_with("elsewhere/");
+  });
+}
+
 }  // namespace
 
 struct JobSchedule::Serving {
@@ -161,17 +170,19 @@ absl::Status JobSchedule::Serve() {
   ASSIGN_OR_RETURN(serving.store, SqlJobStore::Open(parts_.location));
   ASSIGN_OR_RETURN(ScheduleRecord record, serving.store->ResumeOrBeginEndless(kScheduleKey));
   serving.schedule = record.id;
-  ScheduleDriverOptions driving = {
-      .strategy = options_.strategy,
-      .jobs_at_once = options_.jobs_at_once,
-      .is_endless = true,
-      .slots_of = SlotsOf,
-      .on_stored = [this](const JobRecord& job, const std::vector<JobFile>& before) {
-        ForgetFiles(job, before);
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ++counts_.stages;
-        if (job.state == JobState::kDone && on_done_) on_done_(job.spec.id);
-      }};
+  ScheduleDriverOptions driving = {.strategy = options_.strategy,
+                                   .jobs_at_once = options_.jobs_at_once,
+                                   .is_endless = true,
+                                   .slots_of = SlotsOf,
+                                   .on_stored = [this](const JobRecord& job, const StageRecord& stage,
+                                                       const std::vector<JobFile>& before) {
+                                     ForgetFiles(job, before);
+                                     if (options_.on_device_used && UsesDevice(stage))
+                                       options_.on_device_used(job.spec.owner, stage.end - stage.start);
+                                     const std::lock_guard<std::mutex> lock(mutex_);
+                                     ++counts_.stages;
+                                     if (job.state == JobState::kDone && on_done_) on_done_(job.spec.id);
+                                   }};
   serving.driver =
       std::make_unique<ScheduleDriver>(std::move(record), std::move(driving), *serving.store, hub_);
   ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.state = JobState::kUnfinished}));
@@ -405,6 +416,52 @@ absl::StatusOr<proto::Job> JobSchedule::Cancel(const JobQuery& query) {
     RETURN_IF_ERROR(serving.broken);
     ASSIGN_OR_RETURN(const auto now, serving.Find(query));
     return serving.Describe(now.first, now.second);
+  });
+}
+
+absl::StatusOr<int64_t> JobSchedule::Unfinished(const std::string& owner) {
+  return Ask<int64_t>([&](Serving& serving) -> absl::StatusOr<int64_t> {
+    return std::ranges::count_if(serving.driver->jobs(), [&](const auto& numbered) {
+      const JobManager& job = numbered.second;
+      return !job.is_over() && job.record().spec.owner == owner;
+    });
+  });
+}
+
+absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
+  JobQuery query = {.owner = owner, .most = kJobsAtOnce};
+  int64_t bytes = 0;
+  for (bool is_last = false; !is_last;) {
+    RETURN_IF_ERROR(Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
+                      ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
+                      for (const auto& [number, job] : found)
+                        for (const JobFile& file : job.files) bytes += file.bytes;
+                      is_last = std::ssize(found) < kJobsAtOnce;
+                      if (!is_last) query.before = found.begin()->second.spec.id;
+                      return true;
+                    }).status());
+  }
+  return bytes;
+}
+
+absl::StatusOr<bool> JobSchedule::RemoveJobs(const std::string& owner) {
+  return Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
+    const JobQuery going = {.owner = owner, .state = JobState::kUnfinished, .most = kJobsAtOnce};
+    ASSIGN_OR_RETURN(const auto unfinished, serving.store->Jobs(serving.schedule, going));
+    for (const auto& [number, job] : unfinished) {
+      serving.broken = serving.driver->Cancel(number);
+      RETURN_IF_ERROR(serving.broken);
+    }
+    if (!unfinished.empty()) return false;
+    ASSIGN_OR_RETURN(const auto over,
+                     serving.store->Jobs(serving.schedule, {.owner = owner, .most = kJobsAtOnce}));
+    std::vector<size_t> numbers;
+    for (const auto& [number, job] : over) {
+      for (const JobFile& file : job.files) RETURN_IF_ERROR(files_->Forget(job.spec.base, file.digest));
+      numbers.push_back(number);
+    }
+    RETURN_IF_ERROR(serving.store->RemoveJobs(serving.schedule, numbers));
+    return over.empty();
   });
 }
 

@@ -37,6 +37,8 @@ struct JobScheduleOptions {
   std::string folder = {};                       // of its database and of the jobs' files
   const SchedulingStrategy* strategy = nullptr;  // must outlive it
   int64_t jobs_at_once = 16;                     // that are in memory on each machine
+  // Is told how long a stage has had a device, by the thread that schedules; null: nobody is.
+  std::function<void(const std::string& owner, double seconds)> on_device_used = nullptr;
 };
 
 struct JobCounts {
@@ -72,6 +74,13 @@ class JobSchedule {
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query);
   absl::StatusOr<JobRecord> Find(const JobQuery& query);
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query);
+  // How many jobs of the owner are not over.
+  absl::StatusOr<int64_t> Unfinished(const std::string& owner);
+  // The bytes of all files of the owner's jobs.
+  absl::StatusOr<int64_t> StoredBytes(const std::string& owner);
+  // Cancels the owner's jobs, and forgets those that are over with their files, at most some hundred. Returns
+  // whether none is left.
+  absl::StatusOr<bool> RemoveJobs(const std::string& owner);
 
   // As of some moments ago.
   JobCounts counts() const;

@@ -1,0 +1,41 @@
+#include "service/rest/tenants/tenant_use.h"
+
+#include <cstddef>
+
+#include "base/log.h"
+#include "base/status.h"
+
+namespace attune {
+
+absl::StatusOr<int64_t> TenantUse::BytesOfJobs(const std::string& tenant) {
+  constexpr size_t kMostKnown = 10'000;
+  const double now = clock_.Now();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = known_.find(tenant);
+    if (known != known_.end() && now < known->second.at + seconds_) return known->second.bytes;
+  }
+  ASSIGN_OR_RETURN(const int64_t bytes, jobs_.StoredBytes(tenant));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (known_.size() >= kMostKnown) known_.clear();
+  known_[tenant] = {.bytes = bytes, .at = now};
+  return bytes;
+}
+
+absl::StatusOr<TenantState> TenantUse::StateOf(const std::string& tenant) {
+  TenantState state;
+  ASSIGN_OR_RETURN(state.jobs, jobs_.Unfinished(tenant));
+  ASSIGN_OR_RETURN(state.stored_bytes, BytesOfJobs(tenant));
+  ASSIGN_OR_RETURN(const auto uploads, store_.Uploads(tenant));
+  for (const KnownUpload& upload : uploads) state.stored_bytes += upload.bytes;
+  return state;
+}
+
+void CountDeviceSeconds(TenantStore& store, const std::string& tenant, double seconds, const Clock& clock) {
+  const absl::Status added = store.AddDeviceSeconds(tenant, clock.WallMillis() / kDayMs, seconds);
+  if (!added.ok())
+    Log(LogLevel::kWarning, "the use of a device is not counted", "tenant", tenant, "seconds", seconds,
+        "reason", added.message());
+}
+
+}  // namespace attune

@@ -1,0 +1,48 @@
+// Adds up what a tenant has.
+#ifndef ATTUNE_SERVICE_REST_TENANTS_TENANT_USE_H_
+#define ATTUNE_SERVICE_REST_TENANTS_TENANT_USE_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "service/rest/service_store.h"
+#include "service/rest/tenants/tenants.h"
+#include "service/server/job_desk.h"
+
+namespace attune {
+
+// Thread safe. The arguments must outlive it.
+class TenantUse {
+ public:
+  // The bytes of jobs, which take long to add up, may be so many seconds old.
+  TenantUse(JobDesk& jobs, ServiceStore& store, double seconds = 60, const Clock& clock = SystemClock())
+      : jobs_(jobs), store_(store), seconds_(seconds), clock_(clock) {}
+
+  absl::StatusOr<TenantState> StateOf(const std::string& tenant);
+
+ private:
+  struct Known {
+    int64_t bytes = 0;
+    double at = 0;
+  };
+  absl::StatusOr<int64_t> BytesOfJobs(const std::string& tenant);
+
+  JobDesk& jobs_;
+  ServiceStore& store_;
+  const double seconds_;
+  const Clock& clock_;
+  std::mutex mutex_;
+  std::map<std::string, Known> known_;
+};
+
+// A stage has ended that had a device for so long. What cannot be counted goes to the log.
+void CountDeviceSeconds(TenantStore& store, const std::string& tenant, double seconds,
+                        const Clock& clock = SystemClock());
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_TENANTS_TENANT_USE_H_

@@ -1,0 +1,70 @@
+// Holds tenants to what they may use.
+#ifndef ATTUNE_SERVICE_REST_TENANTS_TENANTS_H_
+#define ATTUNE_SERVICE_REST_TENANTS_TENANTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/rate_limit.h"
+#include "http/message.h"
+#include "service/rest/tenants/tenant_store.h"
+
+namespace attune {
+
+// What a tenant has at the moment.
+struct TenantState {
+  int64_t jobs = 0;          // that are not over
+  int64_t stored_bytes = 0;  // of uploads and of jobs' files
+};
+
+// Thread safe. The store and the clock must outlive it.
+class Tenants {
+ public:
+  using State = std::function<absl::StatusOr<TenantState>(const std::string& tenant)>;
+  Tenants(TenantStore& store, State state, const Clock& clock = SystemClock())
+      : store_(store), state_(std::move(state)), clock_(clock), requests_({}, clock) {}
+
+  // A tenant that nobody has made has the usual quota and shares nothing. What it returns may be some moments
+  // old.
+  absl::StatusOr<TenantRecord> Find(const std::string& name);
+  // The problem because of which a request of the tenant is refused: it asks too often, or is being deleted.
+  std::optional<HttpResponse> Refusal(const std::string& name);
+  // The problem because of which the tenant may not submit so many more jobs, or store so many more bytes;
+  // nothing: it may.
+  absl::StatusOr<std::optional<HttpResponse>> RefusalOfJobs(const std::string& name, int64_t jobs);
+  absl::StatusOr<std::optional<HttpResponse>> RefusalOfBytes(const std::string& name, int64_t bytes);
+
+  absl::StatusOr<TenantState> StateOf(const std::string& name) const { return state_(name); }
+  absl::StatusOr<double> DeviceSeconds(const TenantRecord& tenant);
+  // Brings what a tenant stores up to date in its usage.
+  absl::Status Look(const std::string& name);
+
+  int64_t Today() const;
+  TenantStore& store() { return store_; }
+
+ private:
+  struct Known {
+    TenantRecord tenant = {};
+    double at = 0;
+  };
+
+  TenantStore& store_;
+  const State state_;
+  const Clock& clock_;
+  RateLimit requests_;
+  std::mutex mutex_;
+  std::map<std::string, Known> known_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_TENANTS_TENANTS_H_
