@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from common import machine
-from common.options import BAD_USAGE, INTERRUPTED, Parser, count
+from common.options import INTERRUPTED, Parser, count
 from common.progress import interrupt_on_terminate, progress
 from common.results import RESULTS, load, rounded, write
 from fleet_members import KEY, Fleet
@@ -24,9 +24,8 @@ SEED = 1
 
 DESCRIPTION = """A server, a runner and this machine as a device tune variants of the zoo's networks, of other widths
 and sizes. The service learns from the first ones; for each of the others, it predicts the latency and the finishing
-time when it is submitted, and the job then tells. One or two jobs are there at a time, so that some wait. What is done
-is kept in the work folder, and the same command goes on with the judged jobs after an interruption. Leave the machine
-alone meanwhile."""
+time when it is submitted, and the job then tells. One or two jobs are there at a time, so that some wait. What came of each
+job is written into the work folder. Leave the machine alone meanwhile."""
 
 
 def parse(arguments):
