@@ -14,6 +14,7 @@
 #include "service/rest/audit/audit_store.h"
 #include "service/rest/sql_people_store.h"
 #include "service/rest/sql_service_store.h"
+#include "service/rest/tenants/tenant_store.h"
 #include "service/server/server_lease.h"
 
 namespace attune {
@@ -21,8 +22,9 @@ namespace {
 
 // SQLite has neither blobs, which are in folders, nor servers that share it.
 std::vector<const SqlSchema*> SchemasAt(const SqlLocation& location) {
-  std::vector<const SqlSchema*> schemas = {&FleetSchema(), &JobSchema(),   &ServiceSchema(),  &PeopleSchema(),
-                                           &AuditSchema(), &ModelSchema(), &AgreementSchema()};
+  std::vector<const SqlSchema*> schemas = {&FleetSchema(),  &JobSchema(),      &ServiceSchema(),
+                                           &PeopleSchema(), &TenantSchema(),   &AuditSchema(),
+                                           &ModelSchema(),  &AgreementSchema()};
   if (location.is_postgres()) schemas.insert(schemas.end(), {&BlobSchema(), &ServerLeaseSchema()});
   return schemas;
 }

@@ -24,11 +24,6 @@ constexpr const char* kUp[] = {
 };
 constexpr const char* kDown[] = {"DROP TABLE tenant_usage", "DROP TABLE tenants"};
 constexpr SqlMigration kMigrations[] = {{.up = kUp, .down = kDown}};
-constexpr SqlSchema kSchema = {.store = "tenants",
-                               .file = "tenants.db",
-                               .application_id = 0x41745465,  // "AtTe"
-                               .migrations = kMigrations,
-                               .words = {.what = "database of tenants", .flag = "--state"}};
 
 constexpr std::string_view kSelectTenant =
     "SELECT name, is_being_deleted, created_ms, stored_bytes, jobs, device_seconds, period_days, "
@@ -75,8 +70,17 @@ absl::StatusOr<bool> Insert(SqlSession& sql, const TenantRecord& tenant) {
 
 }  // namespace
 
+const SqlSchema& TenantSchema() {
+  static constexpr SqlSchema kSchema = {.store = "tenants",
+                                        .file = "tenants.db",
+                                        .application_id = 0x41745465,  // "AtTe"
+                                        .migrations = kMigrations,
+                                        .words = {.what = "database of tenants", .flag = "--state"}};
+  return kSchema;
+}
+
 absl::StatusOr<std::unique_ptr<TenantStore>> TenantStore::Open(const SqlLocation& location) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(kSchema));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqlDatabase> database, location.Open(TenantSchema()));
   return std::unique_ptr<TenantStore>(new TenantStore(std::move(database)));
 }
 

@@ -59,6 +59,8 @@ struct TenantUsage {
 
 inline constexpr int64_t kMostTenants = 100'000;
 
+const SqlSchema& TenantSchema();
+
 // Thread safe. What returns has taken effect.
 class TenantStore {
  public:
