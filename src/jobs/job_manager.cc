@@ -38,7 +38,10 @@ JobManager::JobManager(JobRecord record)
 
 JobFacts JobManager::facts() const {
   const JobSpec& spec = record_.spec;
-  return {.id = spec.id, .owner = spec.owner, .priority = spec.priority, .deadline = spec.deadline_seconds};
+  JobFacts facts = {
+      .id = spec.id, .owner = spec.owner, .priority = spec.priority, .deadline = spec.deadline_seconds};
+  if (spec.part > 0) facts.whole = spec.id.substr(0, spec.id.rfind(kPartEnding));
+  return facts;
 }
 
 std::vector<std::string> JobManager::Labels(const std::string& stage) const {
@@ -139,6 +142,8 @@ StageRecord JobManager::Stop(const std::string& reason, double now) {
   stage.reason = WithoutControls(reason);
   return stage;
 }
+
+void JobManager::TakeFiles(std::vector<JobFile> files) { record_.files = std::move(files); }
 
 void JobManager::LeaveRunner() {
   runner_ = 0;

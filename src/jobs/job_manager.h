@@ -48,6 +48,8 @@ class JobManager {
   // The stage was cut short, or the runner was lost while the job waited, through no fault of the job.
   StageRecord Stop(const std::string& reason, double now);
   void LeaveRunner();
+  // The files that it begins with, once its parts have ended.
+  void TakeFiles(std::vector<JobFile> files);
   // The job cannot go on.
   void Fail(const std::string& why);
   // Nobody wants it any more. A stage that runs ends with Stop().

@@ -95,6 +95,9 @@ absl::StatusOr<JobRecord> ReadJob(const SqlRow& row) {
   job.submitted_ms = row.Integer(column++);
   job.ended_ms = row.Integer(column++);
   job.spec.agreement = row.Text(column++);
+  job.spec.parts = static_cast<int>(row.Integer(column++));
+  job.spec.part = static_cast<int>(row.Integer(column++));
+  job.whole = static_cast<size_t>(row.Integer(column++));
   return job;
 }
 

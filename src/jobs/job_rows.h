@@ -14,7 +14,7 @@ namespace attune {
 
 inline constexpr char kJobColumns[] =
     "number, id, kind, owner, priority, deadline_seconds, settings, base, measures_on, state, position, "
-    "progress, result, error, files, submitted_ms, ended_ms, agreement";
+    "progress, result, error, files, submitted_ms, ended_ms, agreement, parts, part, whole";
 // From a row of these columns. DataLoss if it holds what no store has written.
 absl::StatusOr<JobRecord> ReadJob(const SqlRow& row);
 

@@ -23,7 +23,14 @@ struct JobSpec {
   std::string base = {};                        // the folder that relative paths in the settings start from
   std::string agreement = {};                   // on a server: what was promised, JSON; empty: nothing was
   std::string on = {};                          // the key of a device elsewhere; empty: it measures here
+  // A job on a server may have parts, which run at the same time and are jobs of the schedule as well: how
+  // many (1: it has none), and which of them this is, from 1. 0: the whole job, which follows when all have
+  // ended.
+  int parts = 1, part = 0;
 };
+
+// Between the id of a whole job and the number of a part, in the part's id.
+inline constexpr char kPartEnding[] = ".part";
 
 // A file below a job's folder that is kept elsewhere too.
 struct JobFile {

@@ -29,6 +29,9 @@ struct JobQuery {
   std::string id = {}, owner = {};     // of these alone; empty: of any
   std::optional<JobState> state = {};  // in this one alone
   std::string before = {};             // that came before the job with this id; empty: no matter
+  // Parts are left out unless they are asked for: by their id, those of this whole job alone, or with all.
+  std::optional<size_t> parts_of = {};
+  bool with_parts = false;
   int64_t most = INT64_MAX;
 };
 
@@ -58,8 +61,9 @@ class JobStore {
   // neither jobs nor stages.
   virtual absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) = 0;
   // Adds jobs to an endless schedule. Their ids are made of the given ones, which thus need not differ, and
-  // of their numbers; one that is done has its result and its files already. `submission` differs from those
-  // of all others: the jobs of one that is known are returned as they are now.
+  // of their numbers; one that is done has its result and its files already. Parts follow the whole job that
+  // they belong to, and get their ids from it. `submission` differs from those of all others: the jobs of one
+  // that is known are returned as they are now.
   virtual absl::StatusOr<std::map<size_t, JobRecord>> AddJobs(const std::string& schedule,
                                                               const std::string& submission,
                                                               std::span<const JobRecord> jobs) = 0;

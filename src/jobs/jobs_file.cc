@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "jobs/settings.h"
 #include "jobs/yaml.h"
+#include "sched/priority_class.h"
 
 namespace attune {
 namespace {
@@ -42,7 +43,7 @@ absl::StatusOr<JobSpec> ReadJob(Json object, const std::string& base, Ids& ids) 
   job.kind = "tuning";
   job.base = base;
   Json common = Json::object();
-  for (const char* key : {"id", "kind", "owner", "priority", "deadline"}) {
+  for (const char* key : {"id", "kind", "owner", "priority", "deadline", "parts"}) {
     if (!object.contains(key)) continue;
     common[key] = object[key];
     object.erase(key);
@@ -55,6 +56,7 @@ absl::StatusOr<JobSpec> ReadJob(Json object, const std::string& base, Ids& ids) 
   reader.Read("owner", job.owner);
   reader.Read("priority", job.priority, -kMostPriority, kMostPriority);
   reader.ReadSeconds("deadline", deadline);
+  reader.Read("parts", job.parts, 1, AllPriorityClasses().back().most_parts);
   RETURN_IF_ERROR(reader.Finish());
   if (deadline > 0) job.deadline_seconds = deadline;
   std::string name = job.kind;

@@ -36,7 +36,7 @@ constexpr PlacedSetting kProgramRemote[] = {
 std::span<const JobKind> AllJobKinds() {
   static constexpr std::array<JobKind, 4> kKinds = {{
       {"tuning", "finds faster kernels for a model", CheckTuningJob, OpenTuningJob, ForeseeDeviceThreads,
-       SubjectOf, kTuningInputs, kTuningOutputs},
+       SubjectOf, kTuningInputs, kTuningOutputs, /*local=*/{}, /*remote=*/{}, /*can_be_split=*/true},
       {"quantization", "compares ways to quantize a model", CheckQuantizationSweep, OpenQuantizationSweep,
        ForeseeDeviceThreads, SubjectOf, kQuantizationInputs, kQuantizationOutputs},
       {"program",
@@ -50,10 +50,17 @@ std::span<const JobKind> AllJobKinds() {
        kProgramLocal,
        kProgramRemote},
       {"mock", "does nothing, for declared or drawn durations", CheckMockJob, OpenMockJob, ForeseeMockJob,
-       SubjectOf},
+       SubjectOf,
+       /*inputs=*/{},
+       /*outputs=*/{},
+       /*local=*/{},
+       /*remote=*/{},
+       /*can_be_split=*/true},
   }};
   return kKinds;
 }
+
+std::string PartFolder(int part) { return absl::StrCat("parts/", part, "/"); }
 
 const JobKind* FindJobKind(std::string_view name) {
   const std::span<const JobKind> kinds = AllJobKinds();
@@ -96,6 +103,8 @@ absl::Status CheckSpec(const JobSpec& spec) {
 }
 
 absl::Status CheckForThisMachine(const JobSpec& spec) {
+  if (spec.parts > 1)
+    return InvalidInput(NameOf(spec), ": parts: is for jobs on a server, which has several devices");
   return RefuseSettings(spec, FindJobKind(spec.kind)->remote);
 }
 

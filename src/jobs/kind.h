@@ -57,7 +57,12 @@ struct JobKind {
   std::span<const OutputSetting> outputs = {};
   // Only for jobs on this machine, and only for those on a server.
   std::span<const PlacedSetting> local = {}, remote = {};
+  // Whether a job may have parts (JobSpec). The whole job finds their files below PartFolder().
+  bool can_be_split = false;
 };
+
+// The folder of a part's files in the folder of the whole job, with a slash at its end.
+std::string PartFolder(int part);
 
 std::span<const JobKind> AllJobKinds();
 // Null if there is none with this name.

@@ -14,7 +14,7 @@ namespace {
 namespace proto = jobs_proto;
 
 constexpr int64_t kMaxAmount = 1'000'000'000;
-constexpr int kMaxNeeds = 64, kMaxNames = 1 << 16;
+constexpr int kMaxNeeds = 64, kMaxNames = 1 << 16, kMaxParts = 1024;
 
 void Encode(const JobStage& stage, proto::Stage* to) {
   to->set_name(stage.name);
@@ -52,6 +52,8 @@ void Encode(const AssignJob& assign, proto::Assign* to) {
   to->mutable_devices()->Add(assign.place.devices.begin(), assign.place.devices.end());
   to->set_on(assign.place.on);
   to->set_credentials(assign.place.credentials);
+  to->set_parts(assign.spec.parts);
+  to->set_part(assign.spec.part);
 }
 
 absl::StatusOr<AssignJob> Decode(const proto::Assign& from, MessageChecks& checks) {
@@ -68,6 +70,8 @@ absl::StatusOr<AssignJob> Decode(const proto::Assign& from, MessageChecks& check
   assign.place.devices.assign(from.devices().begin(), from.devices().end());
   assign.place.on = from.on();
   assign.place.credentials = from.credentials();
+  assign.spec.parts = checks.Int(from.parts(), 1, kMaxParts);
+  assign.spec.part = checks.Int(from.part(), 0, assign.spec.parts);
   return assign;
 }
 

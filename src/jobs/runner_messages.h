@@ -19,7 +19,7 @@
 namespace attune {
 
 // Increases with each change that the other side would misunderstand.
-inline constexpr uint32_t kRunnerVersion = 2;
+inline constexpr uint32_t kRunnerVersion = 3;
 
 // The lease of the granted processors (device/lease.h) that a runner takes while a stage runs, so that
 // programs outside of the schedule neither disturb it nor are disturbed.

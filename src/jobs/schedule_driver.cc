@@ -60,9 +60,55 @@ ScheduleDriver::ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions op
 
 void ScheduleDriver::Add(size_t number, JobRecord job) {
   const bool waits = job.state == JobState::kUnfinished;
+  const bool has_parts = job.spec.parts > 1 && job.spec.part == 0;
   if (options_.on_stored) files_[number] = job.files;
+  if (waits && job.whole != 0) split_.AddPart(job.whole, number);
+  // One that has begun has what its parts have left.
+  const bool follows = has_parts && job.position == 0;
   jobs_.try_emplace(number, std::move(job));
-  if (waits) Wait(number);
+  if (!waits) return;
+  if (follows) {
+    split_.AddWhole(number);
+  } else {
+    Wait(number);
+  }
+}
+
+absl::Status ScheduleDriver::FollowParts() {
+  for (const size_t part : split_.TakeHopeless()) RETURN_IF_ERROR(Cancel(part));
+  for (const size_t whole : split_.TakeReady()) RETURN_IF_ERROR(FollowPartsOf(whole));
+  return absl::OkStatus();
+}
+
+absl::Status ScheduleDriver::FollowPartsOf(size_t whole) {
+  JobManager& job = jobs_.at(whole);
+  ASSIGN_OR_RETURN(const auto parts, store_.Jobs(schedule_.id, {.parts_of = whole}));
+  std::string failure;
+  for (const auto& [number, part] : parts) {
+    if (part.state == JobState::kDone) continue;
+    // Others were cancelled for the sake of the one that has failed.
+    const bool has_failed = part.state == JobState::kFailed;
+    if (!has_failed && !failure.empty()) continue;
+    failure = absl::StrCat("part ", part.spec.part, has_failed ? ": " : " was cancelled", part.error);
+    if (has_failed) break;
+  }
+  if (failure.empty() && options_.gather) {
+    absl::StatusOr<std::vector<JobFile>> files = options_.gather(job.record(), parts);
+    if (absl::IsUnavailable(files.status())) return files.status();
+    if (files.ok()) {
+      job.TakeFiles(*std::move(files));
+      files_[whole] = job.record().files;
+      RETURN_IF_ERROR(store_.SetJob(schedule_.id, whole, job.record()));
+    } else {
+      failure = std::string(files.status().message());
+    }
+  }
+  if (failure.empty()) {
+    Wait(whole);
+    return absl::OkStatus();
+  }
+  job.Fail(failure);
+  return SetOver(whole);
 }
 
 void ScheduleDriver::Wait(size_t number) {
@@ -180,6 +226,8 @@ void ScheduleDriver::ForgetRunner(int64_t runner) {
 void ScheduleDriver::Dismiss(size_t number) {
   const JobManager& job = jobs_.at(number);
   admission_.Forget(number);
+  if (const JobRecord& record = job.record(); record.whole != 0)
+    split_.End(record.whole, number, record.state != JobState::kDone);
   if (job.runner() != 0) {
     ForgetRunner(job.runner());
     runners_.End(job.runner());
@@ -244,6 +292,8 @@ absl::Status ScheduleDriver::Cancel(size_t number) {
   const auto found = jobs_.find(number);
   if (found == jobs_.end() || found->second.is_over()) return absl::OkStatus();
   JobManager& job = found->second;
+  for (const size_t part : split_.UnfinishedOf(number)) RETURN_IF_ERROR(Cancel(part));
+  split_.Forget(number);
   job.Cancel();
   if (!job.runs()) {
     Withdraw(number);
@@ -320,6 +370,7 @@ absl::Status ScheduleDriver::StopAll() {
 
 absl::Status ScheduleDriver::StartStages() {
   RETURN_IF_ERROR(Learn());
+  RETURN_IF_ERROR(FollowParts());
   RETURN_IF_ERROR(Admit());
   for (const StageStart& start : scheduler_.Decide(Now())) RETURN_IF_ERROR(Start(start));
   return absl::OkStatus();
@@ -336,7 +387,7 @@ absl::Status ScheduleDriver::Step(double seconds) {
 }
 
 absl::Status ScheduleDriver::Run(const Cancellation& cancellation, const std::function<void()>& changed) {
-  while (!admission_.is_empty() || !numbers_.empty()) {
+  while (!admission_.is_empty() || !numbers_.empty() || !split_.is_empty()) {
     if (cancellation.is_cancelled()) return StopAll();
     RETURN_IF_ERROR(StartStages());
     if (changed) changed();

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@
 #include "jobs/job_store.h"
 #include "jobs/local_host.h"
 #include "jobs/runners.h"
+#include "jobs/split_jobs.h"
 #include "jobs/stage_log.h"
 #include "sched/predictions.h"
 #include "sched/scheduler.h"
@@ -42,6 +44,10 @@ struct ScheduleDriverOptions {
   bool is_endless = false;
   // The slots (HostResources) that the host of such a job's runner must have; null: any host will do.
   std::function<std::vector<std::string>(const JobSpec&)> slots_of = nullptr;
+  // The files that a whole job begins with: its own, and those of its parts, which are over; null: its own.
+  std::function<absl::StatusOr<std::vector<JobFile>>(const JobRecord& whole,
+                                                     const std::map<size_t, JobRecord>& parts)>
+      gather = nullptr;
   // Is told of each job whose stage was stored, with the files that it had before; null: nobody is.
   std::function<void(const JobRecord& job, const StageRecord& stage, const std::vector<JobFile>& before)>
       on_stored = nullptr;
@@ -67,7 +73,8 @@ class ScheduleDriver {
   // The device is gone. A stage that it was granted for goes on: it may have found another one.
   void RemoveDevice(int device);
 
-  // A job that the store has got, with its number there.
+  // A job that the store has got, with its number there. Parts that have not ended come before the next
+  // Step().
   void Add(size_t number, JobRecord job);
   // The job ends soon. Nothing happens if it is over.
   absl::Status Cancel(size_t number);
@@ -91,6 +98,8 @@ class ScheduleDriver {
   const ScheduleRecord& schedule() const { return schedule_; }
   // By number.
   const std::map<size_t, JobManager>& jobs() const { return jobs_; }
+  // The parts of a whole job that have not ended.
+  std::vector<size_t> UnfinishedPartsOf(size_t number) const { return split_.UnfinishedOf(number); }
   // Why no host can serve the job now; empty if one can.
   std::string WaitsFor(size_t number) const;
   double Now() const;  // seconds since the schedule began
@@ -107,6 +116,9 @@ class ScheduleDriver {
   absl::Status StartStages();
   absl::Status HandleEvents(double seconds);
 
+  // Lets whole jobs follow when their parts are over.
+  absl::Status FollowParts();
+  absl::Status FollowPartsOf(size_t whole);
   // Gives waiting jobs to the scheduler.
   absl::Status Admit();
   void Wait(size_t number);
@@ -118,6 +130,8 @@ class ScheduleDriver {
   // Takes back what waits for hosts and devices that are gone.
   void RefuseUngrantable();
 
+  // The host on which a part is best opened.
+  std::optional<int> LeastBusyHost(const JobManager& job) const;
   // The job's next needs, with those that say where it may be.
   NextStage Ask(JobManager& job);
   // Asks the scheduler, which knows the job, for the next stage.
@@ -159,7 +173,8 @@ class ScheduleDriver {
   std::map<int, size_t> devices_in_use_;  // jobs that hold devices elsewhere, by the device's number
   std::set<int> devices_gone_;            // that are removed once they are not in use
   std::map<size_t, JobManager> jobs_;
-  JobAdmission admission_;               // of jobs that the scheduler does not know
+  JobAdmission admission_;  // of jobs that the scheduler does not know
+  SplitJobs split_;
   std::map<int64_t, size_t> by_number_;  // jobs by the scheduler's number
   std::map<size_t, int64_t> numbers_;    // the scheduler's, by job
   std::map<int64_t, size_t> by_runner_;

@@ -59,6 +59,13 @@ absl::Status ScheduleDriver::RemoveHost(int host) {
   }
   scheduler_.RemoveHost(host, Now());
   hosts_.erase(host);
+  // Parts that were to be opened there find another one.
+  std::vector<size_t> waiting;
+  for (const auto& [number, scheduled] : numbers_) {
+    const JobManager& job = jobs_.at(number);
+    if (job.record().spec.part > 0 && job.runner() == 0 && !job.runs()) waiting.push_back(number);
+  }
+  for (const size_t number : waiting) RETURN_IF_ERROR(AskAgain(number, /*has_run=*/false));
   RefuseUngrantable();
   return absl::OkStatus();
 }
@@ -108,6 +115,29 @@ int64_t ScheduleDriver::MostOf(const JobGroup& group) const {
   return options_.jobs_at_once * std::max<int64_t>(hosts, 1);
 }
 
+// A part goes to the host that has the fewest jobs, so that parts that build do not wait for each other.
+// Nothing for other jobs, which share hosts as they come, and if there is no choice.
+std::optional<int> ScheduleDriver::LeastBusyHost(const JobManager& job) const {
+  if (job.record().spec.part == 0) return std::nullopt;
+  const JobGroup group = GroupOf(job);
+  std::map<int, int64_t> busy;
+  for (const auto& [number, host] : hosts_) {
+    const auto& slots = host.host.resources.slots;
+    if (std::ranges::all_of(group, [&](const std::string& slot) { return slots.contains(slot); }))
+      busy[number] = 0;
+  }
+  if (busy.size() < 2) return std::nullopt;
+  for (const auto& [runner, host] : host_of_runner_)
+    if (busy.contains(host)) ++busy[host];
+  // Those that are about to be opened there count too.
+  for (const auto& [scheduled, number] : by_number_) {
+    for (const ResourceNeed& need : scheduler_.stage(scheduled).needs)
+      for (auto& [host, count] : busy)
+        if (jobs_.at(number).runner() == 0 && need.key == RunnerSlot(host)) ++count;
+  }
+  return std::ranges::min_element(busy, {}, [](const auto& entry) { return entry.second; })->first;
+}
+
 NextStage ScheduleDriver::Ask(JobManager& job) {
   // The job's host, or the one that it will have if there is no other.
   const auto host = job.runner() != 0 ? hosts_.find(host_of_runner_.at(job.runner())) : hosts_.begin();
@@ -121,6 +151,7 @@ NextStage ScheduleDriver::Ask(JobManager& job) {
     needs.push_back({.key = RunnerSlot(host_of_runner_.at(job.runner()))});
   } else {
     for (const std::string& slot : GroupOf(job)) needs.push_back({.key = slot});
+    if (const auto least = LeastBusyHost(job)) needs.push_back({.key = RunnerSlot(*least)});
   }
   return next;
 }

@@ -66,8 +66,22 @@ constexpr const char* kDown2[] = {
 };
 constexpr const char* kUp3[] = {"ALTER TABLE jobs ADD COLUMN agreement TEXT NOT NULL DEFAULT ''"};
 constexpr const char* kDown3[] = {"ALTER TABLE jobs DROP COLUMN agreement"};
-constexpr SqlMigration kMigrations[] = {
-    {.up = kUp1, .down = kDown1}, {.up = kUp2, .down = kDown2}, {.up = kUp3, .down = kDown3}};
+constexpr const char* kUp4[] = {
+    "ALTER TABLE jobs ADD COLUMN parts INTEGER NOT NULL DEFAULT 1",
+    "ALTER TABLE jobs ADD COLUMN part INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE jobs ADD COLUMN whole INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX jobs_by_whole ON jobs (schedule, whole, number)",
+};
+constexpr const char* kDown4[] = {
+    "DROP INDEX jobs_by_whole",
+    "ALTER TABLE jobs DROP COLUMN parts",
+    "ALTER TABLE jobs DROP COLUMN part",
+    "ALTER TABLE jobs DROP COLUMN whole",
+};
+constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1},
+                                        {.up = kUp2, .down = kDown2},
+                                        {.up = kUp3, .down = kDown3},
+                                        {.up = kUp4, .down = kDown4}};
 
 std::string NewScheduleId() {
   std::random_device device;
@@ -165,11 +179,14 @@ absl::Status SqlJobStore::InsertJob(SqlSession& session, const std::string& sche
              "INSERT INTO jobs (schedule, number, id, kind, subject, owner, priority, deadline_seconds, "
              "settings, "
              "base, state, position, progress, result, error, measures_on, files, submission, submitted_ms, "
-             "ended_ms, agreement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, '', ?, ?, ?, ?, ?, ?)",
+             "ended_ms, agreement, parts, part, whole) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, "
+             "'', "
+             "?, ?, ?, ?, ?, ?, ?, ?, ?)",
              schedule, number, job.id, job.kind, kind == nullptr ? "" : kind->subject(job), job.owner,
              job.priority, job.deadline_seconds.value_or(0), job.settings.dump(), job.base,
              static_cast<int>(record.state), record.result, job.on, FilesText(record.files), submission,
-             now_ms, record.state == JobState::kUnfinished ? 0 : now_ms, job.agreement)
+             now_ms, record.state == JobState::kUnfinished ? 0 : now_ms, job.agreement, job.parts, job.part,
+             static_cast<int64_t>(record.whole))
       .status();
 }
 
@@ -251,8 +268,17 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::AddJobs(const std::stri
     ASSIGN_OR_RETURN(const int64_t last,
                      ReadInteger(session, "SELECT max(number) FROM jobs WHERE schedule = ?", schedule));
     auto number = static_cast<size_t>(last);
+    JobRecord whole;
     for (JobRecord job : jobs) {
-      job.spec.id += absl::StrCat("-", ++number);
+      ++number;
+      if (job.spec.part > 0) {
+        job.spec.id = absl::StrCat(whole.spec.id, kPartEnding, job.spec.part);
+        job.whole = whole.whole;
+      } else {
+        job.spec.id += absl::StrCat("-", number);
+        whole = job;
+        whole.whole = number;
+      }
       RETURN_IF_ERROR(InsertJob(session, schedule, number, submission, job));
     }
     return JobsOfSubmission(session, schedule, submission);
@@ -268,6 +294,9 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::Jobs(const std::string&
                    query.before.empty() ? "? = ''"
                                         : "number < (SELECT other.number FROM jobs AS other WHERE "
                                           "other.schedule = jobs.schedule AND other.id = ?)",
+                   query.parts_of                          ? absl::StrCat(" AND whole = ", *query.parts_of)
+                   : query.with_parts || !query.id.empty() ? ""
+                                                           : " AND whole = 0",
                    query.state ? absl::StrCat(" AND state = ", static_cast<int>(*query.state)) : "");
   return database_->Read([&](SqlSession& session) {
     return JobsWhere(session, where, query.most, schedule, query.id, query.owner, query.before);

@@ -45,6 +45,7 @@ struct JobRecord {
   std::string result;        // if it is done: Job::Result()
   std::string error;         // if it has failed: why
   std::string figures = {};  // Job::Figures() after the last stage of this process's time; not stored
+  size_t whole = 0;          // of a part: the number of the whole job in its schedule
   // On a server: what was submitted, and what its latest stage has left.
   std::vector<JobFile> files = {};
   int64_t submitted_ms = 0, ended_ms = 0;  // since 1970, UTC; 0: not known, or it has not ended

@@ -182,6 +182,44 @@ TEST_F(ServiceTest, NamesFilesAsTheServerKnowsThem) {
   EXPECT_EQ(detail.job().result(), R"({"count":1,"file":"out/count"})") << detail.job().error();
 }
 
+TEST_F(ServiceTest, PartsRunOnSeveralRunnersAndAreShownAsOneJob) {
+  const auto one = Runner("ann"), two = Runner("ann");
+  proto::SubmittedJob job = MockJob(R"({"name": "s", "seconds": 0.05})", 7);
+  job.set_parts(3);
+  const auto id = Submit("ann", job);
+  ASSERT_TRUE(id.ok()) << id.status();
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().state(), "done") << detail.job().error();
+  EXPECT_EQ(detail.job().parts(), 3);
+  std::map<int, int> stages;
+  std::set<std::string> runners;
+  for (const proto::StageOfJob& stage : detail.stages()) {
+    if (stage.name() == "s") ++stages[stage.part()];
+    runners.insert(stage.runner());
+  }
+  EXPECT_EQ(stages, (std::map<int, int>{{1, 2}, {2, 2}, {3, 3}}));
+  EXPECT_EQ(runners.size(), 2);
+  // Its parts are not listed.
+  grpc::ClientContext context;
+  proto::JobList list;
+  ASSERT_TRUE(Stub("ann").List(&context, {}, &list).ok());
+  EXPECT_EQ(list.jobs_size(), 1);
+}
+
+TEST_F(ServiceTest, OnlySomeKindsHavePartsAndAClassSaysHowMany) {
+  proto::SubmittedJob job = MockJob(R"({"name": "s"})");
+  job.set_parts(5);
+  EXPECT_THAT(Submit("ann", job).status().message(),
+              HasSubstr("a job of class \"standard\" has 1 to 4, and not 5"));
+  job.set_priority(1);
+  EXPECT_TRUE(Submit("ann", job).ok());
+  job.set_parts(-1);
+  EXPECT_THAT(Submit("ann", job).status().message(), HasSubstr("parts"));
+  job = CountJob(1);
+  job.set_parts(2);
+  EXPECT_THAT(Submit("ann", job).status().message(), HasSubstr("a program job cannot be split"));
+}
+
 TEST_F(ServiceTest, AJobWaitsForARunnerOfItsOwner) {
   const auto runner = Runner("bob");
   const auto id = Submit("ann", MockJob(R"({"name": "s"})"));

@@ -1,6 +1,7 @@
 #include "fleet/leases/fleet_leases.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace attune {
@@ -119,13 +120,22 @@ std::optional<std::string> FleetLeases::Choose(const DeviceRequest& request, con
   return *name;
 }
 
-LeaseToken FleetLeases::Give(const std::string& name, double now) {
+LeaseToken FleetLeases::Give(const std::string& name, const std::string& owner, double now) {
   const LeaseToken token = {.epoch = epoch_, .number = ++last_token_};
   Device& device = devices_.at(name);
   device.lease = token;
+  device.holder = owner;
   device.holder_seen = now;
   held_.emplace(token, name);
   return token;
+}
+
+std::map<std::string, FleetLeases::Asking> FleetLeases::AskingByOwner() const {
+  std::map<std::string, Asking> asking;
+  for (const auto& [place, request] : waiting_) asking[request.owner].places.push_back(place);
+  for (const auto& [token, name] : held_)
+    if (const auto owner = asking.find(devices_.at(name).holder); owner != asking.end()) ++owner->second.held;
+  return asking;
 }
 
 std::vector<DeviceGrant> FleetLeases::Grant(double now) {
@@ -133,20 +143,32 @@ std::vector<DeviceGrant> FleetLeases::Grant(double now) {
   // Every message of an agent comes here, and mostly nobody waits.
   if (now < grants_from_ || waiting_.empty()) return grants;
   FreeDevices free = FindFree(now);
-  for (auto request = waiting_.begin(); request != waiting_.end() && !free.empty();) {
+  if (free.empty()) return grants;
+  std::map<std::string, Asking> asking = AskingByOwner();
+  const auto turn = [](const auto& entry) {
+    const auto& [owner, own] = entry;
+    const Place& next = own.places[own.next];
+    const int rank = owner != kFleetItself ? 0 : next.priority < 0 ? 1 : -1;
+    return std::tuple(rank, own.held, -int64_t{next.priority}, next.number);
+  };
+  while (!asking.empty() && !free.empty()) {
+    const auto owner = std::ranges::min_element(asking, {}, turn);
+    Asking& own = owner->second;
+    const auto request = waiting_.find(own.places[own.next++]);
     const std::optional<std::string> name = Choose(request->second, free);
-    if (!name) {
-      ++request;
-      continue;
-    }
+    if (name) ++own.held;
+    if (own.next == own.places.size()) asking.erase(owner);
+    if (!name) continue;
     for (const std::string& key : devices_.at(*name).keys) {
       const auto entry = free.find(key);
       entry->second.erase(*name);
       if (entry->second.empty()) free.erase(entry);
     }
-    grants.push_back({.request = request->first.number, .device = *name, .token = Give(*name, now)});
+    grants.push_back({.request = request->first.number,
+                      .device = *name,
+                      .token = Give(*name, request->second.owner, now)});
     places_.erase(request->first.number);
-    request = waiting_.erase(request);
+    waiting_.erase(request);
   }
   return grants;
 }

@@ -34,7 +34,9 @@ inline constexpr char kFleetItself[] = "the fleet";
 struct DeviceRequest {
   std::string key = {};  // of any device that will do
   std::string owner = {};
-  int priority = 0;  // higher ones go first; among equals, whoever came first
+  // Of one owner's requests, higher ones go first; among equals, whoever came first. Owners do not compete by
+  // it. The fleet's own requests come before those of all owners, or after all if it is negative.
+  int priority = 0;
 };
 
 struct DeviceGrant {
@@ -91,7 +93,7 @@ class FleetLeases {
 
   // Ends the leases of which one side was silent for too long.
   std::vector<LostLease> EndSilent(double now);
-  // Gives free devices to requests.
+  // Gives free devices to requests: the next one always to the owner who has the fewest devices now.
   std::vector<DeviceGrant> Grant(double now);
 
   // Whether what comes from this device under this token may be believed.
@@ -106,6 +108,7 @@ class FleetLeases {
     double seen = 0;
     std::optional<std::string> drained;  // why
     std::optional<LeaseToken> lease;
+    std::string holder = {};  // the owner of the lease
     double holder_seen = 0;
   };
   // The names of free devices by each of their keys; no key is without any.
@@ -130,7 +133,14 @@ class FleetLeases {
   // The first free device that will do; nothing if there is none.
   std::optional<std::string> Choose(const DeviceRequest& request, const FreeDevices& free) const;
   // Gives the device a lease with a new token.
-  LeaseToken Give(const std::string& device, double now);
+  LeaseToken Give(const std::string& device, const std::string& owner, double now);
+  // Requests of one owner that may still be served, in their order.
+  struct Asking {
+    std::vector<Place> places = {};
+    size_t next = 0;
+    int64_t held = 0;  // devices
+  };
+  std::map<std::string, Asking> AskingByOwner() const;
 
   const int64_t epoch_;
   const double lease_seconds_, grants_from_;

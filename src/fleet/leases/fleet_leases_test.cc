@@ -30,6 +30,32 @@ TEST(FleetLeasesTest, HighestPriorityFirstThenFirstCome) {
   EXPECT_EQ(order, (std::vector{first, second, low}));
 }
 
+TEST(FleetLeasesTest, PriorityIsWithinAnOwnerAndOwnersShare) {
+  FleetLeases leases(1, kLease);
+  for (const char* device : {"a", "b", "c", "d"}) leases.Join(device, {"key"}, 0);
+  std::vector<int64_t> of_ann;
+  for (int i = 0; i < 5; ++i)
+    of_ann.push_back(leases.Ask({.key = "key", .owner = "ann", .priority = i == 4 ? 9 : 5}));
+  const int64_t bob = leases.Ask({.key = "key", .owner = "bob", .priority = -1});
+  const int64_t last = leases.Ask({.key = "key", .owner = kFleetItself, .priority = -9});
+  const std::vector<DeviceGrant> grants = leases.Grant(1);
+  std::vector<int64_t> order;
+  for (const DeviceGrant& grant : grants) order.push_back(grant.request);
+  // Hers of the highest priority, his first, and hers again.
+  EXPECT_EQ(order, (std::vector{of_ann[4], bob, of_ann[0], of_ann[1]}));
+  // He has one device less, and still goes first when one is free.
+  const int64_t again = leases.Ask({.key = "key", .owner = "bob", .priority = -1});
+  leases.Release(grants[2].token);
+  EXPECT_EQ(leases.Grant(1).at(0).request, again);
+  const int64_t urgent = leases.Ask({.key = "key", .owner = kFleetItself, .priority = 9});
+  leases.Release(grants[3].token);
+  EXPECT_EQ(leases.Grant(1).at(0).request, urgent);
+  leases.Withdraw(of_ann[2]);
+  leases.Withdraw(of_ann[3]);
+  leases.Release(grants[0].token);
+  EXPECT_EQ(leases.Grant(1).at(0).request, last);
+}
+
 TEST(FleetLeasesTest, AKeyMayMatchSeveralDevices) {
   FleetLeases leases(1, kLease);
   leases.Join("a", {"zen4", "any"}, 0);

@@ -231,9 +231,21 @@ absl::Status Dispatcher::Ask(int64_t number, Client& client, const proto::Ask& a
   RETURN_IF_ERROR(CheckServed(ask.key(), client.who.who.owner));
   client.key = ask.key();
   client.asked = clock_.Now();
-  client.request = leases_.Ask({.key = ask.key(), .owner = client.who.who.owner, .priority = ask.priority()});
+  const auto known = priorities_.find(client.who.who.id);
+  const int priority = known == priorities_.end() ? ask.priority() : known->second;
+  client.request = leases_.Ask({.key = ask.key(), .owner = client.who.who.owner, .priority = priority});
   client_of_request_[client.request] = number;
   return absl::OkStatus();
+}
+
+void Dispatcher::SetPriority(const std::string& member, int priority) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  priorities_[member] = priority;
+}
+
+void Dispatcher::ForgetPriority(const std::string& member) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  priorities_.erase(member);
 }
 
 bool Dispatcher::TakeBack(int64_t number, Client& client, const LeaseToken& token) {

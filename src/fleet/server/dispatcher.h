@@ -65,6 +65,11 @@ class Dispatcher {
   // The ids of all members that are connected.
   std::set<std::string> Connected() const;
 
+  // What this member asks for has this priority among his owner's requests, whatever he says himself; until
+  // ForgetPriority().
+  void SetPriority(const std::string& member, int priority);
+  void ForgetPriority(const std::string& member);
+
   // The owner of a lease that one of this agent's devices has; PermissionDenied if there is no such lease.
   absl::StatusOr<std::string> OwnerOfLease(const FleetIdentity& agent, const LeaseToken& token) const;
   // NotFound if no device has the key and none is promised, PermissionDenied if none of those takes this
@@ -148,6 +153,7 @@ class Dispatcher {
   std::map<std::string, int64_t> agent_of_device_;  // connections
   std::map<int64_t, int64_t> client_of_request_;    // connections
   PromisedKeys promised_;
+  std::map<std::string, int> priorities_;  // of members, by id
   std::map<LeaseToken, Lease> held_;
   DispatcherCounters counters_;
   double ticked_;  // when Tick() was last called

@@ -3,6 +3,7 @@
 // Problem: schedulers, runners and views must be tried out with hundreds of stages of known length, and after
 // kills at any moment. Idea: the list of stages is repeated; each stage sleeps. Its time is declared, or
 // drawn by quantiles from a seed and the stage's index, so that it is the same in whichever process it runs.
+// If it is split, each part has its share of the repetitions, and the whole job the end.
 #include <poll.h>
 
 #include <algorithm>
@@ -31,9 +32,26 @@ struct MockStage {
 };
 
 struct MockSettings {
-  std::vector<MockStage> stages;
+  std::vector<MockStage> begin, stages, end;  // `stages` are repeated, the others are not
   int64_t repeat = 1;
   uint64_t seed = 0;
+
+  int64_t num_stages() const { return std::ssize(begin) + repeat * std::ssize(stages) + std::ssize(end); }
+  const MockStage& At(int64_t index) const {
+    if (index < std::ssize(begin)) return begin[static_cast<size_t>(index)];
+    index -= std::ssize(begin);
+    if (index < repeat * std::ssize(stages)) return stages[static_cast<size_t>(index % std::ssize(stages))];
+    return end[static_cast<size_t>(index - repeat * std::ssize(stages))];
+  }
+  // The share of this part of the job, or of the whole job if that has parts.
+  void TakePart(int part, int parts) {
+    if (parts == 1) return;
+    const int64_t all = std::exchange(repeat, 0);
+    if (part > 0) {
+      repeat = all * part / parts - all * (part - 1) / parts;
+      end.clear();
+    }
+  }
 };
 
 constexpr double kMostSeconds = 1e7;
@@ -63,14 +81,19 @@ absl::StatusOr<MockSettings> ReadSettings(const JobSpec& spec) {
   reader.Read("repeat", settings.repeat, 1, kMostRounds);
   reader.Read("seed", seed, 0, INT64_MAX);
   settings.seed = static_cast<uint64_t>(seed);
-  for (const nlohmann::json& object : reader.ReadObjects("stages", /*needed=*/true)) {
-    absl::StatusOr<MockStage> stage = ReadStage(object);
-    if (stage.ok()) {
-      settings.stages.push_back(*std::move(stage));
-    } else {
-      reader.Fail("stages", stage.status().message());
+  const auto read = [&](const char* name, bool is_needed, std::vector<MockStage>& stages) {
+    for (const nlohmann::json& object : reader.ReadObjects(name, is_needed)) {
+      absl::StatusOr<MockStage> stage = ReadStage(object);
+      if (stage.ok()) {
+        stages.push_back(*std::move(stage));
+      } else {
+        reader.Fail(name, stage.status().message());
+      }
     }
-  }
+  };
+  read("begin", /*is_needed=*/false, settings.begin);
+  read("stages", /*is_needed=*/true, settings.stages);
+  read("end", /*is_needed=*/false, settings.end);
   if (settings.stages.empty()) reader.Fail("stages", "is empty");
   RETURN_IF_ERROR(reader.Finish());
   return settings;
@@ -95,8 +118,8 @@ class MockJob final : public Job {
   std::optional<JobStage> Next() const override {
     const std::lock_guard<std::mutex> lock(mutex_);
     const int64_t next = position_ + (runs_ ? 1 : 0);
-    if (next >= num_stages()) return std::nullopt;
-    return StageOf(At(next), device_);
+    if (next >= settings_.num_stages()) return std::nullopt;
+    return StageOf(settings_.At(next), device_);
   }
 
   absl::Status Run(const JobGrant&) override {
@@ -123,21 +146,19 @@ class MockJob final : public Job {
 
   double RemainingSeconds() const override {
     double seconds = 0;
-    for (int64_t i = position_; i < num_stages(); ++i) seconds += At(i).seconds.median;
+    for (int64_t i = position_; i < settings_.num_stages(); ++i) seconds += settings_.At(i).seconds.median;
     return seconds;
   }
 
-  std::string Progress() const override { return absl::StrCat(position_, " of ", num_stages(), " stages"); }
-  std::string Result() const override { return nlohmann::json({{"stages", num_stages()}}).dump(); }
+  std::string Progress() const override {
+    return absl::StrCat(position_, " of ", settings_.num_stages(), " stages");
+  }
+  std::string Result() const override { return nlohmann::json({{"stages", settings_.num_stages()}}).dump(); }
 
  private:
-  int64_t num_stages() const { return settings_.repeat * std::ssize(settings_.stages); }
-  const MockStage& At(int64_t index) const {
-    return settings_.stages[static_cast<size_t>(index % std::ssize(settings_.stages))];
-  }
   // Between the quantiles linearly, and not beyond them by more than the tenth that lies beyond.
   double Draw(int64_t index) const {
-    const auto [low, median, high] = At(index).seconds;
+    const auto [low, median, high] = settings_.At(index).seconds;
     const double u = Random(settings_.seed * 1'000'003 + static_cast<uint64_t>(index)).Uniform();
     constexpr double kHalf = 0.5, kStep = 0.4;
     const double slope = u < kHalf ? median - low : high - median;
@@ -165,6 +186,7 @@ absl::Status CheckMockJob(const JobSpec& spec) { return ReadSettings(spec).statu
 
 absl::StatusOr<std::unique_ptr<Job>> OpenMockJob(const JobSpec& spec, const JobPlace& place) {
   ASSIGN_OR_RETURN(MockSettings settings, ReadSettings(spec));
+  settings.TakePart(spec.part, spec.parts);
   return std::make_unique<MockJob>(std::move(settings), place);
 }
 
@@ -172,7 +194,8 @@ std::vector<JobStage> ForeseeMockJob(const JobSpec& spec, const JobPlace& place)
   std::vector<JobStage> stages;
   const absl::StatusOr<MockSettings> settings = ReadSettings(spec);
   if (!settings.ok()) return stages;
-  for (const MockStage& mock : settings->stages) stages.push_back(StageOf(mock, DeviceOf(place)));
+  for (const auto* list : {&settings->begin, &settings->stages, &settings->end})
+    for (const MockStage& mock : *list) stages.push_back(StageOf(mock, DeviceOf(place)));
   return stages;
 }
 

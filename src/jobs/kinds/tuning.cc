@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "jobs/kinds/kinds.h"
 #include "jobs/kinds/network_judge.h"
+#include "jobs/kinds/part_records.h"
 #include "jobs/settings.h"
 #include "tune/job/report.h"
 #include "tune/job/stage.h"
@@ -215,6 +216,16 @@ class NetworkTuningJob final : public Job {
   double ending_seconds_ = 0;
 };
 
+// A part searches, and leaves its records; the whole job begins with those.
+absl::Status TakePart(const JobSpec& spec, const JobPlace& place, TuningSettings& settings) {
+  settings.tune.tuning.part = {.count = spec.parts, .index = spec.part};
+  if (spec.part == 0) return TakeRecordsOfParts(place.folder, spec.parts, settings.tune.records);
+  settings.output = settings.report = settings.json = settings.tune.events = "";
+  settings.judge_seconds = 0;
+  settings.tune.records = (std::filesystem::path(place.folder) / kPartRecords).string();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckTuningJob(const JobSpec& spec) { return ReadSettings(spec).status(); }
@@ -227,6 +238,7 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   // A device elsewhere has nothing to do with this machine's records.
   if (place.service != nullptr && settings.tune.records.empty())
     settings.tune.records = (std::filesystem::path(place.folder) / "records.db").string();
+  if (spec.parts > 1) RETURN_IF_ERROR(TakePart(spec, place, settings));
   TuningOptions& tuning = settings.tune.tuning;
   tuning.builders = std::min(tuning.builders > 0 ? tuning.builders : place.processors, place.processors);
   ModelOptions options;

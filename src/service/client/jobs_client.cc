@@ -183,9 +183,12 @@ absl::Status JobsClient::ReadFile(const std::string& job, const proto::JobFile& 
   return download.Finish();
 }
 
-absl::Status JobsClient::WriteFile(const std::string& job, const proto::JobFile& file,
-                                   const std::string& path, const WorkControl& control) {
+absl::StatusOr<SentFile> JobsClient::WriteFile(const std::string& job, const proto::JobFile& file,
+                                               const std::string& path, const SentFile& before,
+                                               const WorkControl& control) {
   ASSIGN_OR_RETURN(const InputFile input, OpenInputFile(path));
+  ASSIGN_OR_RETURN(SentFile now, SentFileOf(input, file.digest()));
+  const std::vector<FileRun> runs = RunsOf(before, now, input.bytes, kBlobPieceBytes);
   grpc::ClientContext context;
   proto::FileWritten written;
   const auto pieces = stub()->WriteFile(&context, &written);
@@ -193,11 +196,27 @@ absl::Status JobsClient::WriteFile(const std::string& job, const proto::JobFile&
   piece.set_job(job);
   piece.set_name(file.name());
   piece.set_digest(file.digest());
-  const auto follow = [&](int64_t bytes) {
-    return control.Continue("sending MiB", bytes / kMiB, input.bytes / kMiB + 1);
-  };
-  return SendPieces<proto::FilePiece>(input, /*offset=*/0, std::move(piece), follow, context, *pieces,
-                                      fleet_.connection().credentials());
+  piece.set_base(before.digest);
+  absl::Status status;
+  for (size_t i = 0; i < runs.size() && status.ok(); ++i) {
+    const auto& [offset, bytes, is_same] = runs[i];
+    piece.set_offset(offset);
+    piece.set_same_bytes(is_same ? bytes : 0);
+    piece.mutable_bytes()->resize(is_same ? 0 : static_cast<size_t>(bytes));
+    if (!is_same) status = ReadRange(input, offset, bytes, piece.mutable_bytes()->data());
+    if (status.ok())
+      status = control.Continue("sending MiB", (offset + bytes) / kMiB, input.bytes / kMiB + 1);
+    piece.set_is_last(i + 1 == runs.size());
+    if (!status.ok() || !pieces->Write(piece)) break;
+  }
+  if (!status.ok()) context.TryCancel();
+  pieces->WritesDone();
+  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.connection().credentials());
+  RETURN_IF_ERROR(status);
+  // The server does not have what was there before, for whatever reason.
+  if (absl::IsNotFound(ended) && !before.digest.empty()) return WriteFile(job, file, path, {}, control);
+  RETURN_IF_ERROR(ended);
+  return now;
 }
 
 }  // namespace attune

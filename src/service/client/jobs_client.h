@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
+#include "service/client/sent_file.h"
 #include "service/client/submission.h"
 #include "service/wire/jobs.grpc.pb.h"
 
@@ -39,9 +40,11 @@ class JobsClient {
   // path stays as it is. Goes on where the connection broke. DataLoss if the content is another one.
   absl::Status ReadFile(const std::string& job, const jobs_service_proto::JobFile& file,
                         const std::string& path, const WorkControl& control = {});
-  // From the runner that has the job: sends one of its files.
-  absl::Status WriteFile(const std::string& job, const jobs_service_proto::JobFile& file,
-                         const std::string& path, const WorkControl& control = {});
+  // From the runner that has the job: sends one of its files, as far as it differs from what the server has
+  // had of it before. Returns what it has now.
+  absl::StatusOr<SentFile> WriteFile(const std::string& job, const jobs_service_proto::JobFile& file,
+                                     const std::string& path, const SentFile& before,
+                                     const WorkControl& control = {});
 
   // For other calls, on the connection of this client.
   std::unique_ptr<jobs_service_proto::Jobs::Stub> stub();

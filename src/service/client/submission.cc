@@ -100,6 +100,7 @@ class JobMaker {
     job_.set_priority(spec_.priority);
     job_.set_deadline_seconds(spec_.deadline_seconds.value_or(0));
     job_.set_on(spec_.on);
+    job_.set_parts(spec_.parts);
     return std::move(job_);
   }
 

@@ -67,6 +67,7 @@ JsonSchema JobProperties() {
           {"kind", KindSchema()},
           {"state", {{"type", "string"}, {"enum", {"waiting", "running", "done", "failed", "cancelled"}}}},
           {"priority", IntegerSchema()},
+          {"parts", IntegerSchema()},
           {"on", TextSchema()},
           {"stage", TextSchema()},
           {"waits_for", TextSchema()},
@@ -90,6 +91,7 @@ JsonSchema StageSchema() {
                        {"outcome", {{"type", "string"}, {"enum", {"done", "failed", "lost"}}}},
                        {"runner", TextSchema()},
                        {"reason", TextSchema()},
+                       {"part", IntegerSchema()},
                        {"waited_seconds", NumberSchema()},
                        {"seconds", NumberSchema()},
                        {"ended", TimeSchema()}});
@@ -106,20 +108,18 @@ JsonSchema NewJobSchema() {
        {"inputs", {{"type", "array"}, {"items", input}, {"maxItems", kMostUploads}}},
        {"on", TextSchema()},
        {"priority", {{"type", "integer"}, {"minimum", -kMostPriority}, {"maximum", kMostPriority}}},
+       {"parts", {{"type", "integer"}, {"minimum", 1}, {"maximum", AllPriorityClasses().back().most_parts}}},
        {"deadline_seconds", {{"type", "number"}, {"minimum", 0}, {"maximum", 1e9}}},
        {"agreement", SchemaNamed("Agreement")},
        {"shares_result", {{"type", "boolean"}}}},
-      {"settings", "inputs", "on", "priority", "deadline_seconds", "agreement", "shares_result"});
+      {"settings", "inputs", "on", "priority", "parts", "deadline_seconds", "agreement", "shares_result"});
 }
 
 JsonSchema ToJson(const proto::StageOfJob& stage) {
-  return {{"name", stage.name()},
-          {"outcome", stage.outcome()},
-          {"runner", stage.runner()},
-          {"reason", stage.reason()},
-          {"waited_seconds", stage.waited_seconds()},
-          {"seconds", stage.seconds()},
-          {"ended", TimeText(stage.end_ms())}};
+  return {{"name", stage.name()},       {"outcome", stage.outcome()},
+          {"runner", stage.runner()},   {"reason", stage.reason()},
+          {"part", stage.part()},       {"waited_seconds", stage.waited_seconds()},
+          {"seconds", stage.seconds()}, {"ended", TimeText(stage.end_ms())}};
 }
 
 // A text that a job has told; null if it is empty.
@@ -165,6 +165,7 @@ JsonSchema ToJson(const proto::Job& job) {
                      {"kind", job.kind()},
                      {"state", job.state()},
                      {"priority", job.priority()},
+                     {"parts", job.parts()},
                      {"on", job.on()},
                      {"stage", job.stage()},
                      {"waits_for", job.waits_for()},
@@ -200,6 +201,7 @@ absl::StatusOr<proto::SubmittedJob> SubmittedJobOf(const nlohmann::json& body, c
   job.set_kind(body["kind"].get<std::string>());
   job.set_on(body.value("on", ""));
   job.set_priority(body.value("priority", 0));
+  job.set_parts(body.value("parts", 1));
   job.set_deadline_seconds(body.value("deadline_seconds", 0.0));
   const nlohmann::json inputs = body.value("inputs", nlohmann::json::array());
   for (size_t i = 0; i < inputs.size(); ++i) {

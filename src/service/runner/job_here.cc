@@ -91,6 +91,9 @@ absl::StatusOr<std::vector<JobFile>> JobHere::Fetch() {
     const fs::path path = fs::path(folder_) / file.name;
     RETURN_IF_ERROR(MakeFoldersOf(path));
     RETURN_IF_ERROR(client_->ReadFile(id_, ToWire(file), path.string(), {.cancellation = &cancellation_}));
+    if (file.name.starts_with(kInputsFolder)) continue;  // it never changes
+    ASSIGN_OR_RETURN(const InputFile here, OpenInputFile(path.string()));
+    ASSIGN_OR_RETURN(content_[file.name], SentFileOf(here, file.digest));
   }
   return files_;
 }
@@ -100,7 +103,9 @@ absl::StatusOr<std::vector<JobFile>> JobHere::Send() {
   for (const JobFile& file : files) {
     if (sent_.contains(file.digest)) continue;
     const std::string path = (fs::path(folder_) / file.name).string();
-    RETURN_IF_ERROR(client_->WriteFile(id_, ToWire(file), path, {.cancellation = &cancellation_}));
+    SentFile& content = content_[file.name];
+    ASSIGN_OR_RETURN(content,
+                     client_->WriteFile(id_, ToWire(file), path, content, {.cancellation = &cancellation_}));
   }
   // The server forgets what is no file of the job any more.
   sent_.clear();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "base/cancel.h"
 #include "jobs/runner_messages.h"
 #include "service/client/jobs_client.h"
+#include "service/client/sent_file.h"
 #include "service/runner/kept_files.h"
 
 namespace attune {
@@ -66,7 +68,8 @@ class JobHere {
   const std::shared_ptr<JobsClient> client_;
   const std::function<void(FilesEvent)> done_;
   KeptFiles kept_;
-  std::set<std::string> sent_;  // the digests that the server has
+  std::set<std::string> sent_;               // the digests that the server has
+  std::map<std::string, SentFile> content_;  // what it has of each file, by name
 
   Cancellation cancellation_;
   std::mutex mutex_;

@@ -23,6 +23,20 @@ std::string KeyOf(const std::string& owner, const proto::Submission& submission)
   return Sha256Hex(absl::StrCat(owner, "\n", submission.key()));
 }
 
+// The jobs, each followed by its parts, which are jobs of their own with files of their own.
+std::vector<JobRecord> WithParts(const std::vector<JobRecord>& jobs) {
+  std::vector<JobRecord> all;
+  for (const JobRecord& job : jobs) {
+    all.push_back(job);
+    for (int part = 1; job.spec.parts > 1 && part <= job.spec.parts; ++part) {
+      JobRecord& added = all.emplace_back(job);
+      added.spec.part = part;
+      absl::StrAppend(&added.spec.base, kPartEnding, part);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<JobRecord>> JobDesk::Checked(const std::string& owner, const std::string& key,
@@ -46,7 +60,8 @@ absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner
                                                         const proto::Submission& submission,
                                                         BlobStore& sent) {
   const std::string key = KeyOf(owner, submission);
-  ASSIGN_OR_RETURN(const std::vector<JobRecord> jobs, Checked(owner, key, submission));
+  ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, Checked(owner, key, submission));
+  jobs = WithParts(jobs);
   // One at a time, since the same may come again while the first is still being taken.
   const std::lock_guard<std::mutex> lock(submit_mutex_);
   const absl::Status kept = KeepAll(owner, jobs, sent);
@@ -65,6 +80,7 @@ absl::StatusOr<std::vector<proto::Job>> JobDesk::SubmitKnown(const std::string& 
   ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, Checked(owner, key, submission));
   JobRecord& job = jobs.front();
   job.state = JobState::kDone;
+  job.spec.parts = 1;
   job.result = known.result;
   job.files = {known.file};
   RETURN_IF_ERROR(schedule_.files().Share(known.files_owner, job.spec.base, known.file.digest));

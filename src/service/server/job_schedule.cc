@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/log.h"
 #include "base/private_file.h"
 #include "base/status.h"
@@ -13,6 +14,7 @@
 #include "fleet/blobs/sql_blob_store.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
+#include "jobs/kind.h"
 #include "jobs/schedule_summary.h"
 #include "jobs/sql_job_store.h"
 #include "service/job_files.h"
@@ -41,7 +43,7 @@ std::string_view StateOf(const JobRecord& job, const JobManager* live) {
   return live != nullptr && live->runs() ? "running" : "waiting";
 }
 
-proto::StageOfJob ToWire(const StageRecord& stage) {
+proto::StageOfJob ToWire(const StageRecord& stage, int part) {
   proto::StageOfJob wire;
   wire.set_name(stage.stage.name);
   wire.set_outcome(std::string(Name(stage.outcome)));
@@ -50,6 +52,7 @@ proto::StageOfJob ToWire(const StageRecord& stage) {
   wire.set_waited_seconds(stage.start - stage.asked);
   wire.set_seconds(stage.end - stage.start);
   wire.set_end_ms(stage.end_ms);
+  wire.set_part(part);
   return wire;
 }
 
@@ -99,13 +102,56 @@ struct JobSchedule::Serving {
     wire.set_submitted_ms(job.submitted_ms);
     wire.set_ended_ms(job.ended_ms);
     wire.set_agreement(job.spec.agreement);
+    wire.set_parts(job.spec.parts);
     if (live == nullptr || live->is_over()) return wire;
+    if (const auto parts = driver->UnfinishedPartsOf(number); !parts.empty()) {
+      DescribeParts(parts, job.spec.parts, wire);
+      return wire;
+    }
     wire.set_stage(live->stage().name);
     wire.set_waits_for(driver->WaitsFor(number));
     wire.set_runner(live->place());
     wire.set_remaining_seconds(live->remaining());
     wire.set_figures(live->record().figures);
     return wire;
+  }
+
+  // A whole job whose parts have not all ended: what they do.
+  void DescribeParts(const std::vector<size_t>& unfinished, int parts, proto::Job& wire) const {
+    std::set<std::string> stages, runners;
+    std::vector<std::string> progress = {
+        absl::StrCat(parts - std::ssize(unfinished), " of ", parts, " parts have ended")};
+    double remaining = 0;
+    for (const size_t number : unfinished) {
+      const JobManager& part = driver->jobs().at(number);
+      if (part.runs()) wire.set_state("running");
+      if (!part.stage().name.empty()) stages.insert(part.stage().name);
+      if (!part.place().empty()) runners.insert(part.place());
+      if (const std::string why = driver->WaitsFor(number); !why.empty()) wire.set_waits_for(why);
+      remaining = std::max(remaining, part.remaining());
+      if (!part.record().progress.empty()) progress.push_back(part.record().progress);
+    }
+    wire.set_stage(absl::StrJoin(stages, ", "));
+    wire.set_runner(absl::StrJoin(runners, ", "));
+    wire.set_progress(absl::StrJoin(progress, "; "));
+    wire.set_remaining_seconds(remaining);
+  }
+
+  // The job's latest stages, and those of its parts, in the order of their ends.
+  absl::StatusOr<std::multimap<int64_t, proto::StageOfJob>> StagesOf(size_t number,
+                                                                     const JobRecord& job) const {
+    std::map<size_t, int> jobs = {{number, job.spec.part}};
+    if (job.spec.parts > 1 && job.spec.part == 0) {
+      ASSIGN_OR_RETURN(const auto parts, store->Jobs(schedule, {.parts_of = number}));
+      for (const auto& [part, record] : parts) jobs[part] = record.spec.part;
+    }
+    std::multimap<int64_t, proto::StageOfJob> all;
+    for (const auto& [one, part] : jobs) {
+      ASSIGN_OR_RETURN(const auto stages, store->Stages(schedule, one, kMostStages));
+      for (const StageRecord& stage : stages) all.emplace(stage.end_ms, ToWire(stage, part));
+    }
+    while (std::ssize(all) > kMostStages) all.erase(all.begin());
+    return all;
   }
 
   // The one job that the query finds.
@@ -170,22 +216,26 @@ absl::Status JobSchedule::Serve() {
   ASSIGN_OR_RETURN(serving.store, SqlJobStore::Open(parts_.location));
   ASSIGN_OR_RETURN(ScheduleRecord record, serving.store->ResumeOrBeginEndless(kScheduleKey));
   serving.schedule = record.id;
-  ScheduleDriverOptions driving = {.strategy = options_.strategy,
-                                   .jobs_at_once = options_.jobs_at_once,
-                                   .is_endless = true,
-                                   .slots_of = SlotsOf,
-                                   .on_stored = [this](const JobRecord& job, const StageRecord& stage,
-                                                       const std::vector<JobFile>& before) {
-                                     ForgetFiles(job, before);
-                                     if (options_.on_device_used && UsesDevice(stage))
-                                       options_.on_device_used(job.spec.owner, stage.end - stage.start);
-                                     const std::lock_guard<std::mutex> lock(mutex_);
-                                     ++counts_.stages;
-                                     if (job.state == JobState::kDone && on_done_) on_done_(job.spec.id);
-                                   }};
+  ScheduleDriverOptions driving = {
+      .strategy = options_.strategy,
+      .jobs_at_once = options_.jobs_at_once,
+      .is_endless = true,
+      .slots_of = SlotsOf,
+      .gather = [this](const JobRecord& whole,
+                       const std::map<size_t, JobRecord>& parts) { return Gather(whole, parts); },
+      .on_stored =
+          [this](const JobRecord& job, const StageRecord& stage, const std::vector<JobFile>& before) {
+            ForgetFiles(job, before);
+            if (options_.on_device_used && UsesDevice(stage))
+              options_.on_device_used(job.spec.owner, stage.end - stage.start);
+            const std::lock_guard<std::mutex> lock(mutex_);
+            ++counts_.stages;
+            if (job.state == JobState::kDone && job.spec.part == 0 && on_done_) on_done_(job.spec.id);
+          }};
   serving.driver =
       std::make_unique<ScheduleDriver>(std::move(record), std::move(driving), *serving.store, hub_);
-  ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.state = JobState::kUnfinished}));
+  ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.state = JobState::kUnfinished,
+                                                                           .with_parts = true}));
   for (auto& [number, job] : unfinished) serving.driver->Add(number, std::move(job));
   RETURN_IF_ERROR(RevokeAll());
   UpdateDevices(serving);
@@ -306,7 +356,24 @@ void JobSchedule::ForgetFiles(const JobRecord& job, const std::vector<JobFile>& 
   }
 }
 
+absl::StatusOr<std::vector<JobFile>> JobSchedule::Gather(const JobRecord& whole,
+                                                         const std::map<size_t, JobRecord>& parts) {
+  std::vector<JobFile> files = whole.files;
+  std::erase_if(files, [](const JobFile& file) { return !file.name.starts_with(kInputsFolder); });
+  for (const auto& [number, part] : parts) {
+    for (JobFile file : part.files) {
+      if (file.name.starts_with(kInputsFolder)) continue;
+      RETURN_IF_ERROR(files_->Share(part.spec.base, whole.spec.base, file.digest));
+      file.name.insert(0, PartFolder(part.spec.part));
+      files.push_back(std::move(file));
+    }
+  }
+  RETURN_IF_ERROR(CheckJobFiles(files));
+  return files;
+}
+
 absl::Status JobSchedule::Revoke(const std::string& identity) {
+  parts_.dispatcher.ForgetPriority(identity);
   return parts_.store.RevokeIdentity(
       identity, {.reason = "its job is elsewhere or over", .time_ms = SystemClock().WallMillis()});
 }
@@ -349,6 +416,7 @@ absl::StatusOr<JobSupplies> JobSchedule::Supply(const std::string& job) {
                        {.role = FleetRole::kClient, .owner = record.spec.owner, .id = kJobIdentity}));
   ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
   identities_[job] = facts.who.id;
+  parts_.dispatcher.SetPriority(facts.who.id, record.spec.priority);
   supplies.credentials = FormatCredentials(credentials);
   return supplies;
 }
@@ -368,8 +436,10 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::Submit(const std::string& s
       // One that comes twice is known.
       if (job.state == JobState::kUnfinished && !serving.driver->jobs().contains(number))
         serving.driver->Add(number, job);
-      described.push_back(serving.Describe(number, job));
     }
+    // With all its parts.
+    for (const auto& [number, job] : *added)
+      if (job.spec.part == 0) described.push_back(serving.Describe(number, job));
     return described;
   });
 }
@@ -393,10 +463,10 @@ absl::StatusOr<proto::JobDetail> JobSchedule::Show(const JobQuery& query) {
   return Ask<proto::JobDetail>([&](Serving& serving) -> absl::StatusOr<proto::JobDetail> {
     ASSIGN_OR_RETURN(const auto found, serving.Find(query));
     const auto& [number, job] = found;
-    ASSIGN_OR_RETURN(const auto stages, serving.store->Stages(serving.schedule, number, kMostStages));
+    ASSIGN_OR_RETURN(auto stages, serving.StagesOf(number, job));
     proto::JobDetail detail;
     *detail.mutable_job() = serving.Describe(number, job);
-    for (const StageRecord& stage : stages) *detail.add_stages() = ToWire(stage);
+    for (auto& [end_ms, stage] : stages) *detail.add_stages() = std::move(stage);
     *detail.mutable_files() = attune::ToWire(job.files);
     return detail;
   });
@@ -429,7 +499,7 @@ absl::StatusOr<int64_t> JobSchedule::Unfinished(const std::string& owner) {
 }
 
 absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
-  JobQuery query = {.owner = owner, .most = kJobsAtOnce};
+  JobQuery query = {.owner = owner, .with_parts = true, .most = kJobsAtOnce};
   int64_t bytes = 0;
   for (bool is_last = false; !is_last;) {
     RETURN_IF_ERROR(Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
@@ -446,15 +516,17 @@ absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
 
 absl::StatusOr<bool> JobSchedule::RemoveJobs(const std::string& owner) {
   return Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
-    const JobQuery going = {.owner = owner, .state = JobState::kUnfinished, .most = kJobsAtOnce};
+    const JobQuery going = {
+        .owner = owner, .state = JobState::kUnfinished, .with_parts = true, .most = kJobsAtOnce};
     ASSIGN_OR_RETURN(const auto unfinished, serving.store->Jobs(serving.schedule, going));
     for (const auto& [number, job] : unfinished) {
       serving.broken = serving.driver->Cancel(number);
       RETURN_IF_ERROR(serving.broken);
     }
     if (!unfinished.empty()) return false;
-    ASSIGN_OR_RETURN(const auto over,
-                     serving.store->Jobs(serving.schedule, {.owner = owner, .most = kJobsAtOnce}));
+    ASSIGN_OR_RETURN(
+        const auto over,
+        serving.store->Jobs(serving.schedule, {.owner = owner, .with_parts = true, .most = kJobsAtOnce}));
     std::vector<size_t> numbers;
     for (const auto& [number, job] : over) {
       for (const JobFile& file : job.files) RETURN_IF_ERROR(files_->Forget(job.spec.base, file.digest));

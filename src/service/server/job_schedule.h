@@ -106,6 +106,9 @@ class JobSchedule {
   void UpdateDevices(Serving& serving);
   // Forgets files that a stage has replaced.
   void ForgetFiles(const JobRecord& job, const std::vector<JobFile>& before);
+  // A whole job's own inputs, and what its parts have left, each in a folder of its own.
+  absl::StatusOr<std::vector<JobFile>> Gather(const JobRecord& whole,
+                                              const std::map<size_t, JobRecord>& parts);
   absl::StatusOr<JobSupplies> Supply(const std::string& job);
   // The credentials of jobs that are over are worth nothing any more; those of an earlier server neither.
   absl::Status RevokeOld(const Serving& serving);

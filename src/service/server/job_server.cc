@@ -12,6 +12,7 @@
 #include "fleet/server/caller.h"
 #include "fleet/server/server_stream.h"
 #include "fleet/wire/rpc_status.h"
+#include "service/server/job_file_pieces.h"
 #include "service/wire/jobs.grpc.pb.h"
 
 namespace attune {
@@ -134,11 +135,8 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
     if (!pieces.Read(&first)) return absl::OkStatus();
     const auto supplies = schedule_->hub().SuppliesOf(who.id, first.job());
     if (supplies == nullptr) return NotItsJob();
-    const std::string& owner = supplies->files_owner;
-    BlobStore& files = schedule_->files();
-    // A runner sends a file from its begin, whatever one before it has sent.
-    if (!files.Has(owner, first.digest())) RETURN_IF_ERROR(files.Forget(owner, first.digest()));
-    return TakePieces(files, owner, std::move(first), pieces);
+    return TakeJobFile(schedule_->files(), supplies->files_owner, std::move(first),
+                       [&](proto::FilePiece& piece) { return pieces.Read(&piece); });
   }
 
   const FleetServerParts parts_;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "jobs/kind.h"
 #include "jobs/schedule_json.h"
+#include "sched/priority_class.h"
 #include "service/job_files.h"
 
 namespace attune {
@@ -72,6 +73,19 @@ absl::Status CheckDevice(const JobRecord& job, const JobKind& kind) {
   return absl::OkStatus();
 }
 
+// More parts may have more devices at a time, so that the class says how many there may be.
+absl::Status TakeParts(const jobs_service_proto::SubmittedJob& submitted, JobSpec& job) {
+  const JobKind* kind = FindJobKind(job.kind);
+  const PriorityClass& its_class = ClassOfPriority(job.priority);
+  job.parts = std::max(submitted.parts(), 1);
+  if (submitted.parts() < 0 || job.parts > its_class.most_parts)
+    return InvalidInput("parts: a job of class \"", its_class.name, "\" has 1 to ", its_class.most_parts,
+                        ", and not ", submitted.parts());
+  if (job.parts > 1 && kind != nullptr && !kind->can_be_split)
+    return InvalidInput("parts: a ", kind->name, " job cannot be split");
+  return absl::OkStatus();
+}
+
 absl::Status CheckJob(const JobRecord& job) {
   const JobKind& kind = *FindJobKind(job.spec.kind);
   RETURN_IF_ERROR(CheckJobFiles(job.files));
@@ -100,6 +114,7 @@ absl::StatusOr<JobRecord> CheckSubmittedJob(const jobs_service_proto::SubmittedJ
   if (!is_name) return InvalidInput(name, ": its name is not one line of at most ", kMostNameBytes, " bytes");
   if (submitted.priority() > kMostPriority || submitted.priority() < -kMostPriority)
     return InvalidInput(name, ": its priority is beyond ", kMostPriority);
+  RETURN_IF_ERROR(Annotate(TakeParts(submitted, job.spec), name));
   const double deadline = submitted.deadline_seconds();
   if (!(deadline >= 0 && deadline <= kMostSeconds)) return InvalidInput(name, ": its deadline is no time");
   if (deadline > 0) job.spec.deadline_seconds = deadline;

@@ -404,6 +404,7 @@ export interface components {
             /** @enum {string} */
             state: "waiting" | "running" | "done" | "failed" | "cancelled";
             priority: number;
+            parts: number;
             on: string;
             stage: string;
             waits_for: string;
@@ -426,6 +427,7 @@ export interface components {
             /** @enum {string} */
             state: "waiting" | "running" | "done" | "failed" | "cancelled";
             priority: number;
+            parts: number;
             on: string;
             stage: string;
             waits_for: string;
@@ -444,6 +446,7 @@ export interface components {
                 outcome: "done" | "failed" | "lost";
                 runner: string;
                 reason: string;
+                part: number;
                 waited_seconds: number;
                 seconds: number;
                 /** Format: date-time */
@@ -469,6 +472,7 @@ export interface components {
             }[];
             on?: string;
             priority?: number;
+            parts?: number;
             deadline_seconds?: number;
             agreement?: components["schemas"]["Agreement"];
             shares_result?: boolean;
