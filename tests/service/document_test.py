@@ -27,7 +27,7 @@ CHECKS = os.environ.get("ATTUNE_SCHEMATHESIS_CHECKS", "not_a_server_error")
 DAMAGED_MODELS = int(os.environ.get("ATTUNE_DAMAGED_MODELS", "60"))
 STREAMS = ("text/event-stream",)
 # What an administrator may do to another tenant's things, and things that are no tenant's own.
-FOR_ALL_TENANTS = ("revokeToken",)
+FOR_ALL_TENANTS = ("revokeToken", "createTenant", "getTenant", "setQuota", "deleteTenant", "getArchive")
 SHARED = ("devices",)
 
 

@@ -58,6 +58,7 @@ class RestServer final : public FleetExtension {
                                                .uploads = uploads_,
                                                .service = *stores_.service,
                                                .people = *stores_.people,
+                                               .known = agreements_.known(),
                                                .audit = *stores_.audit})),
         gate_(callers_, audit_, tenants_, options.requests),
         api_(MakeRestApi({.store = *stores_.service,

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "service/agreement/known_answers.h"
 #include "service/models/models.h"
 #include "service/rest/audit/audit_store.h"
 #include "service/rest/service_store.h"
@@ -20,6 +21,7 @@ struct HoldingParts {
   Uploads& uploads;
   ServiceStore& service;
   SqlPeopleStore& people;
+  KnownAnswers& known;
   AuditStore& audit;
 };
 

@@ -1,0 +1,185 @@
+"""People log in at a real OpenID Connect provider: in a browser, and from a terminal.
+
+oidc_test.py NODE    NODE: the program; the provider's packages are those of tools/setup.sh tests
+"""
+import base64
+import http.client
+import http.cookies
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+
+from fleet_members import Fleet
+from program import PROGRAM
+
+NODE = sys.argv[1]
+PROVIDER = pathlib.Path(__file__).parent / "oidc/provider.mjs"
+WAIT_S = 60  # at most
+
+
+def free_port():
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Provider:
+    """The provider with one key; a new one at the same port has other keys."""
+
+    def __init__(self, port, callback, key):
+        self.url = f"http://127.0.0.1:{port}"
+        self._process = subprocess.Popen([NODE, PROVIDER, str(port), callback, key],
+                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert self._process.stdout.readline() == "ready\n", "the provider does not start"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+class Browser:
+    """Follows redirects and forms, and keeps cookies, by host and port."""
+
+    def __init__(self):
+        self._cookies = {}
+
+    def ask(self, url, form=None, headers=None):
+        """The status, the headers, the text of an answer and the URL that it came from."""
+        for _ in range(20):
+            parts = urllib.parse.urlsplit(url)
+            kept = self._cookies.setdefault(parts.netloc, {})
+            sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in kept.items()), **(headers or {})}
+            body = None
+            if form is not None:
+                body, sent["Content-Type"] = urllib.parse.urlencode(form), "application/x-www-form-urlencoded"
+            connection = http.client.HTTPConnection(parts.netloc, timeout=WAIT_S)
+            target = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
+            connection.request("GET" if form is None else "POST", target, body, sent)
+            response = connection.getresponse()
+            text = response.read().decode()
+            connection.close()
+            for line in response.headers.get_all("Set-Cookie") or []:
+                for name, cookie in http.cookies.SimpleCookie(line).items():
+                    kept[name] = cookie.value
+            if response.status not in (302, 303):
+                return response.status, response.headers, text, url
+            url, form = urllib.parse.urljoin(url, response.headers["Location"]), None
+        raise AssertionError(f"{url}: too many redirects")
+
+    def submit(self, answer, **more):
+        """Submits the form of a page."""
+        _, _, text, url = answer
+        fields = dict(re.findall(r'<input[^>]*name="([^"]+)"[^>]*value="([^"]*)"', text))
+        action = re.search(r'<form[^>]*action="([^"]+)"', text)
+        return self.ask(urllib.parse.urljoin(url, action[1]), {**fields, **more})
+
+
+class OidcTest(unittest.TestCase):
+    """One server for all tests; each has a provider."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.folder, cls.port = folder, free_port()
+        cls.server = f"http://127.0.0.1:{free_port()}"
+        secret, issuers = folder / "secret", folder / "issuers.json"
+        secret.write_text("of the page\n")
+        secret.chmod(0o600)
+        issuers.write_text(json.dumps({"url": cls.server, "issuers": [
+            {"name": "local", "issuer": f"http://127.0.0.1:{cls.port}", "client_id": "page",
+             "client_secret_file": "secret", "cli_client_id": "cli", "scope": "openid profile offline_access",
+             "tenant": {"claim": "tenant"}, "role": {"claim": "roles", "values": {"tuner": "member"}}}]}))
+        cls.enterClassContext(Fleet(folder / "fleet", PROGRAM, 2,
+                                    ["--http", cls.server.removeprefix("http://"), "--oidc", issuers]))
+
+    def provider(self, key):
+        """A provider that runs as long as the test, or until it is ended."""
+        return Provider(self.port, f"{self.server}/v1/login/callback", key)
+
+    def log_in(self, browser):
+        """Logs in by code, and returns the session."""
+        def begin():
+            status, _, _, url = browser.ask(f"{self.server}/v1/login?issuer=local")
+            return status != 503, url
+        # The server asks for the provider's keys again after some seconds.
+        end = time.monotonic() + WAIT_S
+        while not (began := begin())[0] and time.monotonic() < end:
+            time.sleep(0.5)
+        self.assertEqual(began[1], f"{self.server}/", "the browser should be at the page again")
+        return json.loads(browser.ask(f"{self.server}/v1/session")[2])
+
+    def me(self, token):
+        """The status of GET /v1/me, and its body."""
+        status, _, text, _ = Browser().ask(f"{self.server}/v1/me", headers={"Authorization": f"Bearer {token}"})
+        return status, json.loads(text)
+
+    def attune(self, *arguments):
+        """Starts the program with a folder of its own for what it keeps."""
+        environment = {**os.environ, "XDG_CONFIG_HOME": str(self.folder / "config")}
+        return subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=environment)
+
+    def outcome(self, *arguments):
+        """0, or what the command says when it fails."""
+        process = self.attune(*arguments)
+        _, noted = process.communicate(timeout=WAIT_S)
+        return noted if process.returncode else 0
+
+    def test_a_browser_logs_in_and_keys_rotate(self):
+        """Code flow with PKCE; an outage of the provider; another provider's key at the same place."""
+        browser = Browser()
+        with self.provider("first"):
+            session = self.log_in(browser)
+            self.assertEqual([session[name] for name in ("name", "tenant", "role")], ["Ann", "lab", "member"])
+        # The provider is away, and the session lives on.
+        self.assertEqual(browser.ask(f"{self.server}/v1/me")[0], 200)
+        with self.provider("second"):
+            self.assertEqual(self.log_in(Browser())["tenant"], "lab")
+        self.assertEqual(browser.ask(f"{self.server}/v1/me")[0], 200)
+
+    def test_a_terminal_logs_in_by_code(self):
+        """The code is entered in a browser; the token is renewed when it ends."""
+        with self.provider("third") as provider:
+            login = self.attune("login", self.server)
+            lines = []
+            while not any("code" in line for line in lines):
+                lines.append(login.stderr.readline())
+                self.assertTrue(lines[-1], lines)
+            browser = Browser()
+            page = browser.ask(re.search(rf"{provider.url}/\S+", "".join(lines))[0])
+            asked = browser.submit(page)  # which a script of the page does
+            self.assertIn(re.search(r"code (\S+)", "".join(lines))[1], asked[2])
+            self.assertIn("Success", browser.submit(asked)[2])
+            said, noted = login.communicate(timeout=WAIT_S)
+            self.assertIn("Ann of tenant lab", said, noted)
+            self.assertEqual(self.outcome("jobs", "list"), 0)
+
+            kept = self.folder / "config/attune/servers.json"
+            self.assertEqual(kept.stat().st_mode & 0o077, 0)
+            known = json.loads(kept.read_text())
+            header, _, signature = known["servers"][self.server]["token"].split(".")
+            old = base64.urlsafe_b64encode(b'{"exp": 1}').decode().rstrip("=")
+            known["servers"][self.server]["token"] = f"{header}.{old}.{signature}"
+            self.assertEqual(self.me(known["servers"][self.server]["token"])[0], 401)
+            kept.write_text(json.dumps(known))
+            self.assertEqual(self.outcome("jobs", "list"), 0)
+            self.assertEqual(self.me(json.loads(kept.read_text())["servers"][self.server]["token"])[0], 200)
+        # The issuer cannot be asked, and what is known is enough.
+        self.assertEqual(self.outcome("jobs", "list"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
