@@ -1,4 +1,4 @@
-// attune health server|agent
+// attune health server|agent|runner
 #include "fleet/client/health.h"
 
 #include <memory>
@@ -38,6 +38,12 @@ void AddHealthCommand(CLI::App& app, Action& action) {
       ->type_name("ADDRESS");
   server->callback(
       [address, &action] { action = [address] { return PrintHealth(ServerHealth(*address)); }; });
+
+  CLI::App* runner = health->add_subcommand("runner", "Ask the same server whether a runner is connected");
+  runner->add_option("--metrics", *address, "the address of that server's metrics (default: 127.0.0.1:9192)")
+      ->type_name("ADDRESS");
+  runner->callback(
+      [address, &action] { action = [address] { return PrintHealth(RunnerHealth(*address)); }; });
 
   CLI::App* agent =
       health->add_subcommand("agent", "Ask the fleet's server whether this machine's agent is connected");

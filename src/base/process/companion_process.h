@@ -33,6 +33,7 @@ class CompanionProcess {
   // Kills it, and waits until it is gone.
   ~CompanionProcess();
 
+  pid_t pid() const { return pid_; }
   // Waits so many seconds for its end. Returns the status of waitpid(), or nothing if it still runs.
   std::optional<int> AwaitEnd(double seconds);
   // Asks it to end (SIGTERM), and kills it after so many seconds.

@@ -200,6 +200,25 @@ absl::Status SqliteConnection::Error(int code) const {
   }
 }
 
+absl::Status SqliteConnection::CopyTo(const std::string& path) {
+  constexpr int kPagesAtOnce = 1024;
+  sqlite3* copy = nullptr;
+  int code = sqlite3_open_v2(path.c_str(), &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  sqlite3_backup* backup = code == SQLITE_OK ? sqlite3_backup_init(copy, "main", db_, "main") : nullptr;
+  if (backup != nullptr) {
+    while ((code = sqlite3_backup_step(backup, kPagesAtOnce)) == SQLITE_OK) {
+    }
+    sqlite3_backup_finish(backup);
+  }
+  const std::string reason = copy == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(copy);
+  sqlite3_close(copy);
+  if (code == SQLITE_DONE) return absl::OkStatus();
+  if ((code & 0xFF) == SQLITE_FULL)
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, ": cannot grow: the disk is full; free some space and try again"));
+  return absl::FailedPreconditionError(absl::StrCat(path_, ": cannot be copied to ", path, ": ", reason));
+}
+
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteConnection& connection,

@@ -72,6 +72,10 @@ class SqliteConnection {
   // The integer that a query returns; 0 if it returns no row.
   absl::StatusOr<int64_t> Integer(const std::string& sql);
 
+  // Writes the database, as the transaction that is open sees it, to a new file at `path`, which is not
+  // synced.
+  absl::Status CopyTo(const std::string& path);
+
   // Explains SQLite's result code `code`, of the call just made, to a person.
   absl::Status Error(int code) const;
 

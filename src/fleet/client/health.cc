@@ -5,11 +5,15 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/status.h"
 #include "fleet/client/server_call.h"
@@ -25,16 +29,16 @@ namespace proto = fleet_proto;
 
 constexpr std::chrono::seconds kAnswerSeconds(10);
 
-}  // namespace
-
-absl::StatusOr<std::string> ServerHealth(const std::string& address) {
+// The body that a server answers at the address of its metrics.
+absl::StatusOr<std::string> AskServer(const std::string& address, const char* path) {
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos)
     return InvalidInput("\"", address, "\" is no address and port such as 127.0.0.1:9192");
   boost::asio::ip::tcp::iostream stream;
   stream.expires_after(kAnswerSeconds);
   stream.connect(address.substr(0, colon), address.substr(colon + 1));
-  stream << "GET /readyz HTTP/1.1\r\nHost: " << address << "\r\nConnection: close\r\n\r\n" << std::flush;
+  stream << "GET " << path << " HTTP/1.1\r\nHost: " << address << "\r\nConnection: close\r\n\r\n"
+         << std::flush;
   const std::string answer{std::istreambuf_iterator<char>(stream), {}};
   const size_t header = answer.find("\r\n\r\n");
   if (header == std::string::npos)
@@ -44,6 +48,23 @@ absl::StatusOr<std::string> ServerHealth(const std::string& address) {
   if (!absl::StartsWith(answer, "HTTP/1.1 200 "))
     return absl::UnavailableError(absl::StrCat(address, ": ", body));
   return body;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ServerHealth(const std::string& address) { return AskServer(address, "/readyz"); }
+
+absl::StatusOr<std::string> RunnerHealth(const std::string& address) {
+  ASSIGN_OR_RETURN(const std::string metrics, AskServer(address, "/metrics"));
+  constexpr std::string_view kRunners = "attune_jobs_runners ";
+  for (const std::string_view line : absl::StrSplit(metrics, '\n')) {
+    int runners = 0;
+    if (absl::StartsWith(line, kRunners) && absl::SimpleAtoi(line.substr(kRunners.size()), &runners) &&
+        runners > 0)
+      return absl::StrCat(runners, runners == 1 ? " runner is" : " runners are", " connected");
+  }
+  return absl::UnavailableError(
+      absl::StrCat("no runner is connected to the server with ", address, "; is attune runner running?"));
 }
 
 absl::StatusOr<std::string> AgentHealth(const std::string& folder) {

@@ -17,6 +17,9 @@ absl::StatusOr<std::string> ServerHealth(const std::string& address);
 // connected: an agent listens nowhere.
 absl::StatusOr<std::string> AgentHealth(const std::string& folder);
 
+// Asks the same address whether a runner is connected to the server.
+absl::StatusOr<std::string> RunnerHealth(const std::string& address);
+
 }  // namespace attune
 
 #endif  // ATTUNE_FLEET_CLIENT_HEALTH_H_

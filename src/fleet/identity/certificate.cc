@@ -164,8 +164,12 @@ absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem) {
   return facts;
 }
 
+int64_t IssuedMillis(const CertificateFacts& facts) {
+  return facts.begin_ms + static_cast<int64_t>(1e3 * kClocksDiffer);
+}
+
 int64_t RenewalMillis(const CertificateFacts& facts) {
-  const int64_t signed_ms = facts.begin_ms + static_cast<int64_t>(1e3 * kClocksDiffer);
+  const int64_t signed_ms = IssuedMillis(facts);
   return signed_ms + (facts.end_ms - signed_ms) / 3 * 2;
 }
 

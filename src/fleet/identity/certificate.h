@@ -55,6 +55,9 @@ inline absl::Status CertificateIsRevoked() {
 // Reads a certificate (PEM) without verifying it, which TLS does. Fails if it is not like those of Sign().
 absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem);
 
+// The time (ms since 1970) at which Sign() has made it.
+int64_t IssuedMillis(const CertificateFacts& facts);
+
 // The time (ms since 1970) from which Sign()'s certificate should be renewed: two thirds of its time have
 // then passed, and a third is left for a server that is away.
 int64_t RenewalMillis(const CertificateFacts& facts);

@@ -2,6 +2,7 @@
 
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -94,7 +95,22 @@ absl::StatusOr<FleetCredentials> Admission::CredentialsOf(const FleetIdentity& w
 absl::Status Admission::Check(const CertificateFacts& facts) {
   RETURN_IF_ERROR(authority_.Check(facts));
   ASSIGN_OR_RETURN(const std::set<std::string> revoked, store_.RevokedSerials(clock_.WallMillis()));
-  return revoked.contains(facts.serial) ? CertificateIsRevoked() : NoteShown(facts);
+  if (revoked.contains(facts.serial)) return CertificateIsRevoked();
+  RETURN_IF_ERROR(CheckIsRemembered(facts));
+  return NoteShown(facts);
+}
+
+absl::Status Admission::CheckIsRemembered(const CertificateFacts& facts) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!IsForgotten(restored_, IssuedMillis(facts))) return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> known, store_.Certificates());
+  const auto is_it = [&](const IssuedCertificate& one) { return one.facts.serial == facts.serial; };
+  if (std::ranges::any_of(known, is_it)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      "the certificate was issued after the backup that this fleet was restored from, so that nobody knows "
+      "whether it was revoked; join again with a new invitation");
 }
 
 absl::Status Admission::NoteShown(const CertificateFacts& facts) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -15,6 +16,7 @@
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
 #include "fleet/server/fleet_authority.h"
+#include "fleet/server/restored_times.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.pb.h"
 
@@ -36,6 +38,12 @@ class Admission {
     const std::lock_guard<std::mutex> lock(mutex_);
     server_ = std::move(server);
     enrolment_ = std::move(enrolment);
+  }
+
+  // From now on, Check() refuses certificates of these times that the store does not know.
+  void SetRestoredTimes(std::vector<RestoredTime> times) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    restored_ = std::move(times);
   }
 
   // A new invitation for somebody with this role and owner. Fails if they are no identity's, or with the
@@ -60,6 +68,7 @@ class Admission {
   absl::StatusOr<fleet_proto::Certificate> Certify(const FleetIdentity& who, const std::string& request_pem);
   absl::StatusOr<FleetCredentials> CredentialsOf(const FleetIdentity& who);
 
+  absl::Status CheckIsRemembered(const CertificateFacts& facts);
   absl::Status NoteShown(const CertificateFacts& facts);
   // Whether the invitation with this digest has ended by the clock that does not jump; false if another
   // process has made it. Forgets it.
@@ -69,6 +78,7 @@ class Admission {
   FleetStore& store_;
   std::mutex mutex_;  // of what follows
   std::string server_, enrolment_;
+  std::vector<RestoredTime> restored_;
   std::map<std::string, double>
       ends_;                     // of invitations that this process has made, by digest; the clock's time
   std::set<std::string> shown_;  // serials that are noted

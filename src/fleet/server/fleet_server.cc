@@ -23,6 +23,7 @@
 #include "fleet/server/fleet_service.h"
 #include "fleet/server/metrics.h"
 #include "fleet/server/metrics_text.h"
+#include "fleet/server/restored_times.h"
 #include "fleet/server/server_certificates.h"
 #include "fleet/store/sql_fleet_store.h"
 #include "fleet/wire/channel.h"
@@ -189,6 +190,8 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->calibrator = std::make_unique<Calibrator>(*parts->dispatcher, *parts->store, options.calibrator);
   parts->authority = std::make_unique<FleetAuthority>(std::move(authorities));
   parts->admission = std::make_unique<Admission>(*parts->authority, *parts->store);
+  ASSIGN_OR_RETURN(std::vector<RestoredTime> restored, ReadRestoredTimes(options.folder));
+  parts->admission->SetRestoredTimes(std::move(restored));
   parts->certificates = std::make_unique<ServerCertificates>(options.folder, host, *parts->admission);
   RETURN_IF_ERROR(parts->certificates->WriteServers());
   parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);
