@@ -39,7 +39,8 @@ MAY_INCLUDE = {
     "artifact": ["base"],
     # The reader with everything that it needs, which is all except the writer's files; and headers without
     # dependencies.
-    "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h", "base/printable.h",
+    "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h",
+                "artifact/signature.h", "base/printable.h",
                 "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
     "job": ["base"],
@@ -57,24 +58,27 @@ MAY_INCLUDE = {
     "jobs": ["base", "base/sqlite", "base/sql", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
-    "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet"],
+    "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet",
+                "artifact/signer.h"],
     "service/models": ["base", "base/sql", "graph", "import", "lower", "target", "device", "api", "tune/job",
                        "tune/task", "jobs", "fleet", "service"],
     "service/agreement": ["base", "base/sql", "device", "target", "fleet", "job", "jobs", "sched", "tune/job", "service",
                           "service/models"],
     "service/page": ["base", "http"],
     "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "sched", "fleet", "service",
-                     "service/models", "service/agreement", "service/page", "tune/records", "tune/task"],
+                     "service/models", "service/agreement", "service/page", "tune/records", "tune/task", "artifact/signer.h"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
+    "backup": ["base", "base/sqlite", "fleet"],
+    "setup": ["base", "base/sqlite", "device", "fleet", "service/rest"],
     "cli": ["base", "base/sql", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service",
-            "service/models", "service/rest", "sweep"],
+            "service/models", "service/rest", "backup", "setup", "sweep", "artifact/signer.h"],
 }
 
 # The files of artifact/ that only write, and so may have dependencies.
-WRITER = ("compress", "writer")
+WRITER = ("compress", "signer", "writer")
 
 # Headers that depend only on the standard library.
 STANDALONE = ("base/printable.h",)

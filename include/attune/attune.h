@@ -23,7 +23,7 @@
  *
  * Trust: an artifact is native code that runs in this process. Loading any file is safe; running it is only
  * as safe as its compiler can be trusted. Pin the file with attune_load_options.expected_sha256, or a set of
- * files with trusted_sha256.
+ * files with trusted_sha256, or trust whoever has signed it with trusted_keys.
  *
  * A process that forks must not run, in the child, a session that was made before the fork. */
 #ifndef ATTUNE_ATTUNE_H_
@@ -54,7 +54,7 @@ typedef enum attune_code {
   ATTUNE_WRONG_VERSION = 4,    /* of another version of the format */
   ATTUNE_DAMAGED = 5,          /* cut short, or its content does not match its checksums */
   ATTUNE_WRONG_TARGET = 6,     /* compiled for another processor */
-  ATTUNE_NOT_TRUSTED = 7,      /* its SHA-256 is not the expected one, or not a trusted one */
+  ATTUNE_NOT_TRUSTED = 7,      /* neither its SHA-256 nor a signature is one that was asked for */
   ATTUNE_OUT_OF_MEMORY = 8,    /* memory or threads cannot be had */
   ATTUNE_KERNEL_FAILED = 9     /* compiled code reported an error while it ran */
 } attune_code;
@@ -105,9 +105,15 @@ typedef struct attune_load_options {
   /* Nonzero: load an artifact for any processor, to ask what it is. The model cannot be run, and takes no
    * memory for its weights. */
   int describe_only;
+  /* NULL, or `num_trusted_keys` public keys of Ed25519, each as 64 hexadecimal digits (attune key show): one
+   * of them must have signed the file. The file is read whole, and its signature is verified before any of
+   * its code becomes executable. Needs libcrypto of OpenSSL, which is loaded for this alone; without it, the
+   * file is refused. */
+  const char* const* trusted_keys;
+  size_t num_trusted_keys;
 } attune_load_options;
 
-#define ATTUNE_LOAD_OPTIONS_INIT {sizeof(attune_load_options), NULL, 0, 0, NULL, 0, 0}
+#define ATTUNE_LOAD_OPTIONS_INIT {sizeof(attune_load_options), NULL, 0, 0, NULL, 0, 0, NULL, 0}
 
 /* Loads the artifact at `path`. `options` may be NULL. The file is mapped, and read as it is used: it must
  * not be changed in place while the model lives (replacing it by a rename is fine, and `attune compile` does
@@ -157,7 +163,8 @@ ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t 
 
 /* A text about the model, NULL for an unknown key: "target.arch", "target.cpu", "target.features" (joined by
  * commas), "target.cpus" (all that the artifact holds code for, the best first), "model.name",
- * "model.sha256", "compiler.version", "pass_plan", "records", "graph". */
+ * "model.sha256", "compiler.version", "pass_plan", "records", "graph", "signers" (the public keys by which it
+ * is signed, joined by commas; who they are was verified only if it was loaded with trusted_keys). */
 ATTUNE_EXPORT const char* attune_model_metadata(const attune_model* model, const char* key);
 
 typedef struct attune_memory_info {

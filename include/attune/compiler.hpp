@@ -169,6 +169,9 @@ struct LoadOptions {
   std::string signature = {};
   // 64 hexadecimal digits: an artifact must have this SHA-256. Refused for a model.
   std::string sha256 = {};
+  // Public keys of Ed25519 as 64 hexadecimal digits: one of them must have signed an artifact. Empty: any
+  // file.
+  std::vector<std::string> trusted_keys = {};
   // What the network is for, as Network::on() has it; an artifact for a device of a fleet need not run here.
   Device device = Device::here();
   Control control = {};

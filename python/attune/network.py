@@ -231,12 +231,14 @@ class Profile(list[dict[str, Any]]):
 def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str, Sequence[int]]] | None = None,
          values: Arrays | None = None, signature: str = "", sha256: str = "", device: str | Device = "",
          progress: bool | None = None, pad_to: PadTo | None = None,
-         pad_value: float | Mapping[str, float] = 0, cache: CacheLimits = CacheLimits()) -> Network:
+         pad_value: float | Mapping[str, float] = 0, cache: CacheLimits = CacheLimits(),
+         trusted_keys: Sequence[str] = ()) -> Network:
     """Loads a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch, or an artifact that was compiled.
 
     model: a path, the bytes of a file, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of open
     dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256: what an
-    artifact must have. device: what the network is for, as Network.on() has it; by default this machine. progress: False
+    artifact must have. trusted_keys: public keys, each as 64 hexadecimal digits (attune key show), one of which must have
+    signed an artifact. device: what the network is for, as Network.on() has it; by default this machine. progress: False
     hides how far long calls are, which terminals and notebooks show.
 
     A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each set
@@ -251,7 +253,7 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     def read(one: Mapping[str, Sequence[int]]) -> Network:
         with Line(progress) as line, source.file() as path:
             core = _core.Network.load(path, {name: list(sizes) for name, sizes in one.items()}, given, signature,
-                                      sha256, target._core, line.step)
+                                      sha256, list(trusted_keys), target._core, line.step)
             return Network(core, progress, target)
 
     sets = [shapes] if shapes is None or isinstance(shapes, Mapping) else list(shapes)

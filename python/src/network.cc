@@ -57,13 +57,14 @@ auto Follow(const nb::object& progress, const Call& call) {
 }
 
 Network Load(const std::string& path, const Shapes& shapes, const Arrays& values,
-             const std::string& signature, const std::string& sha256, const Device& device,
-             const nb::object& progress) {
+             const std::string& signature, const std::string& sha256,
+             const std::vector<std::string>& trusted_keys, const Device& device, const nb::object& progress) {
   compiler::LoadOptions options;
   options.shapes = shapes;
   for (const auto& [name, array] : values) options.values[name] = ToTensor(array, name);
   options.signature = signature;
   options.sha256 = sha256;
+  options.trusted_keys = trusted_keys;
   options.device = device;
   return Follow(progress, [&](compiler::Control control) {
     options.control = std::move(control);

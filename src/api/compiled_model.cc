@@ -61,6 +61,13 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(con
     trusted.push_back(nullptr);  // so that data() is not null if the list is empty
     load.trusted_sha256 = trusted.data();
   }
+  std::vector<const char*> keys;
+  if (options.trusted_keys.has_value()) {
+    for (const std::string& key : *options.trusted_keys) keys.push_back(key.c_str());
+    load.num_trusted_keys = keys.size();
+    keys.push_back(nullptr);  // as above
+    load.trusted_keys = keys.data();
+  }
   load.describe_only = options.describe_only;
   attune_model* model = nullptr;
   attune_error error;

@@ -27,6 +27,9 @@ struct ArtifactOptions {
   // which it must have one; empty or not set: any file is accepted. The hashed bytes are the ones that run.
   std::string sha256;
   std::optional<std::vector<std::string>> trusted;
+  // Public keys of Ed25519 as 64 hexadecimal digits: one of them must have signed the file. Not set: any
+  // file.
+  std::optional<std::vector<std::string>> trusted_keys = {};
   // Loads the artifact for any processor, only to describe it; it cannot be run.
   bool describe_only = false;
 };

@@ -110,6 +110,7 @@ absl::StatusOr<NetworkDescription> DescribeArtifact(std::string_view bytes) {
   if (!error.ok()) return InvalidInput(error.message);
   NetworkDescription description;
   description.file_bytes = bytes.size();
+  description.signatures = view.signatures;
   description.code_bytes = view.code.size();
   description.stored_constant_bytes = view.constants.size();
   description.constant_bytes = ExpandedBytes(view.manifest, view.constants.size());

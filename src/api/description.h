@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "artifact/artifact.h"
+#include "artifact/signature.h"
 
 namespace attune {
 
@@ -38,8 +39,9 @@ struct NetworkDescription {
   // The variant that the remaining fields describe: the one that this processor runs, or the first if it
   // runs none.
   size_t variant_index = 0;
-  std::vector<TensorUse> uses;        // one per tensor of program()
-  std::vector<StoredWeight> weights;  // of the variant, largest first
+  std::vector<TensorUse> uses;                // one per tensor of program()
+  std::vector<StoredWeight> weights;          // of the variant, largest first
+  std::vector<ArtifactSignature> signatures;  // not verified
   uint64_t file_bytes = 0;
   uint64_t code_bytes = 0;
   uint64_t constant_bytes = 0;                    // in memory, of all variants

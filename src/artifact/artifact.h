@@ -9,6 +9,7 @@
 //   constants    page-aligned; the weights, mapped from the file and never written, or where the manifest
 //                lists their ranges, compressed, to be expanded into memory when the file is loaded
 //   padding      kReadAhead zero bytes
+//   signatures   none, or as signature.h has them
 //
 // A file can hold the network for several processors (variants) and, for each, for several sets of input
 // shapes (programs). They share the two sections, where equal code and equal weights are stored once.
@@ -17,7 +18,7 @@
 // manifest and code when it loads the file, and that of the constants on request and before it expands
 // them. One more checksum, of the kernels' interfaces together with the code, ties the manifest to the code
 // that it describes. A checksum finds damage, not malice: to run an artifact is to trust its code (attune.h
-// says how to pin it by digest). Parsing is safe for any bytes.
+// says how to pin it by digest, or by who has signed it). Parsing is safe for any bytes.
 #ifndef ATTUNE_ARTIFACT_ARTIFACT_H_
 #define ATTUNE_ARTIFACT_ARTIFACT_H_
 

@@ -1,6 +1,8 @@
 #include "artifact/reader.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "artifact/checksum.h"
 #include "artifact/encode.h"
@@ -75,6 +77,11 @@ ArtifactError ParseArtifact(std::span<const std::byte> bytes, ArtifactView* view
   Header header;
   if (ArtifactError error = ReadHeader(bytes, &header); !error.ok()) return error;
   if (!SectionsFit(header)) return Damaged("its sections do not fit the file");
+  const uint64_t unsigned_bytes = header.constants.offset + header.constants.bytes + kReadAhead;
+  std::optional<std::vector<ArtifactSignature>> signatures = ParseSignatures(bytes.subspan(unsigned_bytes));
+  if (!signatures.has_value()) return Damaged("its signatures are malformed");
+  view->signatures = *std::move(signatures);
+  view->unsigned_file = WithoutSignatures(bytes, header, unsigned_bytes);
   const std::span<const std::byte> manifest = bytes.subspan(header.manifest.offset, header.manifest.bytes);
   view->code = bytes.subspan(header.code.offset, header.code.bytes);
   view->constants = bytes.subspan(header.constants.offset, header.constants.bytes);

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "artifact/artifact.h"
+#include "artifact/signature.h"
 
 namespace attune {
 
@@ -34,6 +36,8 @@ struct ArtifactView {
   std::span<const std::byte> code;
   std::span<const std::byte> constants;
   uint64_t constants_checksum = 0;
+  std::vector<ArtifactSignature> signatures;  // not verified
+  UnsignedArtifact unsigned_file;             // that they are signatures of
 };
 
 // Parses the bytes of an artifact's file into `view`, checks the checksums of header, manifest and code and

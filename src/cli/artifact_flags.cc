@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "cli/signing.h"
 
 namespace attune {
 namespace {
@@ -50,11 +51,21 @@ void AddArtifactFlags(CLI::App& command, ArtifactFlags& flags) {
                   "run an artifact only if its SHA-256 is in this file, which has one a line as sha256sum "
                   "prints them (default: none is needed)")
       ->envname("ATTUNE_TRUSTED");
+  command
+      .add_option("--trust", flags.trust,
+                  "run an artifact only if a key in this file, public ones in PEM, has signed it (attune key "
+                  "create, attune compile --sign); may be repeated")
+      ->type_name("KEY")
+      ->allow_extra_args(false)
+      ->envname("ATTUNE_TRUST");
 }
 
 absl::StatusOr<ArtifactOptions> ReadArtifactFlags(const ArtifactFlags& flags) {
   ArtifactOptions options;
   options.sha256 = flags.sha256;
+  if (!flags.trust.empty()) {
+    ASSIGN_OR_RETURN(options.trusted_keys, ReadTrustedKeys(flags.trust));
+  }
   if (flags.trusted.empty()) return options;
   constexpr int64_t kMaxListBytes = 16 << 20;
   ASSIGN_OR_RETURN(const std::string list, ReadFile(flags.trusted, kMaxListBytes));

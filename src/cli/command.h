@@ -28,6 +28,7 @@ void AddAgentCommand(CLI::App& app, Action& action);
 void AddHealthCommand(CLI::App& app, Action& action);
 void AddFleetCommand(CLI::App& app, Action& action);
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet
+void AddSignCommands(CLI::App& app, Action& action);         // sign, key
 void AddSweepCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 

@@ -11,6 +11,7 @@
 #include "cli/destinations.h"
 #include "cli/model_flags.h"
 #include "cli/precision.h"
+#include "cli/signing.h"
 
 namespace attune {
 namespace {
@@ -20,6 +21,7 @@ struct Flags {
   InputSources inputs;
   std::string output;
   std::vector<std::string> shape_sets;  // "a=1x128 b=1x128"
+  std::string signing_key;              // a file; empty: it is not signed
 };
 
 std::vector<std::string> Cpus(const NetworkDescription& d) {
@@ -120,6 +122,7 @@ absl::Status Compile(const Flags& flags) {
                                                          progress, &seconds, flags.shape_sets));
   progress.Show("writing");
   RETURN_IF_ERROR(ready.network.Save(flags.output).status());
+  if (!flags.signing_key.empty()) RETURN_IF_ERROR(SignFile(flags.output, flags.signing_key));
   ASSIGN_OR_RETURN(const NetworkDescription description, ready.network.Describe());
   if (!flags.model.json.empty()) {
     RETURN_IF_ERROR(WriteJson(ToJson(flags, description, ready.network, seconds), flags.model.json));
@@ -138,6 +141,10 @@ void AddCompileCommand(CLI::App& app, Action& action) {
   AddInputFlags(*command, flags->inputs);
   AddSampleFlags(*command, flags->model.samples, /*needed=*/false);
   AddOutputFlag(*command, "-o,--output", flags->output, "the artifact to write");
+  command
+      ->add_option("--sign", flags->signing_key,
+                   "sign the artifact by the private key in this file (attune key create)")
+      ->type_name("KEY");
   command
       ->add_option(
           "--shapes", flags->shape_sets,

@@ -56,6 +56,14 @@ std::string Heading(const NetworkDescription& d) {
       FormatBytes(d.variant().scratch_bytes));
 }
 
+// Who has signed the artifact; inspect trusts nobody, and so does not verify it.
+std::string Signers(const NetworkDescription& d) {
+  std::vector<std::string> ids;
+  for (const ArtifactSignature& signature : d.signatures) ids.push_back(KeyId(signature.key));
+  return absl::StrCat("signed by ", ids.empty() ? "nobody" : absl::StrJoin(ids, ", "),
+                      ids.empty() ? "" : " (attune run --trust KEY verifies it)", "\n");
+}
+
 // The variants and programs of the artifact; empty if there is only one.
 std::string VariantTable(const NetworkDescription& d) {
   std::vector<std::vector<std::string>> rows = {
@@ -167,6 +175,12 @@ Json VariantsJson(const Manifest& manifest) {
   return variants;
 }
 
+Json SignersJson(const NetworkDescription& d) {
+  Json keys = Json::array();
+  for (const ArtifactSignature& signature : d.signatures) keys.push_back(KeyHex(signature.key));
+  return keys;
+}
+
 Json StoredWeightsJson(const NetworkDescription& d) {
   Json weights = Json::array();
   for (const StoredWeight& weight : d.weights) {
@@ -238,6 +252,7 @@ Json ToJson(const NetworkDescription& d) {
   const TargetInfo& target = variant.target;
   return {{"model", {{"name", provenance.model_name}, {"sha256", provenance.model_sha256}}},
           {"compiler", provenance.compiler_version},
+          {"signed_by", SignersJson(d)},
           {"target", {{"arch", target.arch}, {"cpu", target.cpu}, {"features", target.features}}},
           {"variants", VariantsJson(d.manifest)},
           {"pass_plan", provenance.pass_plan},
@@ -289,7 +304,7 @@ absl::Status Inspect(const Flags& flags) {
     RETURN_IF_ERROR(WriteJson(json, flags.model.json));
   }
   if (flags.model.json == "-") return absl::OkStatus();
-  PrintResult(Heading(description));
+  PrintResult(Heading(description) + Signers(description));
   PrintResult(VariantTable(description));
   PrintResult(FileTable(description));
   PrintResult(absl::StrCat("\nGraph\n\n", description.program().graph_summary));

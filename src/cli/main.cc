@@ -71,6 +71,7 @@ int Main(int argc, char** argv) {
   AddRunnerCommand(app, action);
   AddHealthCommand(app, action);
   AddFleetCommand(app, action);
+  AddSignCommands(app, action);
   AddZooCommand(app, action);
   AddLogLevel(app);
   if (const char* level = std::getenv(kLogLevelVariable); level != nullptr && *level != '\0') {

@@ -23,6 +23,7 @@
 #include "service/rest/oidc/issuers_file.h"
 #include "service/rest/rest_server.h"
 #include "service/rest/shared_server.h"
+#include "service/server/artifact_signer.h"
 #include "service/server/job_server.h"
 
 namespace attune {
@@ -154,6 +155,14 @@ absl::Status ServeWithOthers(const Flags& flags, const FleetServerOptions& optio
   return absl::OkStatus();
 }
 
+absl::Status RotateSigningKeys(const Flags& flags) {
+  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
+  ASSIGN_OR_RETURN(const ArtifactSigner signer, ArtifactSigner::OpenOrCreate(folder + "/jobs"));
+  RETURN_IF_ERROR(signer.Rotate());
+  PrintNote("new artifacts are signed by new keys; GET /v1/signing-keys tells them, and those of before");
+  return absl::OkStatus();
+}
+
 absl::Status Serve(const Flags& flags) {
   FleetServerOptions options = flags.server;
   ASSIGN_OR_RETURN(options.folder, FolderOf(flags));
@@ -171,6 +180,13 @@ absl::Status Serve(const Flags& flags) {
   }
   return options.location->is_postgres() ? ServeWithOthers(flags, options, jobs, rest)
                                          : ServeAlone(flags, options, jobs, rest);
+}
+
+void AddRotateCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
+  CLI::App* command = server.add_subcommand(
+      "rotate-signing-keys", "Have new artifacts of jobs signed by new keys, one for each tenant");
+  command->fallthrough();  // --state
+  command->callback([flags, &action] { action = [flags] { return RotateSigningKeys(*flags); }; });
 }
 
 void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
@@ -240,6 +256,7 @@ void AddServerCommand(CLI::App& app, Action& action) {
   AddTokenCommand(*command, flags, action);
   AddServerAuditCommand(*command, [flags] { return LocationOf(*flags); }, action);
   AddServerDatabaseCommand(*command, [flags] { return LocationOf(*flags); }, action);
+  AddRotateCommand(*command, flags, action);
   constexpr int64_t kMostJobs = 100'000;
   command->add_option("--strategy", flags->strategy,
                       absl::StrCat("which stage of the submitted jobs goes first: ",

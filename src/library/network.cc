@@ -80,6 +80,7 @@ Network Network::load(const std::string& path, const LoadOptions& options) {
   loading.signature = options.signature;
   loading.control = following.work();
   loading.artifact.sha256 = options.sha256;
+  if (!options.trusted_keys.empty()) loading.artifact.trusted_keys = options.trusted_keys;
   for (const auto& [name, value] : options.values) loading.values[name] = TensorAccess::ToOwn(value);
   loading.artifact.describe_only = !options.device.is_here();
   const attune::Network network = attune::Network::Load(path, loading);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 
 using attune::Instruction;
@@ -92,6 +93,15 @@ RuntimeStatus ReadOptions(const attune_load_options* given, LoadOptions* out) {
     out->expected_sha256 = options.expected_sha256;
     if (!IsSha256(out->expected_sha256)) return Invalid("expected_sha256 is not 64 hexadecimal digits");
   }
+  if (options.trusted_keys != nullptr) {
+    out->trusted_keys.emplace();
+    for (size_t i = 0; i < options.num_trusted_keys; ++i) {
+      const char* hex = options.trusted_keys[i];
+      const std::optional<attune::Ed25519Key> key = hex == nullptr ? std::nullopt : attune::KeyFromHex(hex);
+      if (!key) return Invalid("trusted_keys[" + std::to_string(i) + "] is not 64 hexadecimal digits");
+      out->trusted_keys->push_back(*key);
+    }
+  }
   if (options.trusted_sha256 == nullptr) return {};
   out->trusted_sha256.emplace();
   for (size_t i = 0; i < options.num_trusted_sha256; ++i) {
@@ -108,6 +118,8 @@ void AppendTo(std::string& list, const std::string& item) { list += (list.empty(
 void Describe(attune_model& model) {
   for (const std::string& feature : model.loaded->variant().target.features)
     AppendTo(model.features, feature);
+  for (const attune::ArtifactSignature& signature : model.loaded->signatures())
+    AppendTo(model.signers, attune::KeyHex(signature.key));
   for (const Variant& variant : model.loaded->manifest().variants) AppendTo(model.cpus, variant.target.cpu);
 }
 
@@ -226,6 +238,7 @@ const char* attune_model_metadata(const attune_model* model, const char* key) {
       {"pass_plan", provenance.pass_plan},
       {"records", provenance.records},
       {"graph", model->program().graph_summary},
+      {"signers", model->signers},
   };
   for (const auto& entry : texts) {
     if (std::strcmp(entry.key, key) == 0) return entry.text.c_str();

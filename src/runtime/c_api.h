@@ -16,7 +16,7 @@
 struct attune_model {
   std::shared_ptr<const attune::LoadedModel> loaded;
   size_t shape_set = 0;                                   // the index of its program
-  std::string features, cpus;                             // joined, for attune_model_metadata
+  std::string features, cpus, signers;                    // joined, for attune_model_metadata
   std::vector<std::unique_ptr<attune_model>> shape_sets;  // one per set; empty in these themselves
 
   const attune::Program& program() const { return loaded->variant().programs[shape_set]; }

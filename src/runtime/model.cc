@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "runtime/float_mode.h"
 #include "runtime/sha256.h"
+#include "runtime/signature_check.h"
 
 namespace attune {
 namespace {
@@ -37,7 +38,8 @@ RuntimeStatus LoadedModel::LoadFile(const std::string& path, const LoadOptions& 
                                     std::shared_ptr<const LoadedModel>* model) {
   // If the digest matters, copy the file to private memory: the hashed bytes are then the ones that run,
   // even if someone changes the file meanwhile.
-  const bool hashed = !options.expected_sha256.empty() || options.trusted_sha256.has_value();
+  const bool hashed = !options.expected_sha256.empty() || options.trusted_sha256.has_value() ||
+                      options.trusted_keys.has_value();
   std::unique_ptr<Mapping> file;
   RuntimeStatus status =
       hashed || options.read_whole ? Mapping::ReadFile(path, &file) : Mapping::MapFile(path, &file);
@@ -63,6 +65,10 @@ RuntimeStatus LoadedModel::Load(std::string name, std::unique_ptr<Mapping> file,
 RuntimeStatus LoadedModel::Init(const LoadOptions& options) {
   if (RuntimeStatus status = CheckDigest(options); !status.ok()) return Named(std::move(status));
   if (ArtifactError error = ParseArtifact(file_->bytes(), &view_); !error.ok()) return Named(error);
+  if (options.trusted_keys.has_value()) {
+    RuntimeStatus status = CheckSignatures(view_.unsigned_file, view_.signatures, *options.trusted_keys);
+    if (!status.ok()) return Named(std::move(status));
+  }
   const RuntimeStatus chosen = ChooseVariant();
   if (options.describe_only) {
     describe_only_ = true;

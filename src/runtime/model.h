@@ -22,6 +22,7 @@ namespace attune {
 struct LoadOptions {
   std::string expected_sha256;                             // empty: any file
   std::optional<std::vector<std::string>> trusted_sha256;  // nullopt: any file
+  std::optional<std::vector<Ed25519Key>> trusted_keys;     // nullopt: any file
   bool verify_constants = false;
   bool read_whole = false;
   bool describe_only = false;
@@ -39,6 +40,8 @@ class LoadedModel {
   const Manifest& manifest() const { return view_.manifest; }
   // The first variant that can run here. If none can and the model is only described, the first of all.
   const Variant& variant() const { return view_.manifest.variants[variant_]; }
+  // By whom they are is not verified, unless keys are trusted.
+  const std::vector<ArtifactSignature>& signatures() const { return view_.signatures; }
   const Device& device() const { return device_; }
   uint64_t code_bytes() const { return view_.code.size(); }
   // The size of all variants' constants in memory.

@@ -1,9 +1,11 @@
 #include "runtime/sha256.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace attune {
 namespace {
@@ -49,12 +51,12 @@ void Compress(State& state, const std::byte* block) {
   for (size_t i = 0; i < state.size(); ++i) state[i] += next[i];
 }
 
-}  // namespace
+constexpr State kBegin = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-std::string RuntimeSha256Hex(std::span<const std::byte> bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const uint64_t bits = static_cast<uint64_t>(bytes.size()) * 8;
+// The digest of `bytes`, which follow `before` bytes, a multiple of a block, that made the state.
+std::string Finish(State state, uint64_t before, std::span<const std::byte> bytes) {
+  const uint64_t bits = (before + bytes.size()) * 8;
   for (; bytes.size() >= kBlockBytes; bytes = bytes.subspan(kBlockBytes)) Compress(state, bytes.data());
 
   // The tail: the remaining bytes, a 1 bit, zeros, and the length in bits; two blocks if it does not fit
@@ -71,6 +73,22 @@ std::string RuntimeSha256Hex(std::span<const std::byte> bytes) {
     for (int shift = 28; shift >= 0; shift -= 4) hex.push_back("0123456789abcdef"[word >> shift & 15]);
   }
   return hex;
+}
+
+}  // namespace
+
+std::string RuntimeSha256Hex(std::span<const std::byte> bytes) { return Finish(kBegin, 0, bytes); }
+
+std::string RuntimeSha256Hex(std::span<const std::byte> head, std::span<const std::byte> rest) {
+  // Whole blocks, of which the last ones begin in the head.
+  std::vector<std::byte> joined(head.begin(), head.end());
+  const size_t missing = (kBlockBytes - joined.size() % kBlockBytes) % kBlockBytes;
+  const std::span<const std::byte> filling = rest.first(std::min(missing, rest.size()));
+  joined.insert(joined.end(), filling.begin(), filling.end());
+  if (filling.size() < missing) return RuntimeSha256Hex(joined);
+  State state = kBegin;
+  for (size_t i = 0; i < joined.size(); i += kBlockBytes) Compress(state, joined.data() + i);
+  return Finish(state, joined.size(), rest.subspan(filling.size()));
 }
 
 }  // namespace attune

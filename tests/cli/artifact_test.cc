@@ -62,6 +62,34 @@ TEST_F(ArtifactFileTest, RunsIfItsDigestIsOnTheListOfTrustedOnes) {
                 "text:2: a line begins with 64 hexadecimal digits");
 }
 
+TEST_F(ArtifactFileTest, RunsIfATrustedKeyHasSignedIt) {
+  const std::string key = folder_ / "desk.key", other = folder_ / "other.key";
+  for (const std::string& path : {key, other}) ASSERT_EQ(RunAttune({"key", "create", path}).exit_code, 0);
+  ExpectRefused(RunAttune({"key", "create", key}), "exists already");
+  ExpectRefused(RunAttune({"run", artifact_, "--trust", key + ".pub"}), "is not signed");
+  ASSERT_EQ(RunAttune({"compile", model_, "-o", artifact_, "--sign", key}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"bench", artifact_, "--trust", key + ".pub"}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"bench", artifact_}, {.environment = {{"ATTUNE_TRUST", key + ".pub"}}}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"run", artifact_, "--input", "x=random:1"}).exit_code, 0);
+  ExpectRefused(RunAttune({"run", artifact_, "--trust", other + ".pub"}), "which is no trusted key");
+  ExpectRefused(RunAttune({"run", artifact_, "--trust", key}), "has no public key in PEM");
+  ExpectRefused(RunAttune({"sign", artifact_, "--key", key + ".pub"}), "desk.key.pub");
+
+  ASSERT_EQ(RunAttune({"sign", artifact_, "--key", other}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"bench", artifact_, "--trust", other + ".pub"}).exit_code, 0);
+  const json signers = json::parse(RunAttune({"inspect", artifact_, "--json", "-"}).out)["signed_by"];
+  ASSERT_EQ(signers.size(), 2u);
+  EXPECT_EQ(RunAttune({"key", "show", other + ".pub"}).out, signers[1].get<std::string>() + "\n");
+  EXPECT_THAT(RunAttune({"inspect", artifact_}).out,
+              HasSubstr("signed by " + signers[0].get<std::string>().substr(0, 16)));
+
+  std::string altered = ReadAll(artifact_);
+  constexpr size_t kTwoSignatures = 8 + 4 + 2 * 96 + 8;
+  altered[altered.size() - kTwoSignatures - 1] ^= 1;  // of the padding, which has no checksum
+  const std::string path = folder_.Write("altered.atn", altered);
+  ExpectRefused(RunAttune({"run", path, "--trust", key + ".pub"}), "was altered after the key");
+}
+
 TEST_F(ArtifactFileTest, OneForAnotherProcessorCanBeInspected) {
   ASSERT_EQ(RunAttune({"compile", model_, "-o", artifact_, "--cpu", "znver4"}).exit_code, 0);
   const RunOptions lesser = {.environment = {{"ATTUNE_HOST_CPU", "x86-64-v3"}}};

@@ -59,6 +59,7 @@ void AddJobOperations(const RestParts& parts, RestApi& api);
 void AddPredictionOperations(const RestParts& parts, RestApi& api);
 void AddJobResultOperations(const RestParts& parts, RestApi& api);
 void AddJobRecordOperations(const RestParts& parts, RestApi& api);
+void AddSigningKeyOperations(const RestParts& parts, RestApi& api);
 void AddDeviceOperations(const RestParts& parts, RestApi& api);
 void AddDeviceStateOperations(const RestParts& parts, RestApi& api);
 

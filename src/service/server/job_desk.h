@@ -61,6 +61,9 @@ class JobDesk {
   // A file of the job, to be read, and its size.
   absl::StatusOr<std::pair<FileDescriptor, int64_t>> OpenFile(const JobQuery& query, const std::string& name);
 
+  // By which the artifacts of jobs are signed.
+  const ArtifactSigner& signer() const { return schedule_.signer(); }
+
  private:
   absl::StatusOr<std::vector<JobRecord>> Checked(const std::string& owner, const std::string& key,
                                                  const jobs_service_proto::Submission& submission) const;

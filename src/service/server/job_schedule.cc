@@ -169,7 +169,8 @@ absl::StatusOr<std::unique_ptr<JobSchedule>> JobSchedule::Open(const JobSchedule
   // Files go with their jobs, and never because others need the room.
   ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> files,
                    OpenLastingBlobs(parts.location, "jobs", options.folder + "/files", {}));
-  return std::unique_ptr<JobSchedule>(new JobSchedule(options, parts, std::move(files)));
+  ASSIGN_OR_RETURN(ArtifactSigner signer, ArtifactSigner::OpenOrCreate(options.folder));
+  return std::unique_ptr<JobSchedule>(new JobSchedule(options, parts, std::move(files), std::move(signer)));
 }
 
 absl::Status JobSchedule::Begin() {
@@ -178,11 +179,12 @@ absl::Status JobSchedule::Begin() {
 }
 
 JobSchedule::JobSchedule(const JobScheduleOptions& options, const FleetServerParts& parts,
-                         std::unique_ptr<BlobStore> files)
+                         std::unique_ptr<BlobStore> files, ArtifactSigner signer)
     : options_(options),
       parts_(parts),
       files_(std::move(files)),
-      hub_(*files_, [this](const std::string& job) { return Supply(job); }) {}
+      signer_(std::move(signer)),
+      hub_(*files_, [this](const std::string& job) { return Supply(job); }, &signer_) {}
 
 JobSchedule::~JobSchedule() { Stop(); }
 

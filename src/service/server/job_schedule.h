@@ -28,6 +28,7 @@
 #include "jobs/job_store.h"
 #include "jobs/schedule_driver.h"
 #include "sched/strategy.h"
+#include "service/server/artifact_signer.h"
 #include "service/server/runner_hub.h"
 #include "service/wire/jobs.pb.h"
 
@@ -88,6 +89,7 @@ class JobSchedule {
   RunnerHub& hub() { return hub_; }
   // The files of jobs, by the name that is their `base` (JobSpec).
   BlobStore& files() { return *files_; }
+  const ArtifactSigner& signer() const { return signer_; }
 
  private:
   // It exists as long as the store works.
@@ -95,7 +97,7 @@ class JobSchedule {
   using Task = std::function<void(const absl::StatusOr<Serving*>& serving)>;
 
   JobSchedule(const JobScheduleOptions& options, const FleetServerParts& parts,
-              std::unique_ptr<BlobStore> files);
+              std::unique_ptr<BlobStore> files, ArtifactSigner signer);
 
   // The loop of the thread.
   void Run();
@@ -123,6 +125,7 @@ class JobSchedule {
   const JobScheduleOptions options_;
   const FleetServerParts parts_;
   const std::unique_ptr<BlobStore> files_;
+  const ArtifactSigner signer_;
   RunnerHub hub_;
 
   Serving* serving_ = nullptr;  // for the thread

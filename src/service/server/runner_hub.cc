@@ -93,9 +93,10 @@ void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto runner = find();
   if (!runner) return;
+  const std::string tenant = connections_.at(number).who.who.owner;
   // Looking for many files takes a while.
   lock.unlock();
-  const absl::StatusOr<RunnerReport> report = Checked(runner->second, reported);
+  const absl::StatusOr<RunnerReport> report = Checked(tenant, runner->second, reported);
   lock.lock();
   const auto still = find();
   if (!still || still->first != runner->first) return;
@@ -108,7 +109,7 @@ void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
   changed_.notify_all();
 }
 
-absl::StatusOr<RunnerReport> RunnerHub::Checked(const Runner& runner,
+absl::StatusOr<RunnerReport> RunnerHub::Checked(const std::string& tenant, const Runner& runner,
                                                 const proto::RunnerReported& reported) const {
   ASSIGN_OR_RETURN(RunnerReport report, DecodeRunnerReport(reported.report()));
   auto* ended = std::get_if<RunnerStageEnded>(&report);
@@ -127,6 +128,9 @@ absl::StatusOr<RunnerReport> RunnerHub::Checked(const Runner& runner,
     if (!blob.ok() || blob->second != file.bytes)
       return InvalidInput(file.name, ": the runner has not sent it");
   }
+  // Not earlier: the runner would not know the files again.
+  if (signer_ != nullptr && !ended->next.has_value())
+    RETURN_IF_ERROR(signer_->SignFiles(tenant, runner.supplies->files_owner, files_, files));
   ended->files = std::move(files);
   return report;
 }

@@ -25,6 +25,7 @@
 #include "fleet/server/link.h"
 #include "jobs/local_host.h"
 #include "jobs/runners.h"
+#include "service/server/artifact_signer.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -56,8 +57,9 @@ class RunnerHub final : public Runners {
   // Called by the thread that schedules, for a job that a runner gets.
   using Supply = std::function<absl::StatusOr<JobSupplies>(const std::string& job)>;
 
-  // `files` must outlive it.
-  RunnerHub(BlobStore& files, Supply supply) : files_(files), supply_(std::move(supply)) {}
+  // `files` must outlive it. `signer` signs what jobs have made; null: nobody does.
+  RunnerHub(BlobStore& files, Supply supply, const ArtifactSigner* signer = nullptr)
+      : files_(files), supply_(std::move(supply)), signer_(signer) {}
 
   // A machine's connection, from now until Remove(). Returns its number for the other calls.
   int64_t Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> link);
@@ -100,8 +102,9 @@ class RunnerHub final : public Runners {
   };
 
   void Report(int64_t connection, const jobs_service_proto::RunnerReported& reported);
-  // The report with all files of the job. Fails if it is damaged, or if the store lacks one of them.
-  absl::StatusOr<RunnerReport> Checked(const Runner& runner,
+  // The report with all files of the job of this tenant, signed at its end. Fails if it is damaged, or if the
+  // store lacks one of them.
+  absl::StatusOr<RunnerReport> Checked(const std::string& tenant, const Runner& runner,
                                        const jobs_service_proto::RunnerReported& reported) const;
 
   // For those who hold the mutex.
@@ -112,6 +115,7 @@ class RunnerHub final : public Runners {
 
   BlobStore& files_;
   const Supply supply_;
+  const ArtifactSigner* const signer_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

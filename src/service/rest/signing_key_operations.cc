@@ -1,0 +1,44 @@
+// The public keys by which artifacts of the tenant's jobs are signed.
+#include "artifact/signer.h"
+#include "base/status.h"
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+absl::StatusOr<HttpResponse> List(const JobDesk& desk, const RestCall& call) {
+  ASSIGN_OR_RETURN(const std::vector<SigningKey> keys, desk.signer().KeysOf(call.caller.tenant));
+  JsonSchema list = JsonSchema::array();
+  for (const SigningKey& key : keys) {
+    ASSIGN_OR_RETURN(const std::string pem, key.PublicPem());
+    list.push_back({{"id", KeyId(key.public_key())},
+                    {"key", KeyHex(key.public_key())},
+                    {"pem", pem},
+                    {"state", list.empty() ? "current" : "retired"}});
+  }
+  return JsonResponse({{"keys", list}});
+}
+
+}  // namespace
+
+void AddSigningKeyOperations(const RestParts& parts, RestApi& api) {
+  const JobDesk& desk = parts.jobs;
+  api.schemas["SigningKey"] =
+      ObjectSchema({{"id", TextSchema()},
+                    {"key", TextSchema()},
+                    {"pem", TextSchema()},
+                    {"state", {{"type", "string"}, {"enum", {"current", "retired"}}}}});
+  api.operations.push_back(
+      {.id = "listSigningKeys",
+       .method = "GET",
+       .path = "/v1/signing-keys",
+       .summary =
+           "The public keys of Ed25519 by which artifacts that the tenant's jobs make are signed; the first "
+           "one signs, the others have signed before.",
+       .answers = {{.help = "The keys",
+                    .schema = ObjectSchema({{"keys", ListSchema(SchemaNamed("SigningKey"))}})}},
+       .handler = [&desk](const RestCall& call) { return List(desk, call); }});
+}
+
+}  // namespace attune
