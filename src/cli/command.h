@@ -29,6 +29,9 @@ void AddHealthCommand(CLI::App& app, Action& action);
 void AddFleetCommand(CLI::App& app, Action& action);
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet
 void AddSignCommands(CLI::App& app, Action& action);         // sign, key
+void AddBackupCommands(CLI::App& app, Action& action);       // backup, restore
+void AddUpCommand(CLI::App& app, Action& action);
+void AddDownCommand(CLI::App& app, Action& action);
 void AddSweepCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 

@@ -72,6 +72,9 @@ int Main(int argc, char** argv) {
   AddHealthCommand(app, action);
   AddFleetCommand(app, action);
   AddSignCommands(app, action);
+  AddBackupCommands(app, action);
+  AddUpCommand(app, action);
+  AddDownCommand(app, action);
   AddZooCommand(app, action);
   AddLogLevel(app);
   if (const char* level = std::getenv(kLogLevelVariable); level != nullptr && *level != '\0') {

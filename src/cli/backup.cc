@@ -1,0 +1,97 @@
+// attune backup FILE, attune restore FILE
+#include "backup/backup.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/private_file.h"
+#include "base/sql/sql_database.h"
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/passphrase.h"
+#include "fleet/identity/member_folders.h"
+#include "service/rest/local_tokens.h"
+#include "setup/installation.h"
+
+namespace attune {
+namespace {
+
+struct Flags {
+  std::string file, state, passphrase_file;
+};
+
+// The server of attune up, if there is one on this machine.
+absl::StatusOr<std::string> FolderOf(const Flags& flags) {
+  if (!flags.state.empty()) return flags.state;
+  const absl::StatusOr<std::string> up = DefaultInstallationFolder();
+  if (up.ok())
+    if (const auto installation = LoadInstallation(*up); installation.ok())
+      return installation->ServerFolder();
+  return DefaultServerFolder();
+}
+
+std::string TimeText(int64_t ms) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
+}
+
+absl::Status RunBackup(const Flags& flags) {
+  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
+  ASSIGN_OR_RETURN(const std::string passphrase, NewPassphrase(flags.passphrase_file));
+  Progress progress;
+  progress.Show("backing up");
+  ASSIGN_OR_RETURN(const BackupReport report, BackUp(folder, flags.file, passphrase, ATTUNE_VERSION));
+  PrintResult(absl::StrCat(flags.file, ": the state of ", folder, " at ", TimeText(report.time_ms), ", ",
+                           report.files, " files with ", FormatBytes(static_cast<uint64_t>(report.bytes)),
+                           "\n"));
+  PrintNote("only the passphrase opens it; keep that elsewhere");
+  return absl::OkStatus();
+}
+
+absl::Status RunRestore(const Flags& flags) {
+  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
+  ASSIGN_OR_RETURN(const std::string passphrase, KnownPassphrase(flags.passphrase_file));
+  Progress progress;
+  progress.Show("restoring");
+  ASSIGN_OR_RETURN(const RestoreReport report, Restore(flags.file, folder, passphrase));
+  ASSIGN_OR_RETURN(const std::string token,
+                   MakeLocalToken(SqlLocation(folder), {.name = "restored", .role = AccessRole::kAdmin}));
+  PrintNote(absl::StrCat(folder, " is as it was at ", TimeText(report.backup.time_ms), " (",
+                         report.backup.files, " files, by attune ", report.version,
+                         "); the fleet's epoch is ", report.epoch));
+  PrintNote(
+      "tokens, sessions and invitations of before count no more, nor do certificates that were issued since; "
+      "revoke again whom you have revoked since then (attune fleet revoke)");
+  PrintNote(absl::StrCat("a new token, an administrator's, is told this once and counts for ",
+                         kUsualTokenDays, " days:"));
+  PrintResult(token + "\n");
+  return absl::OkStatus();
+}
+
+void AddCommonOptions(CLI::App& command, Flags& flags, const char* file_help) {
+  command.add_option("FILE", flags.file, file_help)->required();
+  command.add_option("--state", flags.state,
+                     "the folder of the server's state (default: that of attune up, else of attune server)");
+  command
+      .add_option("--passphrase-file", flags.passphrase_file,
+                  "read the passphrase from this file, which nobody else may read (default: asks for it)")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void AddBackupCommands(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* backup =
+      app.add_subcommand("backup", "Write a server's state, while it runs, to an encrypted file");
+  AddCommonOptions(*backup, *flags, "the file to write");
+  backup->callback([flags, &action] { action = [flags] { return RunBackup(*flags); }; });
+  CLI::App* restore =
+      app.add_subcommand("restore", "Make the state of a server from a backup, and print a new token");
+  AddCommonOptions(*restore, *flags, "what attune backup has written");
+  restore->callback([flags, &action] { action = [flags] { return RunRestore(*flags); }; });
+}
+
+}  // namespace attune

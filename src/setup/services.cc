@@ -1,0 +1,112 @@
+#include "setup/services.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/private_file.h"
+#include "base/status.h"
+#include "device/topology.h"
+#include "fleet/client/fleet_client.h"
+#include "fleet/client/health.h"
+#include "fleet/identity/credentials.h"
+#include "fleet/identity/member_folders.h"
+#include "service/rest/access.h"
+#include "setup/processor_shares.h"
+
+namespace attune {
+namespace {
+
+std::string LogOf(const Installation& installation, const std::string& name) {
+  return absl::StrCat(installation.LogFolder(), "/", name, ".log");
+}
+
+std::string InvitationPath(const std::string& folder) { return folder + "/invitation"; }
+
+// Whether the server lets these credentials in. True if that cannot be known now.
+bool AreCurrent(const FleetCredentials& credentials) {
+  return !absl::IsPermissionDenied(FleetClient(credentials).Devices("").status());
+}
+
+// Leaves an invitation in a member's folder if it has no credentials that count: it is new, or the server's
+// state was restored from a backup that does not know it.
+absl::Status Invite(const Installation& installation, const std::string& role, const std::string& folder) {
+  if (const auto own = LoadCredentials(folder); own.ok() && AreCurrent(*own)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const FleetCredentials credentials,
+                   LoadCredentials(OperatorFolder(installation.ServerFolder())));
+  ASSIGN_OR_RETURN(const std::string invitation, FleetClient(credentials).Invite(role, kFirstTenant));
+  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  std::error_code error;
+  std::filesystem::remove(folder + "/credentials.pem", error);
+  if (error) return absl::FailedPreconditionError(absl::StrCat(folder, ": ", error.message()));
+  Log(LogLevel::kInfo, "member invited", "role", role, "folder", folder);
+  return WritePrivateFile(InvitationPath(folder), invitation + "\n");
+}
+
+// The program of a member that enrols by the invitation.
+ServiceProgram MemberProgram(const Installation& installation, const std::string& role,
+                             const std::string& name, const std::string& folder) {
+  return {.name = name,
+          .arguments = {"attune", role, "--state", folder, "--invitation-file", InvitationPath(folder)},
+          .log = LogOf(installation, name),
+          .prepare = [=] { return Invite(installation, role, folder); }};
+}
+
+}  // namespace
+
+ServiceProgram ServerProgram(const Installation& installation) {
+  ServiceProgram server = {
+      .name = "server",
+      .arguments = {"attune", "server", "--state", installation.ServerFolder(), "--listen",
+                    installation.listen, "--enrolment", installation.enrolment, "--metrics",
+                    installation.metrics, "--http", installation.http},
+      .log = LogOf(installation, "server")};
+  const auto add = [&](const std::vector<std::string>& more) {
+    server.arguments.insert(server.arguments.end(), more.begin(), more.end());
+  };
+  if (!installation.host.empty()) add({"--host", installation.host});
+  if (!installation.http_tls.empty()) {
+    add({"--http-tls"});
+    add(installation.http_tls);
+  }
+  return server;
+}
+
+std::vector<ServiceProgram> MemberPrograms(const Installation& installation) {
+  std::vector<ServiceProgram> programs;
+  if (installation.agents == 0) return programs;
+  std::vector<Processor> processors = ReadTopology("/sys/devices/system/cpu");
+  const std::vector<int> allowed = AllowedProcessors();
+  std::erase_if(processors, [&](const Processor& processor) {
+    return std::ranges::find(allowed, processor.number) == allowed.end();
+  });
+  const ProcessorShares shares = ShareProcessors(processors);
+  for (int agent = 1; agent <= installation.agents; ++agent) {
+    ServiceProgram program =
+        MemberProgram(installation, "agent", absl::StrCat("agent-", agent), installation.AgentFolder(agent));
+    program.processors = shares.measuring;
+    program.arguments.insert(program.arguments.end(), {"--key", installation.key});
+    for (const std::string& owner : installation.trusted)
+      program.arguments.insert(program.arguments.end(), {"--trust", owner});
+    programs.push_back(std::move(program));
+  }
+  programs.push_back(MemberProgram(installation, "runner", "runner", installation.RunnerFolder()));
+  programs.back().processors = shares.computing;
+  return programs;
+}
+
+absl::StatusOr<std::string> ServiceHealth(const Installation& installation, const std::string& name) {
+  if (name == "server") return ServerHealth(installation.metrics);
+  if (name == "runner") return RunnerHealth(installation.metrics);
+  int agent = 0;
+  constexpr std::string_view kAgent = "agent-";
+  if (!absl::StartsWith(name, kAgent) || !absl::SimpleAtoi(name.substr(kAgent.size()), &agent))
+    return InvalidInput("there is no service \"", name, "\"");
+  return AgentHealth(installation.AgentFolder(agent));
+}
+
+}  // namespace attune

@@ -1,0 +1,23 @@
+// The programs of an installation.
+#ifndef ATTUNE_SETUP_SERVICES_H_
+#define ATTUNE_SETUP_SERVICES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "setup/installation.h"
+#include "setup/supervised_service.h"
+
+namespace attune {
+
+// The server, and the others, which need it.
+ServiceProgram ServerProgram(const Installation& installation);
+std::vector<ServiceProgram> MemberPrograms(const Installation& installation);
+
+// One line about a service, by its name, or the reason why it does not work.
+absl::StatusOr<std::string> ServiceHealth(const Installation& installation, const std::string& name);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SETUP_SERVICES_H_
