@@ -59,7 +59,7 @@ function optionsOf(props: LineChartProps, width: number): uPlot.Options {
     },
     axes: [
       { ...axis, values: ticks(props.x) },
-      { ...axis, size: 80, values: ticks(props.y) },
+      { ...axis, size: 94, values: ticks(props.y) },
     ],
     series: [{ label: 'at', value: (_, value) => (typeof value === 'number' ? props.x(value) : '–') }, ...props.curves.map((curve) => seriesOf(curve, props.y))],
     cursor: { drag: { x: false, y: false } },
