@@ -66,8 +66,7 @@ absl::StatusOr<std::vector<AgreementStore::Numbered>> AgreementStore::Observatio
 
 absl::Status AgreementStore::RemoveTenant(const std::string& tenant) {
   return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "DELETE FROM observations WHERE tenant = ? AND is_shared = 0", tenant)
-        .status();
+    return ChangeRows(session, "DELETE FROM observations WHERE tenant = ?", tenant).status();
   });
 }
 

@@ -30,7 +30,7 @@ class AgreementStore {
     Observation observation = {};
   };
   absl::StatusOr<std::vector<Numbered>> ObservationsAfter(int64_t number);
-  // Nothing of this tenant is known any more, but the observations that he shares.
+  // Nothing of this tenant is known any more.
   absl::Status RemoveTenant(const std::string& tenant);
 
  private:

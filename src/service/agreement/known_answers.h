@@ -47,7 +47,7 @@ class KnownAnswers {
   // Takes over what other servers have added. Cheap if that was done a moment ago.
   absl::Status Refresh();
 
-  // Nothing of this tenant is known any more, here and in the store, but what he shares.
+  // Nothing of this tenant is known any more, here and in the store.
   absl::Status RemoveTenant(const std::string& tenant);
 
   // The fastest one that counts and meets the agreement by the worse ends of its intervals; null if there is

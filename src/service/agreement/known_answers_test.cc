@@ -96,9 +96,9 @@ TEST_P(KnownAnswersTest, TheyOutliveTheServer) {
 }
 
 TEST_P(KnownAnswersTest, ATenantCanBeRemoved) {
-  Observation shared = MadeUpObservation(1);
-  shared.is_shared = true;
-  ASSERT_TRUE(known_->Add(shared).ok());
+  Observation other = MadeUpObservation(1);
+  other.tenant = "bob";
+  ASSERT_TRUE(known_->Add(other).ok());
   ASSERT_TRUE(known_->Add(MadeUpObservation(2)).ok());
   ASSERT_TRUE(known_->RemoveTenant("ann").ok());
   EXPECT_EQ(known_->Jobs(), std::set<std::string>{"job-1"});

@@ -66,7 +66,9 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   ASSIGN_OR_RETURN(const Outlook outlook, parts.agreements.Foresee(asked));
   if (outlook.verdict == Verdict::kRefused || outlook.verdict == Verdict::kRenegotiated)
     return absl::FailedPreconditionError(absl::StrCat("/agreement: ", outlook.reason));
-  KeepAgreement(asked, outlook, call.body.value("shares_result", false), *submission.mutable_jobs(0));
+  ASSIGN_OR_RETURN(const TenantRecord record, parts.tenants.Find(tenant));
+  const bool is_shared = record.consent.answers || call.body.value("shares_result", false);
+  KeepAgreement(asked, outlook, is_shared, *submission.mutable_jobs(0));
   if (outlook.known != nullptr) {
     const auto jobs =
         parts.jobs.SubmitKnown(tenant, call.caller.id, submission, ResultOfKnown(asked, *outlook.known));
