@@ -1,12 +1,8 @@
 #include "http/connection.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -23,6 +19,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "http/event_writer.h"
+#include "http/file_writer.h"
 #include "http/problem.h"
 
 namespace attune {
@@ -48,7 +46,10 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
       : service_(service),
         peer_(std::move(peer)),
         stream_(std::forward<Arguments>(arguments)...),
-        heartbeat_(stream_.get_executor()) {
+        file_(
+            stream_, *service.pool, [this] { LimitTime(); },
+            [this](bool is_whole) { GoOn(is_whole && begin_->keep_alive()); }),
+        events_(stream_, Seconds(service.options.heartbeat_seconds), [this] { Close(); }) {
     service_.connections.insert(this);
   }
   ~ConnectionOf() override {
@@ -70,8 +71,8 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
   void End() override {
-    if (events_ != nullptr) {
-      events_->Close();
+    if (events_.is_open()) {
+      events_.Close();
     } else if (is_waiting_) {
       Lowest().cancel();
     }
@@ -79,7 +80,6 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
 
  private:
   static constexpr size_t kSmallBodyBytes = size_t{4} << 10;
-  static constexpr size_t kPieceBytes = size_t{256} << 10;  // of a file
   static constexpr bool kIsEncrypted = !std::is_same_v<Stream, beast::tcp_stream>;
 
   std::shared_ptr<ConnectionOf> Self() { return this->shared_from_this(); }
@@ -214,40 +214,12 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
   void WriteFile(HttpResponse response) {
-    file_ = *std::move(response.file);
-    file_offset_ = 0;
-    begin_.emplace(static_cast<http::status>(response.status), 11);
-    SetHeaders(*begin_, response);
-    begin_->content_length(static_cast<uint64_t>(file_.bytes));
+    BeginAnswer(response);
+    begin_->content_length(static_cast<uint64_t>(response.file->bytes));
     begin_->keep_alive(keeps_alive_ && !service_.is_ending);
-    serializer_.emplace(*begin_);
-    LimitTime();
-    http::async_write_header(stream_, *serializer_, [self = Self()](error_code error, size_t) {
-      if (error) return;
+    WriteBegin([self = Self(), file = *std::move(response.file)] {
       if (self->is_head_) return self->GoOn(self->begin_->keep_alive());
-      self->ReadPiece();
-    });
-  }
-
-  // Off the thread that serves everybody: the disk may be slow.
-  void ReadPiece() {
-    if (file_offset_ == file_.bytes) return GoOn(begin_->keep_alive());
-    asio::post(*service_.pool, [self = Self()] {
-      const auto left = static_cast<size_t>(self->file_.bytes - self->file_offset_);
-      self->chunk_.resize(std::min(left, kPieceBytes));
-      const ssize_t count =
-          pread(self->file_.file->get(), self->chunk_.data(), self->chunk_.size(), self->file_offset_);
-      asio::post(self->stream_.get_executor(), [self, count] { self->WritePiece(count); });
-    });
-  }
-
-  void WritePiece(ssize_t count) {
-    if (count <= 0) return Close();  // the peer sees that bytes are missing
-    file_offset_ += count;
-    chunk_.resize(static_cast<size_t>(count));
-    LimitTime();
-    asio::async_write(stream_, asio::buffer(chunk_), [self = Self()](error_code error, size_t) {
-      if (!error) self->ReadPiece();
+      self->file_.Write(self, file);
     });
   }
 
@@ -258,79 +230,33 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
   void WriteEvents(HttpResponse response) {
-    events_ = std::move(response.events);
+    events_.Take(std::move(response.events));
     response.content_type = "text/event-stream";
     response.headers["Cache-Control"] = "no-store";
-    begin_.emplace(static_cast<http::status>(response.status), 11);
-    SetHeaders(*begin_, response);
+    BeginAnswer(response);
     begin_->chunked(true);
     begin_->keep_alive(false);
+    WriteBegin([self = Self()] {
+      if (self->service_.is_ending) self->events_.Close();
+      self->Lowest().expires_never();
+      self->events_.Begin(self);
+    });
+  }
+
+  // The header of an answer whose body is written bit by bit.
+  void BeginAnswer(const HttpResponse& response) {
+    begin_.emplace(static_cast<http::status>(response.status), 11);
+    SetHeaders(*begin_, response);
+  }
+
+  template <typename Then>
+  void WriteBegin(Then then) {
     serializer_.emplace(*begin_);
     LimitTime();
-    http::async_write_header(stream_, *serializer_, [self = Self()](error_code error, size_t) {
-      if (error || self->service_.is_ending) self->events_->Close();
-      if (error) return;
-      self->Watch();
-      const std::weak_ptr<ConnectionOf> weak = self;
-      self->events_->OnReady([weak] {
-        if (const auto connection = weak.lock())
-          asio::post(connection->stream_.get_executor(), [connection] { connection->WriteMore(); });
-      });
+    http::async_write_header(stream_, *serializer_, [self = Self(), then](error_code error, size_t) {
+      if (!error) return then();
+      if (self->events_.is_open()) self->events_.Close();
     });
-  }
-
-  // Sees when the peer is gone, of whom nothing more is expected, and says from time to time that this end
-  // lives.
-  void Watch() {
-    Lowest().expires_never();
-    stream_.async_read_some(asio::buffer(ignored_), [self = Self()](error_code error, size_t) {
-      if (!error) return self->Watch();
-      self->EndEvents();
-    });
-    KeepAlive();
-  }
-
-  void KeepAlive() {
-    heartbeat_.expires_after(Seconds(service_.options.heartbeat_seconds));
-    heartbeat_.async_wait([weak = std::weak_ptr<ConnectionOf>(Self())](error_code error) {
-      const auto self = weak.lock();
-      if (error || self == nullptr || self->events_ == nullptr) return;
-      if (!self->is_writing_) self->WriteChunk(": alive\n\n");
-      self->KeepAlive();
-    });
-  }
-
-  void WriteMore() {
-    if (is_writing_ || events_ == nullptr) return;
-    EventStream::Pending pending = events_->Take();
-    if (!pending.text.empty()) return WriteChunk(std::move(pending.text));
-    if (pending.is_closed) WriteLastChunk();
-  }
-
-  void WriteChunk(std::string text) {
-    is_writing_ = true;
-    chunk_ = std::move(text);
-    asio::async_write(stream_, http::make_chunk(asio::buffer(chunk_)),
-                      [self = Self()](error_code error, size_t) {
-                        self->is_writing_ = false;
-                        if (error) return self->EndEvents();
-                        self->WriteMore();
-                      });
-  }
-
-  void WriteLastChunk() {
-    is_writing_ = true;
-    asio::async_write(stream_, http::make_chunk_last(),
-                      [self = Self()](error_code, size_t) { self->EndEvents(); });
-  }
-
-  void EndEvents() {
-    if (events_ == nullptr) return;
-    events_->Close();
-    events_->OnReady(nullptr);
-    events_ = nullptr;
-    heartbeat_.cancel();
-    Close();
   }
 
   void Close() {
@@ -358,18 +284,11 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   bool is_waiting_ = false;  // for a request
   bool keeps_alive_ = false, is_head_ = false;
 
-  // While a file is written.
-  HttpFile file_;
-  int64_t file_offset_ = 0;
-
-  // While events are written; some serve files too.
-  std::shared_ptr<EventStream> events_;
+  // While a file or events are written.
   std::optional<http::response<http::empty_body>> begin_;
   std::optional<http::response_serializer<http::empty_body>> serializer_;
-  asio::steady_timer heartbeat_;
-  std::string chunk_;
-  bool is_writing_ = false;
-  char ignored_[64] = {};
+  FileWriter<Stream> file_;
+  EventWriter<Stream> events_;
 };
 
 }  // namespace

@@ -34,10 +34,11 @@ struct HttpRequest {
   }
 };
 
-// A file that is open, from its begin.
+// A file that is open, or a part of it.
 struct HttpFile {
   std::shared_ptr<const FileDescriptor> file = nullptr;
   int64_t bytes = 0;
+  int64_t offset = 0;  // of the first byte
 };
 
 struct HttpResponse {

@@ -1,4 +1,5 @@
 // Jobs: submitted, listed, shown, cancelled.
+#include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -83,7 +84,8 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   return Created(jobs.front());
 }
 
-absl::StatusOr<HttpResponse> Submitted(const RestParts& parts, const RestCall& call, const std::string& key) {
+// `key`: under which the desk knows the submission.
+absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& parts, const RestCall& call) {
   proto::Submission submission;
   submission.set_key(key);
   ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
@@ -103,7 +105,7 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   const std::string key = call.Text("Idempotency-Key");
   if (key.empty()) {
     ASSIGN_OR_RETURN(const std::string once, NewId());
-    return Submitted(parts, call, once);
+    return SubmitAs(once, parts, call);
   }
   const std::string request = Sha256Hex(call.body.dump());
   const int64_t now_ms = SystemClock().WallMillis();
@@ -112,10 +114,14 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   if (claimed != request)
     return Problem(422, "this Idempotency-Key was used with another body; take a new one for a new job");
   // The key may come again for another job once it is forgotten.
-  absl::StatusOr<HttpResponse> response = Submitted(parts, call, Sha256Hex(absl::StrCat(key, "\n", request)));
+  const std::string once = Sha256Hex(absl::StrCat(key, "\n", request));
+  absl::StatusOr<HttpResponse> response = SubmitAs(once, parts, call);
+  if (response.ok() || absl::IsUnavailable(response.status())) return response;
+  // What the job names may be gone since the key came for the first time.
+  ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.jobs.FindSubmitted(call.caller.tenant, once));
+  if (known) return Created(*known);
   // What was refused may be put right under the same key.
-  if (!response.ok() && !absl::IsUnavailable(response.status()))
-    RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
+  RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
   return response;
 }
 

@@ -1,9 +1,12 @@
 // What a job makes: its files, and events while it goes on.
 #include <memory>
 
+#include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "base/status.h"
+#include "http/file_response.h"
 #include "service/rest/operations.h"
+#include "service/rest/trace.h"
 
 namespace attune {
 namespace {
@@ -12,10 +15,17 @@ absl::StatusOr<HttpResponse> File(JobDesk& desk, const RestCall& call) {
   ASSIGN_OR_RETURN(auto blob,
                    desk.OpenFile({.id = call.Text("id"), .owner = call.caller.tenant}, call.Text("name")));
   // A browser is to keep what strangers have made, and not to show it.
-  return HttpResponse{
-      .content_type = "application/octet-stream",
-      .headers = {{"Content-Disposition", "attachment"}, {"X-Content-Type-Options", "nosniff"}},
-      .file = HttpFile{std::make_shared<FileDescriptor>(std::move(blob.first)), blob.second}};
+  return FileResponse(
+      call.request, {std::make_shared<FileDescriptor>(std::move(blob.first)), blob.second},
+      {.content_type = "application/octet-stream",
+       .headers = {{"Content-Disposition", "attachment"}, {"X-Content-Type-Options", "nosniff"}}});
+}
+
+absl::StatusOr<HttpResponse> Trace(JobDesk& desk, const RestCall& call) {
+  ASSIGN_OR_RETURN(const auto detail, desk.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
+  HttpResponse response = JsonResponse(TraceOfJob(detail, SystemClock().WallMillis()));
+  response.headers["Cache-Control"] = "no-store";
+  return response;
 }
 
 absl::StatusOr<HttpResponse> Events(JobEvents& events, const RestCall& call) {
@@ -32,15 +42,32 @@ void AddJobResultOperations(const RestParts& parts, RestApi& api) {
   JobDesk& desk = parts.jobs;
   JobEvents& events = parts.events;
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
+  api.operations.push_back({.id = "getJobFile",
+                            .method = "GET",
+                            .path = "/v1/jobs/{id}/files/{name...}",
+                            .summary = "A file of a job; what it makes for people is below out/.",
+                            .parameters = {id,
+                                           {.name = "name", .place = "path", .help = "The name of the file"},
+                                           {.name = "Range",
+                                            .place = "header",
+                                            .help = "Some of its bytes alone: \"bytes=100-\""}},
+                            .answers = {{.help = "The file", .type = "application/octet-stream"},
+                                        {.status = 206,
+                                         .help = "Some of its bytes",
+                                         .type = "application/octet-stream",
+                                         .headers = {{"Content-Range", "Which bytes, and of how many"}}}},
+                            .problems = {404, 416},
+                            .handler = [&desk](const RestCall& call) { return File(desk, call); }});
   api.operations.push_back(
-      {.id = "getJobFile",
+      {.id = "getJobTrace",
        .method = "GET",
-       .path = "/v1/jobs/{id}/files/{name...}",
-       .summary = "A file of a job; what it makes for people is below out/.",
-       .parameters = {id, {.name = "name", .place = "path", .help = "The name of the file"}},
-       .answers = {{.help = "The file", .type = "application/octet-stream"}},
+       .path = "/v1/jobs/{id}/trace",
+       .summary =
+           "The job's spans in OTLP/JSON, for tools that show traces: its stages, and what it waited for.",
+       .parameters = {id},
+       .answers = {{.help = "The trace", .schema = {{"type", "object"}}}},
        .problems = {404},
-       .handler = [&desk](const RestCall& call) { return File(desk, call); }});
+       .handler = [&desk](const RestCall& call) { return Trace(desk, call); }});
   api.operations.push_back(
       {.id = "followJob",
        .method = "GET",

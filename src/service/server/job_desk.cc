@@ -19,8 +19,8 @@ constexpr int kMostJobs = 10'000;
 constexpr size_t kMostKeyBytes = 256;
 
 // Two owners may choose the same key.
-std::string KeyOf(const std::string& owner, const proto::Submission& submission) {
-  return Sha256Hex(absl::StrCat(owner, "\n", submission.key()));
+std::string KeyOf(const std::string& owner, const std::string& key) {
+  return Sha256Hex(absl::StrCat(owner, "\n", key));
 }
 
 // The jobs, each followed by its parts, which are jobs of their own with files of their own.
@@ -59,7 +59,7 @@ absl::StatusOr<std::vector<JobRecord>> JobDesk::Checked(const std::string& owner
 absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner, const std::string& by,
                                                         const proto::Submission& submission,
                                                         BlobStore& sent) {
-  const std::string key = KeyOf(owner, submission);
+  const std::string key = KeyOf(owner, submission.key());
   ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, Checked(owner, key, submission));
   jobs = WithParts(jobs);
   // One at a time, since the same may come again while the first is still being taken.
@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner
 absl::StatusOr<std::vector<proto::Job>> JobDesk::SubmitKnown(const std::string& owner, const std::string& by,
                                                              const proto::Submission& submission,
                                                              const KnownResult& known) {
-  const std::string key = KeyOf(owner, submission);
+  const std::string key = KeyOf(owner, submission.key());
   ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, Checked(owner, key, submission));
   JobRecord& job = jobs.front();
   job.state = JobState::kDone;
@@ -89,6 +89,14 @@ absl::StatusOr<std::vector<proto::Job>> JobDesk::SubmitKnown(const std::string& 
   Log(LogLevel::kInfo, "a job is answered at once", "owner", owner, "by", by, "result",
       added.status().ToString());
   return added;
+}
+
+absl::StatusOr<std::optional<proto::Job>> JobDesk::FindSubmitted(const std::string& owner,
+                                                                 const std::string& key) {
+  // A submission that is known gives its jobs, and one without jobs leaves nothing.
+  ASSIGN_OR_RETURN(const auto known, schedule_.Submit(KeyOf(owner, key), {}));
+  if (known.empty()) return std::nullopt;
+  return known.front();
 }
 
 absl::Status JobDesk::KeepAll(const std::string& owner, const std::vector<JobRecord>& jobs, BlobStore& sent) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ class JobDesk {
   absl::StatusOr<std::vector<jobs_service_proto::Job>> SubmitKnown(
       const std::string& owner, const std::string& by, const jobs_service_proto::Submission& submission,
       const KnownResult& known);
+  // The first job that came under this key of the owner's; nothing if none did.
+  absl::StatusOr<std::optional<jobs_service_proto::Job>> FindSubmitted(const std::string& owner,
+                                                                       const std::string& key);
   // The latest first.
   absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query, bool with_judged = false) {
     return schedule_.List(query, with_judged);

@@ -1,0 +1,65 @@
+#include "http/file_response.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "http/problem.h"
+
+namespace attune {
+namespace {
+
+struct Range {
+  int64_t begin = 0, end = 0;
+};
+
+// Digits alone: no sign, no space.
+std::optional<int64_t> Number(std::string_view text) {
+  int64_t number = 0;
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos &&
+                         absl::SimpleAtoi(text, &number);
+  return is_number ? std::optional<int64_t>(number) : std::nullopt;
+}
+
+// Nothing if the request asks for no range, or in a way that need not be understood. One without bytes is
+// none of the file's.
+std::optional<Range> RangeOf(const HttpRequest& request, int64_t bytes) {
+  absl::string_view text = request.Header("range");
+  // Files have no tag by which it could be told whether this is still the same one.
+  if (!request.Header("if-range").empty() || !absl::ConsumePrefix(&text, "bytes=")) return std::nullopt;
+  const std::pair<std::string_view, std::string_view> ends = absl::StrSplit(text, absl::MaxSplits('-', 1));
+  const std::optional<int64_t> first = Number(ends.first), last = Number(ends.second);
+  if (text.find('-') == std::string_view::npos) return std::nullopt;
+  if (ends.first.empty() && last) return Range{std::max<int64_t>(0, bytes - *last), bytes};
+  if (!first || (!last && !ends.second.empty()) || (last && *last < *first)) return std::nullopt;
+  return Range{*first, last && *last < bytes ? *last + 1 : bytes};
+}
+
+}  // namespace
+
+HttpResponse FileResponse(const HttpRequest& request, HttpFile file, HttpResponse response) {
+  constexpr int kPartial = 206, kNotSatisfiable = 416;
+  response.headers["Accept-Ranges"] = "bytes";
+  if (const std::optional<Range> range = RangeOf(request, file.bytes)) {
+    if (range->begin >= range->end) {
+      HttpResponse problem = Problem(kNotSatisfiable, absl::StrCat("the file has ", file.bytes, " bytes"));
+      problem.headers["Content-Range"] = absl::StrCat("bytes */", file.bytes);
+      return problem;
+    }
+    response.status = kPartial;
+    response.headers["Content-Range"] =
+        absl::StrCat("bytes ", range->begin, "-", range->end - 1, "/", file.bytes);
+    file.offset = range->begin;
+    file.bytes = range->end - range->begin;
+  }
+  response.file = std::move(file);
+  return response;
+}
+
+}  // namespace attune

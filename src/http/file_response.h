@@ -1,0 +1,16 @@
+// Answers with a file, or with the part of it that a request wants.
+#ifndef ATTUNE_HTTP_FILE_RESPONSE_H_
+#define ATTUNE_HTTP_FILE_RESPONSE_H_
+
+#include "http/message.h"
+
+namespace attune {
+
+// `response` has the headers. A request with one range of bytes gets that (206), or 416 if the file has none
+// of them; whoever asks for several, or in another unit, gets the whole file, as
+// https://www.rfc-editor.org/rfc/rfc9110#name-range allows.
+HttpResponse FileResponse(const HttpRequest& request, HttpFile file, HttpResponse response);
+
+}  // namespace attune
+
+#endif  // ATTUNE_HTTP_FILE_RESPONSE_H_

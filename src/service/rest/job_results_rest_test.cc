@@ -1,0 +1,81 @@
+// Traces of jobs, and what peers may ask for again: parts of files, and jobs by their keys.
+#include "service/rest/rest_for_test.h"
+#include "service/rest/trace.h"
+
+namespace attune {
+namespace {
+
+class JobResultsRestTest : public RestTest {
+ protected:
+  const std::string ann_ = Token("ann", AccessRole::kMember);
+};
+
+TEST_F(JobResultsRestTest, TheSameKeyIsTheSameJobWhenItsFilesAreGone) {
+  const std::string digest = Upload(ann_, "a file");
+  Json body = MockJob();
+  body["inputs"] = {{{"name", "in/x"}, {"sha256", digest}}};
+  const HttpResponse first = Post(ann_, "/v1/jobs", body, {{"idempotency-key", "once"}});
+  ASSERT_EQ(first.status, 201) << first.body;
+  EXPECT_EQ(Ask(ann_, "DELETE", "/v1/uploads/" + digest).status, 204);
+  const HttpResponse again = Post(ann_, "/v1/jobs", body, {{"idempotency-key", "once"}});
+  EXPECT_EQ(again.status, 201) << again.body;
+  EXPECT_EQ(Json::parse(again.body)["id"], Json::parse(first.body)["id"]);
+  EXPECT_EQ(Post(ann_, "/v1/jobs", body, {{"idempotency-key", "twice"}}).status, 404);
+}
+
+TEST_F(JobResultsRestTest, PartOfAFileIsSent) {
+  const std::string digest = Upload(ann_, "0123456789");
+  Json body = MockJob();
+  body["inputs"] = {{{"name", "in/x"}, {"sha256", digest}}};
+  const std::string path = "/v1/jobs/" + Submit(ann_, body) + "/files/in%2Fx";
+  const auto ask = [&](const std::string& range) { return Ask(ann_, "GET", path, "", {{"range", range}}); };
+  const HttpResponse part = ask("bytes=2-4");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.headers.at("Content-Range"), "bytes 2-4/10");
+  EXPECT_EQ(part.file->offset, 2);
+  EXPECT_EQ(part.file->bytes, 3);
+  EXPECT_EQ(ask("bytes=7-").headers.at("Content-Range"), "bytes 7-9/10");
+  EXPECT_EQ(ask("bytes=7-1000").headers.at("Content-Range"), "bytes 7-9/10");
+  EXPECT_EQ(ask("bytes=-3").headers.at("Content-Range"), "bytes 7-9/10");
+  EXPECT_EQ(ask("bytes=10-").status, 416);
+  for (const char* whole :
+       {"bytes=4-2", "bytes=0-1,4-5", "lines=1-2", "bytes=x-", "bytes=-", "bytes=+1-2", "bytes"})
+    EXPECT_EQ(ask(whole).status, 200) << whole;
+}
+
+TEST_F(JobResultsRestTest, AJobHasATrace) {
+  const std::string job = Submit(ann_, MockJob());
+  const Json trace = Get(ann_, "/v1/jobs/" + job + "/trace");
+  const Json& spans = trace["resourceSpans"][0]["scopeSpans"][0]["spans"];
+  ASSERT_GE(spans.size(), 1u);
+  EXPECT_EQ(spans[0]["name"], "job " + job);
+  EXPECT_EQ(spans[0]["traceId"].get<std::string>().size(), 32u);
+  EXPECT_EQ(spans[0]["spanId"].get<std::string>().size(), 16u);
+  EXPECT_EQ(Ask(Token("bob", AccessRole::kAdmin), "GET", "/v1/jobs/" + job + "/trace").status, 404);
+}
+
+TEST(Trace, StagesAndWaitsAreSpans) {
+  jobs_service_proto::JobDetail detail;
+  detail.mutable_job()->set_id("net-1");
+  detail.mutable_job()->set_submitted_ms(1000);
+  detail.mutable_job()->set_ended_ms(9000);
+  auto* stage = detail.add_stages();
+  stage->set_name("build");
+  stage->set_outcome("failed");
+  stage->set_reason("no reason");
+  stage->set_waited_seconds(2);
+  stage->set_seconds(3);
+  stage->set_end_ms(8000);
+  const JsonSchema trace = TraceOfJob(detail, 0);
+  const JsonSchema& spans = trace["resourceSpans"][0]["scopeSpans"][0]["spans"];
+  ASSERT_EQ(spans.size(), 3u);
+  EXPECT_EQ(spans[0]["endTimeUnixNano"], "9000000000");
+  EXPECT_EQ(spans[1]["name"], "wait for build");
+  EXPECT_EQ(spans[1]["startTimeUnixNano"], "3000000000");
+  EXPECT_EQ(spans[2]["startTimeUnixNano"], "5000000000");
+  EXPECT_EQ(spans[2]["parentSpanId"], spans[0]["spanId"]);
+  EXPECT_EQ(spans[2]["status"]["message"], "failed: no reason");
+}
+
+}  // namespace
+}  // namespace attune

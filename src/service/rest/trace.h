@@ -1,0 +1,22 @@
+// Traces of jobs, as OpenTelemetry has them.
+#ifndef ATTUNE_SERVICE_REST_TRACE_H_
+#define ATTUNE_SERVICE_REST_TRACE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "service/rest/json_schema.h"
+#include "service/wire/jobs.pb.h"
+
+namespace attune {
+
+// The trace of a job: the same whoever asks, also after it is over.
+std::string TraceIdOf(const jobs_service_proto::Job& job);
+
+// The job's spans in OTLP/JSON: from its submission over waiting and stages to its end, or until now.
+// https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+JsonSchema TraceOfJob(const jobs_service_proto::JobDetail& detail, int64_t now_ms);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_TRACE_H_
