@@ -140,10 +140,10 @@ class TwoServers(unittest.TestCase):
             server.kill()
         url = self.database.url
         shown = attune("server", "database", "show", "--database", url)
-        self.assertRegex(shown, r"jobs +3 +3")
+        self.assertRegex(shown, r"jobs +(\d+) +\1\n")
         back = attune("server", "database", "migrate", "--database", url, "--store", "jobs", "--to", 1)
-        self.assertRegex(back, r"jobs +1 +3")
-        self.assertRegex(attune("server", "database", "migrate", "--database", url), r"jobs +3 +3")
+        self.assertRegex(back, r"jobs +1 +\d+\n")
+        self.assertRegex(attune("server", "database", "migrate", "--database", url), r"jobs +(\d+) +\1\n")
         self.database.query("UPDATE attune_versions SET version = 99 WHERE store = 'fleet'")
         with self.assertRaisesRegex(program.Failed, "newer attune"):
             attune("server", "database", "migrate", "--database", url)
