@@ -17,7 +17,7 @@ import time
 
 from fleet_members import KEY, Fleet
 from program import PROGRAM
-from promises.client import Client
+from rest_client import first_client
 
 CONNECTIONS = 64
 READY_S = 120
@@ -32,9 +32,9 @@ def body_of(digest):
 
 def teach(client, body):
     """Has the job done, and waits until it is known."""
-    client.await_end(client.ask("POST", "/v1/jobs", body)["id"])
+    client.await_end(client.told("POST", "/v1/jobs", body)["id"])
     deadline = time.monotonic() + READY_S
-    while client.ask("POST", "/v1/predictions", body)["verdict"] != "known":
+    while client.told("POST", "/v1/predictions", body)["verdict"] != "known":
         if time.monotonic() > deadline:
             raise TimeoutError("the job's result does not become known")
         time.sleep(0.1)
@@ -43,11 +43,13 @@ def teach(client, body):
 class Load:
     """Connections that send one request after another, each at its time."""
 
-    def __init__(self, address, token, body):
-        self._host, self._port = address.rsplit(":", 1)
+    def __init__(self, client, body):
+        self._host, self._port = client.address().rsplit(":", 1)
         content = json.dumps(body).encode()
-        self._request = (f"POST /v1/jobs HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n"
-                         f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n").encode() + content
+        headers = client.headers({"Host": client.address(), "Content-Type": "application/json",
+                                  "Content-Length": len(content)})
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self._request = f"POST /v1/jobs HTTP/1.1\r\n{head}\r\n".encode() + content
         self.latencies, self.refused = [], []
 
     async def _connection(self, times):
@@ -80,12 +82,10 @@ def main():
                                                         ["--http", "127.0.0.1:0"]) as fleet:
         fleet.add_mocks("agent", options.mocks, 0.001)
         fleet.add_runner("runner")
-        token = re.search(r"^attune_\S{43}$", fleet.server_log(), re.MULTILINE)[0]
-        address = re.findall(r"REST at http://([^/]+)/", fleet.server_log())[-1]
-        client = Client(address, token)
+        client = first_client(fleet)
         body = body_of(client.upload(options.model.read_bytes()))
         teach(client, body)
-        load = Load(address, token, body)
+        load = Load(client, body)
         asyncio.run(load.run(options.rate, options.seconds))
     latencies = sorted(load.latencies)
     quantiles = {name: 1e3 * latencies[int(share * (len(latencies) - 1))]

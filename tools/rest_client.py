@@ -9,6 +9,10 @@ WAIT_S = 120  # how long an answer may take
 PIECE = 4 << 20  # bytes of an upload that are sent at a time
 
 
+class Refused(Exception):
+    """The service has answered with a problem."""
+
+
 class Answer:
     """The status, the headers and the body of a response."""
 
@@ -51,6 +55,19 @@ class Client:
         finally:
             if connection is None:
                 used.close()
+
+    def told(self, method, path, body=None):
+        """What the service answers, as Python values. Raises Refused."""
+        answer = self.ask(method, path, body)
+        if answer.status >= 400:
+            raise Refused(f"{method} {path}: {answer.status} {answer.body.decode(errors='replace')}")
+        return answer.json()
+
+    def await_end(self, job):
+        """The job, once it is over."""
+        while (shown := self.told("GET", f"/v1/jobs/{job}"))["ended"] is None:
+            time.sleep(0.2)
+        return shown
 
     def append(self, digest, offset, piece):
         """Sends a piece of an upload."""

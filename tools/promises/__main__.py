@@ -15,8 +15,8 @@ from common.results import RESULTS, load, rounded, write
 from fleet_members import KEY, Fleet
 from program import PROGRAM, ROOT, Failed
 from promises import judging
-from promises.client import Client, Refused
 from promises.variants import all_variants, model_of
+from rest_client import Refused, first_client
 
 PUBLISHED = RESULTS / "promises.json"
 PAGE = ROOT / "docs/service.md"
@@ -62,8 +62,8 @@ class Experiment:
     def submit(self, variant):
         """Predicts and submits a variant's job."""
         body = body_of(variant, self._client.upload(model_of(variant)), self._options.trials)
-        prediction = self._client.ask("POST", "/v1/predictions", body)
-        job = self._client.ask("POST", "/v1/jobs", body)["id"]
+        prediction = self._client.told("POST", "/v1/predictions", body)
+        job = self._client.told("POST", "/v1/jobs", body)["id"]
         return {"variant": variant, "job": job, "prediction": prediction}
 
     def end(self, submitted):
@@ -99,9 +99,7 @@ def measure(options):
         with fleet:
             fleet.add_agent("agent", KEY)
             fleet.add_runner("runner")
-            token = re.search(r"^attune_\S{43}$", fleet.server_log(), re.MULTILINE)[0]
-            address = re.findall(r"REST at http://([^/]+)/", fleet.server_log())[-1]
-            experiment, jobs = Experiment(Client(address, token), options), []
+            experiment, jobs = Experiment(first_client(fleet), options), []
             for number, job in enumerate(experiment.run(variants)):
                 progress(f"{number + 1} of {len(variants)}: {job['variant']}, {job['seconds']:.0f} s")
                 jobs.append(job)

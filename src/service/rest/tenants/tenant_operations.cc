@@ -59,7 +59,7 @@ TenantQuota QuotaOf(const nlohmann::json& json) {
           .requests_per_second = json["requests_per_second"].get<int64_t>()};
 }
 
-JsonSchema TenantSchema() {
+JsonSchema TenantBodySchema() {
   return ObjectSchema({{"name", TextSchema()},
                        {"state", {{"type", "string"}, {"enum", {"active", "deleting"}}}},
                        {"created", TimeSchema()},
@@ -205,8 +205,8 @@ void AddTenantOperations(const RestParts& parts, RestApi& api) {
   TenantStore& store = tenants.store();
   api.schemas["Quota"] = QuotaSchema();
   api.schemas["Consent"] = ConsentSchema();
-  api.schemas["Tenant"] = TenantSchema();
-  JsonSchema detail = TenantSchema();
+  api.schemas["Tenant"] = TenantBodySchema();
+  JsonSchema detail = TenantBodySchema();
   detail["properties"]["used"] = ObjectSchema(
       {{"jobs", IntegerSchema()}, {"stored_bytes", IntegerSchema()}, {"device_seconds", NumberSchema()}});
   detail["required"].push_back("used");
