@@ -59,7 +59,7 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet",
-                "artifact/signer.h"],
+                "http", "artifact/signer.h"],
     "service/models": ["base", "base/sql", "graph", "import", "lower", "target", "device", "api", "tune/job",
                        "tune/task", "jobs", "fleet", "service"],
     "service/agreement": ["base", "base/sql", "device", "target", "fleet", "job", "jobs", "sched", "tune/job", "service",

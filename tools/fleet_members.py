@@ -71,6 +71,8 @@ class Fleet:
         self.members = {"server": self._start_server("127.0.0.1:0", "127.0.0.1:0")}
         # From now on it has the same ports.
         addresses = self.await_server()
+        self._options = [self._rest_address() if before == "--http" else option
+                         for before, option in zip(["", *self._options], self._options)]
         self.members["server"].interrupt()
         self.members["server"] = self._start_server(*addresses)
         self.await_server()
@@ -86,6 +88,24 @@ class Fleet:
     def _start_server(self, listen, enrolment):
         return Member([self._program, "server", "--listen", listen, "--enrolment", enrolment, "--lease-seconds",
                        self._lease_seconds, *self._options], self._folder / "server.log")
+
+    def _rest_address(self):
+        """Where the server listens for REST."""
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            if found := re.findall(r"REST at https?://([^/]+)/", self.server_log()):
+                return found[-1]
+            time.sleep(0.05)
+        raise Failed(f"the server does not listen for REST within {READY_S} s")
+
+    def log_in(self):
+        """From now on, `attune jobs` uses this server, which has --http."""
+        token = attune("server", "token", "scripts", program=self._program).strip()
+        own = {"ATTUNE_URL": f"http://{self._rest_address()}", "ATTUNE_TOKEN": token,
+               "ATTUNE_SERVERS": str(self._folder / "servers.json"),
+               "ATTUNE_SUBMISSIONS": str(self._folder / "submissions")}
+        os.environ.update(own)
+        program.ENVIRONMENT.update(own)
 
     def server_log(self):
         """What the server has said."""

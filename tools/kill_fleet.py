@@ -23,9 +23,9 @@ from kill_tuning import Database, Violation
 AGENTS = 2
 
 
-def start_agents(options, folder):
-    """A fleet with agents."""
-    fleet = Fleet(folder, options.program, options.lease_seconds)
+def start_agents(options, folder, flags=()):
+    """A fleet with agents. `flags`: more of the server's."""
+    fleet = Fleet(folder, options.program, options.lease_seconds, flags)
     for number in range(AGENTS):
         fleet.add_mocks(f"agent {number}", options.mocks, options.seconds)
     return fleet

@@ -30,7 +30,8 @@ RUNNERS = 2
 
 def start(options, folder):
     """A fleet with agents and runners."""
-    fleet = kill_fleet.start_agents(options, folder)
+    fleet = kill_fleet.start_agents(options, folder, ["--http", "127.0.0.1:0"])
+    fleet.log_in()
     for number in range(RUNNERS):
         fleet.add_runner(f"runner {number}")
     return fleet
@@ -60,7 +61,7 @@ class Jobs:
         for job in list(self._open):
             before = self._stages[job]
             shown = attune_json("jobs", "show", job, program=self._program)
-            stages = [(stage["name"], stage["outcome"], stage["end_ms"]) for stage in shown["stages"]]
+            stages = [(stage["name"], stage["outcome"], stage["ended"]) for stage in shown["stages"]]
             # A server shows the latest stages alone.
             known = stages.index(before[-1]) + 1 if before and before[-1] in stages else 0
             if before and (not known or stages[:known] != before[-known:]):

@@ -93,7 +93,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         options.folder = folder
         model = options.model and model_file(options.model, folder)
-        with Fleet(pathlib.Path(folder), options.program, 15) as fleet:
+        with Fleet(pathlib.Path(folder), options.program, 15, ["--http", "127.0.0.1:0"]) as fleet:
+            fleet.log_in()
             for number in range(options.parts):
                 fleet.add_mocks(f"agent {number}", options.mocks, options.seconds)
                 fleet.add_runner(f"runner {number}")

@@ -58,8 +58,9 @@ class Promise:
 
 @dataclasses.dataclass(frozen=True)
 class Prediction:
-    """What the server foresees for a job. answer: all that it says."""
+    """What the server foresees for a job. verdict: known, accepted, renegotiated or refused. answer: all that it says."""
 
+    verdict: str
     promises: tuple[Promise, ...]
     answer: Mapping[str, Any]
 
@@ -260,7 +261,7 @@ class Client:
         _agree(body, latency=latency, p99=p99, accuracy_loss=accuracy_loss, size=size, deadline=deadline,
                device_time=device_time, priority=priority)
         answer = self._rest.ask("POST", "/v1/predictions", body=body).json()
-        return Prediction(_promises(answer), answer)
+        return Prediction(str(answer.get("verdict", "")), _promises(answer), answer)
 
     def job(self, id: str) -> Job:
         """The job with this id."""

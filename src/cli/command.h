@@ -22,6 +22,8 @@ void AddTuneCommand(CLI::App& app, Action& action);
 void AddRecordsCommand(CLI::App& app, Action& action);
 void AddQuantizeCommand(CLI::App& app, Action& action);
 void AddJobsCommand(CLI::App& app, Action& action);
+void AddLoginCommand(CLI::App& app, Action& action);
+void AddLogoutCommand(CLI::App& app, Action& action);
 void AddServerCommand(CLI::App& app, Action& action);
 void AddRunnerCommand(CLI::App& app, Action& action);
 void AddAgentCommand(CLI::App& app, Action& action);

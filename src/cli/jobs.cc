@@ -1,4 +1,4 @@
-// attune jobs run|simulate|submit|list|show|logs|cancel|result
+// attune jobs run|simulate|submit|predict|list|show|logs|cancel|result
 #include "cli/command.h"
 #include "cli/jobs_command.h"
 
@@ -11,6 +11,7 @@ void AddJobsCommand(CLI::App& app, Action& action) {
   AddJobsRunCommand(*jobs, action);
   AddJobsSimulateCommand(*jobs, action);
   AddJobsSubmitCommand(*jobs, action);
+  AddJobsPredictCommand(*jobs, action);
   AddJobsListCommand(*jobs, action);
   AddJobsShowCommand(*jobs, action);
   AddJobsLogsCommand(*jobs, action);

@@ -12,6 +12,7 @@ void AddJobsSimulateCommand(CLI::App& jobs, Action& action);
 
 // Those of a server that runs jobs.
 void AddJobsSubmitCommand(CLI::App& jobs, Action& action);
+void AddJobsPredictCommand(CLI::App& jobs, Action& action);
 void AddJobsListCommand(CLI::App& jobs, Action& action);
 void AddJobsShowCommand(CLI::App& jobs, Action& action);
 void AddJobsLogsCommand(CLI::App& jobs, Action& action);

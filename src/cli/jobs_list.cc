@@ -1,4 +1,5 @@
 // attune jobs list|show|cancel
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,11 +15,11 @@
 namespace attune {
 namespace {
 
-namespace proto = jobs_service_proto;
+constexpr int64_t kMostListed = 10'000;
 
-absl::Status List(bool all, const std::string& json) {
-  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
-  ASSIGN_OR_RETURN(const std::vector<proto::Job> jobs, server->List(/*unfinished_alone=*/!all));
+absl::Status List(const ServerFlags& flags, bool all, const std::string& json) {
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags));
+  ASSIGN_OR_RETURN(const std::vector<RemoteJob> jobs, server->List(all ? "" : "unfinished", kMostListed));
   if (!json.empty()) RETURN_IF_ERROR(WriteJson(JobsJson(jobs), json));
   if (json == "-") return absl::OkStatus();
   if (!jobs.empty()) {
@@ -30,21 +31,21 @@ absl::Status List(bool all, const std::string& json) {
   return absl::OkStatus();
 }
 
-absl::Status Show(const std::string& id, const std::string& json) {
-  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
-  ASSIGN_OR_RETURN(const proto::JobDetail detail, server->Show(id));
-  if (!json.empty()) RETURN_IF_ERROR(WriteJson(JobDetailJson(detail), json));
+absl::Status Show(const ServerFlags& flags, const std::string& id, const std::string& json) {
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags));
+  ASSIGN_OR_RETURN(const RemoteJobDetail detail, server->Show(id));
+  if (!json.empty()) RETURN_IF_ERROR(WriteJson(detail.job.json, json));
   if (json != "-") PrintResult(JobDetailText(detail));
   return absl::OkStatus();
 }
 
 // Goes on after an error, and returns the first one.
-absl::Status Cancel(const std::vector<std::string>& ids) {
-  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
+absl::Status Cancel(const ServerFlags& flags, const std::vector<std::string>& ids) {
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags));
   absl::Status status;
   for (const std::string& id : ids) {
-    const absl::StatusOr<proto::Job> job = server->Cancel(id);
-    if (job.ok()) PrintResult(absl::StrCat(id, ": ", IsOver(*job) ? job->state() : "ends soon", "\n"));
+    const absl::StatusOr<RemoteJob> job = server->Cancel(id);
+    if (job.ok()) PrintResult(absl::StrCat(id, ": ", job->is_over() ? job->state : "ends soon", "\n"));
     status.Update(Annotate(job.status(), id));
   }
   return status;
@@ -54,32 +55,43 @@ absl::Status Cancel(const std::vector<std::string>& ids) {
 
 void AddJobsListCommand(CLI::App& jobs, Action& action) {
   struct Flags {
+    ServerFlags server;
     bool all = false;
     std::string json;
   };
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = jobs.add_subcommand("list", "Show your jobs on the server, the latest first");
+  AddServerFlags(*command, flags->server);
   command->add_flag("--all", flags->all, "also those that are over");
   command->add_option("--json", flags->json, "write them to this file, or - for stdout")->type_name("FILE");
-  command->callback([flags, &action] { action = [flags] { return List(flags->all, flags->json); }; });
+  command->callback(
+      [flags, &action] { action = [flags] { return List(flags->server, flags->all, flags->json); }; });
 }
 
 void AddJobsShowCommand(CLI::App& jobs, Action& action) {
   struct Flags {
+    ServerFlags server;
     std::string id, json;
   };
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = jobs.add_subcommand("show", "Show all about a job on the server");
+  AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();
   command->add_option("--json", flags->json, "write it to this file, or - for stdout")->type_name("FILE");
-  command->callback([flags, &action] { action = [flags] { return Show(flags->id, flags->json); }; });
+  command->callback(
+      [flags, &action] { action = [flags] { return Show(flags->server, flags->id, flags->json); }; });
 }
 
 void AddJobsCancelCommand(CLI::App& jobs, Action& action) {
-  const auto ids = std::make_shared<std::vector<std::string>>();
+  struct Flags {
+    ServerFlags server;
+    std::vector<std::string> ids;
+  };
+  const auto flags = std::make_shared<Flags>();
   CLI::App* command = jobs.add_subcommand("cancel", "End jobs on the server");
-  command->add_option("JOB", *ids, "their ids")->required();
-  command->callback([ids, &action] { action = [ids] { return Cancel(*ids); }; });
+  AddServerFlags(*command, flags->server);
+  command->add_option("JOB", flags->ids, "their ids")->required();
+  command->callback([flags, &action] { action = [flags] { return Cancel(flags->server, flags->ids); }; });
 }
 
 }  // namespace attune

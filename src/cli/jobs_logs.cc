@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/status.h"
@@ -17,7 +19,11 @@
 namespace attune {
 namespace {
 
-namespace proto = jobs_service_proto;
+struct Flags {
+  ServerFlags server;
+  std::string id;
+  bool follow = false;
+};
 
 constexpr double kLineSeconds = 30;  // between two lines about the progress
 
@@ -25,18 +31,17 @@ constexpr double kLineSeconds = 30;  // between two lines about the progress
 // is.
 class JobLog {
  public:
-  absl::Status Update(const proto::JobDetail& detail) {
-    if (told_ < detail.stages_size()) text_.Erase();
-    for (; told_ < detail.stages_size(); ++told_) PrintResult(StageLine(detail.stages(told_)));
+  absl::Status Update(const RemoteJobDetail& detail) {
+    if (told_ < detail.stages.size()) text_.Erase();
+    for (; told_ < detail.stages.size(); ++told_) PrintResult(StageLine(detail.stages[told_]));
     return FlushOutput();
   }
 
-  void ShowProgress(const proto::Job& job) {
-    const std::string left = job.remaining_seconds() > 0
-                                 ? absl::StrCat(", ", FormatDuration(job.remaining_seconds()), " left")
-                                 : "";
-    const std::string line = absl::StrCat(job.id(), ": ", DoingText(job), left,
-                                          job.progress().empty() ? "" : "; ", job.progress());
+  void ShowProgress(const RemoteJob& job) {
+    const std::string left =
+        job.remaining_seconds > 0 ? absl::StrCat(", ", FormatDuration(job.remaining_seconds), " left") : "";
+    const std::string line =
+        absl::StrCat(job.id, ": ", DoingText(job), left, job.progress.empty() ? "" : "; ", job.progress);
     if (text_.is_terminal()) return text_.Draw(Cut(WithoutControls(line), text_.columns()) + "\n");
     if (line == last_line_ || (!last_line_.empty() && since_line_.Seconds() < kLineSeconds)) return;
     std::fprintf(stderr, "%s\n", WithoutControls(line).c_str());
@@ -48,41 +53,40 @@ class JobLog {
 
  private:
   LiveText text_;
-  int told_ = 0;  // stages
+  size_t told_ = 0;  // stages
   std::string last_line_;
   Stopwatch since_line_;
 };
 
-absl::Status Logs(const std::string& id, bool follow) {
-  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
-  ASSIGN_OR_RETURN(proto::JobDetail detail, server->Show(id));
+absl::Status Logs(const Flags& flags) {
+  Cancellation cancellation;
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags.server, &cancellation));
+  ASSIGN_OR_RETURN(RemoteJobDetail detail, server->Show(flags.id));
   JobLog log;
   RETURN_IF_ERROR(log.Update(detail));
-  if (!follow) return absl::OkStatus();
-  const auto ask = [&]() -> absl::StatusOr<bool> {
-    ASSIGN_OR_RETURN(detail, server->Show(id));
+  if (!flags.follow) return absl::OkStatus();
+  std::vector<RemoteJob> jobs = {detail.job};
+  const auto told = [&](size_t) -> absl::Status {
+    // An event tells that something has changed, and no stages.
+    ASSIGN_OR_RETURN(detail, server->Show(flags.id));
     RETURN_IF_ERROR(log.Update(detail));
-    if (IsOver(detail.job())) return true;
-    log.ShowProgress(detail.job());
-    return false;
+    if (!jobs.front().is_over()) log.ShowProgress(jobs.front());
+    return absl::OkStatus();
   };
-  RETURN_IF_ERROR(PollServer(ask));
-  log.Note(EndText(detail.job()));
+  RETURN_IF_ERROR(AwaitJobs(*server, cancellation, jobs, told));
+  log.Note(EndText(jobs.front()));
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddJobsLogsCommand(CLI::App& jobs, Action& action) {
-  struct Flags {
-    std::string id;
-    bool follow = false;
-  };
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = jobs.add_subcommand("logs", "Print the stages of a job on the server as they end");
+  AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();
   command->add_flag("--follow", flags->follow, "until the job is over");
-  command->callback([flags, &action] { action = [flags] { return Logs(flags->id, flags->follow); }; });
+  command->callback([flags, &action] { action = [flags] { return Logs(*flags); }; });
 }
 
 }  // namespace attune

@@ -18,58 +18,62 @@
 namespace attune {
 namespace {
 
-namespace proto = jobs_service_proto;
-
 struct Flags {
+  ServerFlags server;
   std::string id, folder, json;
 };
 
-absl::Status CheckIsDone(const proto::Job& job) {
-  if (!IsOver(job))
-    return absl::FailedPreconditionError(absl::StrCat(job.id(), " is not over: ", DoingText(job),
-                                                      "; attune jobs logs ", job.id(),
+absl::Status CheckIsDone(const RemoteJob& job) {
+  if (!job.is_over())
+    return absl::FailedPreconditionError(absl::StrCat(job.id, " is not over: ", DoingText(job),
+                                                      "; attune jobs logs ", job.id,
                                                       " --follow waits for its end"));
-  return job.state() == "done" ? absl::OkStatus() : absl::AbortedError(EndText(job));
+  return job.state == "done" ? absl::OkStatus() : absl::AbortedError(EndText(job));
 }
 
 // The files that the job made for people, by their names below the folder for these.
-absl::StatusOr<std::vector<proto::JobFile>> OutputsOf(const proto::JobDetail& detail) {
-  RETURN_IF_ERROR(CheckJobFiles(FromWire(detail.files())));
-  std::vector<proto::JobFile> outputs;
-  for (const proto::JobFile& file : detail.files())
-    if (file.name().starts_with(kOutputsFolder)) outputs.push_back(file);
+absl::StatusOr<std::vector<RemoteFile>> OutputsOf(const RemoteJobDetail& detail) {
+  std::vector<JobFile> all;
+  for (const RemoteFile& file : detail.files)
+    all.push_back({.name = file.name, .digest = file.sha256, .bytes = file.bytes});
+  RETURN_IF_ERROR(CheckJobFiles(all));
+  std::vector<RemoteFile> outputs;
+  for (const RemoteFile& file : detail.files)
+    if (file.name.starts_with(kOutputsFolder)) outputs.push_back(file);
   return outputs;
 }
 
-absl::Status Download(JobsClient& server, const Flags& flags, std::vector<proto::JobFile>& outputs) {
+absl::Status Download(JobsClient& server, const Flags& flags, std::vector<RemoteFile>& outputs) {
   Progress progress;
-  for (proto::JobFile& output : outputs) {
+  for (RemoteFile& output : outputs) {
     const std::filesystem::path path =
-        std::filesystem::path(flags.folder) / output.name().substr(kOutputsFolder.size());
+        std::filesystem::path(flags.folder) / output.name.substr(kOutputsFolder.size());
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error)
       return absl::FailedPreconditionError(
           absl::StrCat(path.parent_path().string(), ": cannot create the folder: ", error.message()));
-    RETURN_IF_ERROR(server.ReadFile(flags.id, output, path.string(), {.progress = &progress}));
-    output.set_name(path.string());
+    RETURN_IF_ERROR(server.Download(flags.id, output, path.string(), {.progress = &progress}));
+    output.name = path.string();
   }
   return absl::OkStatus();
 }
 
 absl::Status Result(Flags flags) {
   if (flags.folder.empty()) flags.folder = flags.id;
-  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
-  ASSIGN_OR_RETURN(proto::JobDetail detail, server->Show(flags.id));
-  RETURN_IF_ERROR(CheckIsDone(detail.job()));
-  ASSIGN_OR_RETURN(std::vector<proto::JobFile> outputs, OutputsOf(detail));
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags.server));
+  ASSIGN_OR_RETURN(RemoteJobDetail detail, server->Show(flags.id));
+  RETURN_IF_ERROR(CheckIsDone(detail.job));
+  ASSIGN_OR_RETURN(std::vector<RemoteFile> outputs, OutputsOf(detail));
   RETURN_IF_ERROR(Download(*server, flags, outputs));
   if (!flags.json.empty()) {
-    detail.mutable_files()->Assign(outputs.begin(), outputs.end());
-    RETURN_IF_ERROR(WriteJson(JobDetailJson(detail), flags.json));
+    Json& files = detail.job.json["files"] = Json::array();
+    for (const RemoteFile& file : outputs)
+      files.push_back({{"name", file.name}, {"sha256", file.sha256}, {"bytes", file.bytes}});
+    RETURN_IF_ERROR(WriteJson(detail.job.json, flags.json));
   }
   if (flags.json != "-")
-    PrintResult(absl::StrCat(ResultText(detail.job()), outputs.empty() ? "" : "\n" + FilesTable(outputs)));
+    PrintResult(absl::StrCat(ResultText(detail), outputs.empty() ? "" : "\n" + FilesTable(outputs)));
   return absl::OkStatus();
 }
 
@@ -79,6 +83,7 @@ void AddJobsResultCommand(CLI::App& jobs, Action& action) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* command =
       jobs.add_subcommand("result", "Bring what a job on the server has written, and print its result");
+  AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();
   command->add_option("-o,--output", flags->folder, "the folder for its files (default: the job's id)")
       ->type_name("FOLDER");

@@ -4,19 +4,42 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
+#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/cancel.h"
 #include "service/client/jobs_client.h"
+#include "service/client/known_servers.h"
 
 namespace attune {
 
-// The server of the fleet that this user has joined. Fails if he has joined none.
-absl::StatusOr<std::unique_ptr<JobsClient>> JoinedJobsServer();
+struct ServerFlags {
+  std::string server, token_file, authorities;
+};
 
-// Calls `ask` every second until it returns true or fails. While the server does not answer (Unavailable) it
-// is asked again, since it may come back. Cancelled on Ctrl-C: the jobs go on.
-absl::Status PollServer(const std::function<absl::StatusOr<bool>()>& ask);
+void AddServerFlags(CLI::App& command, ServerFlags& flags);
+
+// The server and the token of the flags, else of $ATTUNE_URL and $ATTUNE_TOKEN, else those that attune login
+// has kept. Fails, with the way out, if there are none.
+absl::StatusOr<KnownServer> MeantServer(const ServerFlags& flags);
+
+// The same without a token, unless one is kept.
+absl::StatusOr<KnownServer> MeantServerAlone(const ServerFlags& flags);
+
+// It need not answer. While it is away, a note says so. `cancellation` may be null, else it must outlive the
+// client.
+absl::StatusOr<std::unique_ptr<JobsClient>> OpenJobsServer(const ServerFlags& flags,
+                                                           const Cancellation* cancellation = nullptr);
+
+// Follows the jobs until all are over, and keeps them up to date. Calls `told` after each change, one at a
+// time, with the job's index. Cancelled on Ctrl-C, which `cancellation` of the server's client gets: the jobs
+// go on.
+absl::Status AwaitJobs(JobsClient& server, Cancellation& cancellation, std::vector<RemoteJob>& jobs,
+                       const std::function<absl::Status(size_t index)>& told);
 
 }  // namespace attune
 

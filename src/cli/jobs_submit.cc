@@ -1,16 +1,18 @@
-// attune jobs submit JOBS.yaml
+// attune jobs submit|predict JOBS.yaml
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/cancel.h"
+#include "base/printable.h"
 #include "base/status.h"
+#include "cli/agreement_flags.h"
 #include "cli/command.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_flags.h"
@@ -18,18 +20,17 @@
 #include "cli/live_text.h"
 #include "cli/output.h"
 #include "cli/submitted_jobs_view.h"
-#include "jobs/settings.h"
+#include "service/client/pending_submission.h"
 #include "service/client/submission.h"
 
 namespace attune {
 namespace {
 
-namespace proto = jobs_service_proto;
-
 struct Flags {
+  ServerFlags server;
   JobsFlags jobs;
-  std::string on, deadline, json;
-  std::optional<int> priority;
+  AgreementFlags agreement;
+  std::string on, json;
   bool wait = false;
 };
 
@@ -52,112 +53,132 @@ void NoteWhatDoesNotCount(const JobsFile& file) {
 absl::StatusOr<std::vector<JobSpec>> ReadSpecs(const Flags& flags) {
   ASSIGN_OR_RETURN(JobsFile file, ReadJobs(flags.jobs));
   NoteWhatDoesNotCount(file);
-  for (JobSpec& job : file.jobs) {
-    job.on = flags.on;
-    if (flags.priority.has_value()) job.priority = *flags.priority;
-    if (!flags.deadline.empty()) job.deadline_seconds = ParseSeconds(flags.deadline);
-  }
+  for (JobSpec& job : file.jobs) job.on = flags.on;
   return std::move(file.jobs);
 }
 
 // Waits for the ends of jobs, and tells of each.
-class JobsWait {
- public:
-  explicit JobsWait(const std::vector<proto::Job>& jobs) : jobs_(jobs) {}
-
-  // Whether all are over.
-  absl::StatusOr<bool> Ask(JobsClient& server) {
-    ASSIGN_OR_RETURN(const std::vector<proto::Job> unfinished, server.List(/*unfinished_alone=*/true));
-    std::map<std::string, const proto::Job*> listed;
-    for (const proto::Job& job : unfinished) listed[job.id()] = &job;
-    for (proto::Job& job : jobs_) {
-      if (IsOver(job)) continue;
-      const auto found = listed.find(job.id());
-      if (found != listed.end()) {
-        job = *found->second;
-        continue;
-      }
-      // It is over, or the list is cut short.
-      ASSIGN_OR_RETURN(const proto::JobDetail detail, server.Show(job.id()));
-      job = detail.job();
-      if (IsOver(job)) text_.Note(EndText(job));
-    }
-    Draw();
-    return std::ranges::all_of(jobs_, IsOver);
-  }
-
-  const std::vector<proto::Job>& jobs() const { return jobs_; }
-
- private:
-  void Draw() {
-    if (!text_.is_terminal()) return;
-    std::vector<proto::Job> left;
-    std::ranges::copy_if(jobs_, std::back_inserter(left), [](const auto& job) { return !IsOver(job); });
-    text_.Draw(text_.Fitted(JobsTable(left)));
-  }
-
-  std::vector<proto::Job> jobs_;
-  LiveText text_;
-};
-
-absl::Status Await(JobsClient& server, std::vector<proto::Job>& jobs) {
-  JobsWait wait(jobs);
-  const absl::Status waited = PollServer([&] { return wait.Ask(server); });
-  jobs = wait.jobs();
-  RETURN_IF_ERROR(waited);
-  const auto done = std::ranges::count_if(jobs, [](const auto& job) { return job.state() == "done"; });
+absl::Status Await(JobsClient& server, Cancellation& cancellation, std::vector<RemoteJob>& jobs) {
+  LiveText text;
+  const auto told = [&](size_t index) {
+    if (jobs[index].is_over()) text.Note(EndText(jobs[index]));
+    if (!text.is_terminal()) return absl::OkStatus();
+    std::vector<RemoteJob> left;
+    std::ranges::copy_if(jobs, std::back_inserter(left), [](const auto& job) { return !job.is_over(); });
+    text.Draw(text.Fitted(JobsTable(left)));
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(AwaitJobs(server, cancellation, jobs, told));
+  const auto done = std::ranges::count_if(jobs, [](const auto& job) { return job.state == "done"; });
   if (done == std::ssize(jobs)) return absl::OkStatus();
   return absl::AbortedError(
       absl::StrCat(std::ssize(jobs) - done, " of ", jobs.size(), " jobs have failed or were cancelled"));
 }
 
-absl::StatusOr<std::vector<proto::Job>> Send(JobsClient& server, const std::vector<JobSpec>& specs) {
-  Progress progress;
-  const WorkControl control = {.progress = &progress};
-  ASSIGN_OR_RETURN(const PreparedSubmission submission, PrepareSubmission(specs, control));
-  return server.Submit(submission, control);
+// The jobs with what the flags want of them; their files are read, and nothing is sent.
+absl::StatusOr<PreparedSubmission> Prepare(const Flags& flags, const WorkControl& control) {
+  ASSIGN_OR_RETURN(const std::vector<JobSpec> specs, ReadSpecs(flags));
+  ASSIGN_OR_RETURN(PreparedSubmission submission, PrepareSubmission(specs, control));
+  for (Json& job : submission.jobs) AddAgreement(flags.agreement, job);
+  return submission;
+}
+
+// A name that the same command has again.
+std::string NameOf(const PreparedSubmission& submission, const std::string& server) {
+  std::string name = server;
+  for (const Json& job : submission.jobs) absl::StrAppend(&name, "\n", job["name"].get<std::string>());
+  return name;
+}
+
+absl::StatusOr<std::vector<RemoteJob>> Send(JobsClient& server, const std::string& url,
+                                            const PreparedSubmission& submission,
+                                            const WorkControl& control) {
+  ASSIGN_OR_RETURN(const std::string folder, PendingSubmission::DefaultFolder(std::getenv));
+  ASSIGN_OR_RETURN(PendingSubmission pending, PendingSubmission::Begin(folder, NameOf(submission, url)));
+  if (pending.is_repeated())
+    PrintNote("such a submission was begun before and did not end; what it submitted is not submitted again");
+  RETURN_IF_ERROR(server.SendFiles(submission, control));
+  ASSIGN_OR_RETURN(std::vector<RemoteJob> jobs, server.Submit(submission, pending));
+  pending.Forget();
+  return jobs;
 }
 
 absl::Status Submit(const Flags& flags) {
-  ASSIGN_OR_RETURN(const std::vector<JobSpec> specs, ReadSpecs(flags));
-  ASSIGN_OR_RETURN(const auto server, JoinedJobsServer());
-  ASSIGN_OR_RETURN(std::vector<proto::Job> jobs, Send(*server, specs));
+  Progress progress;
+  const WorkControl control = {.progress = &progress};
+  ASSIGN_OR_RETURN(const PreparedSubmission submission, Prepare(flags, control));
+  ASSIGN_OR_RETURN(const KnownServer meant, MeantServer(flags.server));
+  Cancellation cancellation;
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags.server, &cancellation));
+  ASSIGN_OR_RETURN(std::vector<RemoteJob> jobs, Send(*server, meant.url, submission, control));
   if (flags.json != "-") {
-    for (const proto::Job& job : jobs) PrintResult(absl::StrCat(job.id(), "\n"));
+    for (const RemoteJob& job : jobs) PrintResult(absl::StrCat(job.id, "\n"));
     RETURN_IF_ERROR(FlushOutput());
   }
-  const absl::Status waited = flags.wait ? Await(*server, jobs) : absl::OkStatus();
+  const absl::Status waited = flags.wait ? Await(*server, cancellation, jobs) : absl::OkStatus();
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(JobsJson(jobs), flags.json));
   return waited;
+}
+
+// The server gets the files, and no job.
+absl::Status Predict(const Flags& flags) {
+  Progress progress;
+  const WorkControl control = {.progress = &progress};
+  ASSIGN_OR_RETURN(const PreparedSubmission submission, Prepare(flags, control));
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags.server));
+  RETURN_IF_ERROR(server->SendFiles(submission, control));
+  Json all = Json::array();
+  std::string text;
+  for (const Json& job : submission.jobs) {
+    ASSIGN_OR_RETURN(Json predicted, server->Predict(job));
+    ASSIGN_OR_RETURN(const std::vector<RemotePromise> promises, ReadPromises(predicted));
+    const bool has_verdict = predicted.contains("verdict") && predicted["verdict"].is_string();
+    const std::string verdict = has_verdict ? predicted["verdict"].get<std::string>() : "predicted";
+    absl::StrAppend(&text, text.empty() ? "" : "\n", job["name"].get<std::string>(), ": ",
+                    WithoutControls(verdict), "\n", PromisesTable(promises));
+    all.push_back(std::move(predicted));
+  }
+  if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson({{"predictions", std::move(all)}}, flags.json));
+  if (flags.json != "-") PrintResult(text);
+  return absl::OkStatus();
+}
+
+// The flags of both commands.
+CLI::App* AddCommand(CLI::App& jobs, const char* name, const char* help, Flags& flags) {
+  CLI::App* command = jobs.add_subcommand(name, help);
+  AddServerFlags(*command, flags.server);
+  AddJobsFlags(*command, flags.jobs);
+  command
+      ->add_option(
+          "--on", flags.on,
+          "the key of the device that the jobs measure on (default: they need none); attune fleet list "
+          "shows the keys")
+      ->type_name("KEY");
+  AddAgreementFlags(*command, flags.agreement);
+  return command;
 }
 
 }  // namespace
 
 void AddJobsSubmitCommand(CLI::App& jobs, Action& action) {
+  const auto flags = std::make_shared<Flags>();
   CLI::App* command =
-      jobs.add_subcommand("submit", "Give jobs and their files to the server, and print the jobs' ids");
-  auto flags = std::make_shared<Flags>();
-  constexpr int kMostPriority = 1'000'000;
-  AddJobsFlags(*command, flags->jobs);
-  command
-      ->add_option(
-          "--on", flags->on,
-          "the key of the device that the jobs measure on (default: they need none); attune fleet list "
-          "shows the keys")
-      ->type_name("KEY");
-  command->add_option("--priority", flags->priority, "that of every job; higher goes first")
-      ->check(CLI::Range(-kMostPriority, kMostPriority));
-  command
-      ->add_option("--deadline", flags->deadline, "when every job should be done, from now: 90s, 5m or 1h30m")
-      ->check([](const std::string& text) {
-        return ParseSeconds(text).has_value() ? "" : "it is no time like 90s, 5m or 1h30m";
-      });
+      AddCommand(jobs, "submit", "Give jobs and their files to the server, and print the jobs' ids", *flags);
   command->add_flag("--wait", flags->wait, "until all are over; fails if one does");
   command
       ->add_option("--json", flags->json,
                    "write the jobs to this file, or - for stdout; with --wait, as they have ended")
       ->type_name("FILE");
   command->callback([flags, &action] { action = [flags] { return Submit(*flags); }; });
+}
+
+void AddJobsPredictCommand(CLI::App& jobs, Action& action) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* command = AddCommand(
+      jobs, "predict", "Ask the server what it can promise for jobs, without submitting them", *flags);
+  command->add_option("--json", flags->json, "write the predictions to this file, or - for stdout")
+      ->type_name("FILE");
+  command->callback([flags, &action] { action = [flags] { return Predict(*flags); }; });
 }
 
 }  // namespace attune

@@ -65,6 +65,8 @@ int Main(int argc, char** argv) {
   AddRecordsCommand(app, action);
   AddQuantizeCommand(app, action);
   AddJobsCommand(app, action);
+  AddLoginCommand(app, action);
+  AddLogoutCommand(app, action);
   AddSweepCommand(app, action);
   AddServerCommand(app, action);
   AddAgentCommand(app, action);

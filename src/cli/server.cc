@@ -124,7 +124,9 @@ absl::Status Tell(const FleetServer& server, const FleetServerOptions& options, 
                          options.location->is_postgres() ? options.location->name() : options.folder));
   if (!server.metrics_address().empty())
     PrintNote(absl::StrCat("metrics at http://", server.metrics_address(), "/metrics"));
-  return flags.http.empty() ? absl::OkStatus() : PrintFirstToken(*options.location);
+  if (!flags.http.empty()) return PrintFirstToken(*options.location);
+  PrintNote("nobody can submit jobs: --http ADDRESS lets people and programs in, by REST");
+  return absl::OkStatus();
 }
 
 absl::Status ServeAlone(const Flags& flags, FleetServerOptions options, const JobScheduleOptions& jobs,

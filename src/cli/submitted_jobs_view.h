@@ -6,33 +6,29 @@
 #include <vector>
 
 #include "cli/output.h"
-#include "service/wire/jobs.pb.h"
+#include "service/client/remote_job.h"
 
 namespace attune {
 
-inline bool IsOver(const jobs_service_proto::Job& job) {
-  return job.state() != "waiting" && job.state() != "running";
-}
-
 // "build", "build, waits for a runner", "done": what it does, on one line.
-std::string DoingText(const jobs_service_proto::Job& job);
+std::string DoingText(const RemoteJob& job);
 // "net is done: 200 of 200 trials"; it must be over.
-std::string EndText(const jobs_service_proto::Job& job);
+std::string EndText(const RemoteJob& job);
 
-Json JobJson(const jobs_service_proto::Job& job);
-Json JobsJson(const std::vector<jobs_service_proto::Job>& jobs);
-Json JobDetailJson(const jobs_service_proto::JobDetail& detail);
+Json JobsJson(const std::vector<RemoteJob>& jobs);
 
 // A line for each job.
-std::string JobsTable(const std::vector<jobs_service_proto::Job>& jobs);
+std::string JobsTable(const std::vector<RemoteJob>& jobs);
 // All that is known of one.
-std::string JobDetailText(const jobs_service_proto::JobDetail& detail);
+std::string JobDetailText(const RemoteJobDetail& detail);
+// A line for each promise; empty if there is none.
+std::string PromisesTable(const std::vector<RemotePromise>& promises);
 // A line about a stage that has ended.
-std::string StageLine(const jobs_service_proto::StageOfJob& stage);
+std::string StageLine(const RemoteStage& stage);
 // The result's texts and numbers, a line each.
-std::string ResultText(const jobs_service_proto::Job& job);
+std::string ResultText(const RemoteJobDetail& detail);
 // The files with these names.
-std::string FilesTable(const std::vector<jobs_service_proto::JobFile>& files);
+std::string FilesTable(const std::vector<RemoteFile>& files);
 
 }  // namespace attune
 

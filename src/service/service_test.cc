@@ -1,6 +1,7 @@
 // The server, runners and clients together, over the loopback.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -15,13 +16,12 @@
 #include "base/log.h"
 #include "base/testing/becomes_true.h"
 #include "fleet/fleet_for_test.h"
-#include "fleet/identity/member_folders.h"
 #include "fleet/proxy_for_test.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
-#include "service/client/jobs_client.h"
 #include "service/runner/runner_for_test.h"
 #include "service/server/job_server.h"
+#include "service/wire/jobs.grpc.pb.h"
 
 namespace attune {
 namespace {
@@ -54,10 +54,14 @@ for line in sys.stdin:
 class ServiceTest : public ::testing::Test {
  protected:
   ServiceTest()
-      : fleet_([](const std::string& folder, const FleetServerParts& parts) {
+      : fleet_([this](const std::string& folder, const FleetServerParts& parts) {
           JobScheduleOptions options = {.folder = folder + "/jobs",
                                         .strategy = FindSchedulingStrategy("fair_share")};
-          return MakeJobServer(options, parts);
+          auto made = MakeJobServer(options, parts);
+          EXPECT_TRUE(made.ok()) << made.status();
+          desk_ = &(*made)->desk();
+          blobs_ = &parts.blobs;
+          return made;
         }) {}
 
   void SetUp() override { SetLogLevel(LogLevel::kError); }
@@ -74,13 +78,6 @@ class ServiceTest : public ::testing::Test {
     if (!server.empty()) credentials.server = server;
     EXPECT_TRUE(SaveCredentials(options.folder, credentials).ok());
     return std::make_unique<RunnerOfTest>(options);
-  }
-
-  // A client of this owner.
-  proto::Jobs::Stub& Stub(const std::string& owner) {
-    auto& stub = stubs_[owner];
-    if (stub == nullptr) stub = proto::Jobs::NewStub(ConnectFleet(fleet_.Enrol("client", owner)));
-    return *stub;
   }
 
   static proto::SubmittedJob MockJob(const std::string& stages, int repeat = 1) {
@@ -103,20 +100,11 @@ class ServiceTest : public ::testing::Test {
     proto::Submission submission;
     submission.set_key(key.empty() ? "submission " + std::to_string(++num_submissions_) : key);
     *submission.add_jobs() = job;
-    grpc::ClientContext context;
-    proto::JobList list;
-    const absl::Status status = FromRpc(Stub(owner).Submit(&context, submission, &list));
-    if (!status.ok()) return status;
-    return list.jobs(0).id();
+    const auto jobs = desk_->Submit(owner, "test", submission, *blobs_);
+    return jobs.ok() ? absl::StatusOr<std::string>(jobs->front().id()) : jobs.status();
   }
   absl::StatusOr<proto::JobDetail> Show(const std::string& owner, const std::string& id) {
-    proto::JobName name;
-    name.set_id(id);
-    grpc::ClientContext context;
-    proto::JobDetail detail;
-    const absl::Status status = FromRpc(Stub(owner).Show(&context, name, &detail));
-    if (!status.ok()) return status;
-    return detail;
+    return desk_->Show({.id = id, .owner = owner});
   }
   // Waits until it holds for the job.
   proto::JobDetail Await(const std::string& owner, const std::string& id,
@@ -141,20 +129,16 @@ class ServiceTest : public ::testing::Test {
     }));
   }
   std::string ReadFile(const std::string& owner, const std::string& id, const std::string& name) {
-    proto::FileRequest request;
-    request.set_job(id);
-    request.set_name(name);
-    grpc::ClientContext context;
-    const auto pieces = Stub(owner).ReadFile(&context, request);
-    proto::FilePiece piece;
-    std::string content;
-    while (pieces->Read(&piece)) content += piece.bytes();
-    const absl::Status status = FromRpc(pieces->Finish());
-    return status.ok() ? content : status.ToString();
+    const auto file = desk_->OpenFile({.id = id, .owner = owner}, name);
+    if (!file.ok()) return file.status().ToString();
+    std::string content(static_cast<size_t>(file->second), '\0');
+    EXPECT_EQ(pread(file->first.get(), content.data(), content.size(), 0), file->second);
+    return content;
   }
 
+  JobDesk* desk_ = nullptr;  // of the server that runs now, and what clients have sent to it
+  BlobStore* blobs_ = nullptr;
   FleetOfTest fleet_;
-  std::map<std::string, std::unique_ptr<proto::Jobs::Stub>> stubs_;
   int num_runners_ = 0, num_submissions_ = 0;
 };
 
@@ -200,10 +184,9 @@ TEST_F(ServiceTest, PartsRunOnSeveralRunnersAndAreShownAsOneJob) {
   EXPECT_EQ(stages, (std::map<int, int>{{1, 2}, {2, 2}, {3, 3}}));
   EXPECT_EQ(runners.size(), 2);
   // Its parts are not listed.
-  grpc::ClientContext context;
-  proto::JobList list;
-  ASSERT_TRUE(Stub("ann").List(&context, {}, &list).ok());
-  EXPECT_EQ(list.jobs_size(), 1);
+  const auto list = desk_->List({.owner = "ann"});
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(list->size(), 1u);
 }
 
 TEST_F(ServiceTest, OnlySomeKindsHavePartsAndAClassSaysHowMany) {
@@ -273,11 +256,7 @@ TEST_F(ServiceTest, CancelsWhatRuns) {
   const auto id = Submit("ann", MockJob(R"({"name": "s", "seconds": 3600})"));
   ASSERT_TRUE(id.ok()) << id.status();
   Await("ann", *id, [](const auto& shown) { return shown.job().stage() == "s"; });
-  proto::JobName name;
-  name.set_id(*id);
-  grpc::ClientContext context;
-  proto::Job job;
-  ASSERT_TRUE(Stub("ann").Cancel(&context, name, &job).ok());
+  ASSERT_TRUE(desk_->Cancel({.id = *id, .owner = "ann"}, "test").ok());
   EXPECT_EQ(AwaitEnd("ann", *id).job().state(), "cancelled");
 }
 
@@ -298,14 +277,6 @@ TEST_F(ServiceTest, AnOwnerSeesHisOwnJobsAlone) {
   proto::FilePiece piece;
   EXPECT_FALSE(pieces->Read(&piece));
   EXPECT_TRUE(absl::IsPermissionDenied(FromRpc(pieces->Finish())));
-  // An operator sees all.
-  const auto credentials = LoadCredentials(OperatorFolder(fleet_.folder().path() + "/server"));
-  const auto of_operator = proto::Jobs::NewStub(ConnectFleet(*credentials));
-  proto::JobName name;
-  name.set_id(*id);
-  grpc::ClientContext another;
-  proto::JobDetail detail;
-  EXPECT_TRUE(of_operator->Show(&another, name, &detail).ok());
 }
 
 TEST_F(ServiceTest, ASubmissionThatComesTwiceCountsOnce) {

@@ -208,8 +208,6 @@ TEST_F(FleetCliTest, WithoutAServerItSaysSo) {
   const Outcome listed = Attune({"fleet", "list"});
   EXPECT_EQ(listed.exit_code, 1);
   EXPECT_THAT(listed.err, HasSubstr("is attune server running there?"));
-  ExpectRefused(Attune({"jobs", "list"}), "is attune server running there?");
-  ExpectRefused(Attune({"jobs", "logs", "a", "--follow"}), "is attune server running there?");
 }
 
 TEST_F(FleetCliTest, HealthIsOneLineAndAnExitStatus) {

@@ -15,8 +15,7 @@
 namespace attune {
 namespace {
 
-namespace proto = jobs_service_proto;
-using nlohmann::json;
+using json = FakeServer::Json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -29,43 +28,29 @@ jobs:
 
 class JobsServerTest : public ::testing::Test {
  protected:
-  JobsServerTest() { EXPECT_TRUE(SaveCredentials(folder_ / "fleet", server_.credentials()).ok()); }
-
   Outcome Jobs(std::vector<std::string> arguments, RunOptions options = {}) {
     arguments.insert(arguments.begin(), "jobs");
-    options.environment = {{"ATTUNE_FLEET", folder_ / "fleet"}};
+    return Attune(arguments, options);
+  }
+  Outcome Attune(const std::vector<std::string>& arguments, RunOptions options = {}) {
+    options.environment.insert(options.environment.end(), {{"ATTUNE_URL", server_.known().url},
+                                                           {"ATTUNE_TOKEN", server_.known().token},
+                                                           {"ATTUNE_SERVERS", folder_ / "servers.json"},
+                                                           {"ATTUNE_SUBMISSIONS", folder_ / "submissions"}});
     return RunAttune(arguments, options);
   }
-  static proto::JobDetail Detail(const std::string& id, const std::string& state) {
-    proto::JobDetail detail;
-    proto::Job& job = *detail.mutable_job();
-    job.set_id(id);
-    job.set_kind("tuning");
-    job.set_owner("ann");
-    job.set_state(state);
-    if (state != "waiting" && state != "running") job.set_ended_ms(2000);
-    job.set_stage("build");
-    job.set_waits_for("a runner");
-    job.set_progress("7 of 9 trials\x1b");
-    job.set_error(state == "failed" ? "no memory" : "");
-    job.set_result(R"({"speedup": 1.5, "tasks": [1, 2], "none": null})");
-    return detail;
+  static void AddStage(json& job, const std::string& name) {
+    job["stages"].push_back({{"name", name},
+                             {"outcome", "lost"},
+                             {"runner", "node7"},
+                             {"reason", "it was unplugged"},
+                             {"waited_seconds", 0.5},
+                             {"seconds", 12.25},
+                             {"ended", "2026-03-01T12:06:00.000Z"}});
   }
-  static void AddStage(proto::JobDetail& detail, const std::string& name) {
-    proto::StageOfJob& stage = *detail.add_stages();
-    stage.set_name(name);
-    stage.set_outcome("lost");
-    stage.set_runner("node7");
-    stage.set_reason("it was unplugged");
-    stage.set_seconds(12.25);
-    stage.set_end_ms(1000);
-  }
-  void AddFile(proto::JobDetail& detail, const std::string& name, const std::string& content) {
-    proto::JobFile& file = *detail.add_files();
-    file.set_name(name);
-    file.set_digest(Sha256Hex(content));
-    file.set_bytes(std::ssize(content));
-    server_.jobs.SetFile(content);
+  void AddFile(json& job, const std::string& name, const std::string& content) {
+    job["files"].push_back({{"name", name}, {"sha256", Sha256Hex(content)}, {"bytes", content.size()}});
+    server_.SetFile(content);
   }
   std::string Content(const std::string& name) const {
     std::ostringstream text;
@@ -84,14 +69,15 @@ TEST_F(JobsServerTest, SubmittedJobsHaveIds) {
   ASSERT_EQ(submitted.exit_code, 0) << submitted.err;
   EXPECT_EQ(submitted.out, "a\nb\n");
   EXPECT_EQ(json::parse(Content("list.json"))["jobs"][1]["id"], "b");
-  ASSERT_EQ(server_.jobs.taken().size(), 1u);
-  const proto::SubmittedJob job = server_.jobs.taken()[0].jobs(1);
-  EXPECT_EQ(job.on(), "desk");
-  EXPECT_EQ(job.priority(), 5);
-  EXPECT_EQ(job.deadline_seconds(), 3600);
-  EXPECT_EQ(json::parse(job.settings())["seed"], 7);
+  ASSERT_EQ(server_.taken().size(), 2u);
+  const json job = server_.taken()[1];
+  EXPECT_EQ(job["on"], "desk");
+  EXPECT_EQ(job["priority"], 5);
+  EXPECT_EQ(job["deadline_seconds"], 3600);
+  EXPECT_EQ(job["settings"]["seed"], 7);
+  EXPECT_FALSE(job.contains("agreement"));
   EXPECT_EQ(Jobs({"submit", file, "--priority", "-2"}).exit_code, 0);
-  EXPECT_EQ(server_.jobs.taken()[1].jobs(1).priority(), -2);
+  EXPECT_EQ(server_.taken()[3]["priority"], -2);
   const Outcome printed = Jobs({"submit", file, "--json", "-"});
   EXPECT_EQ(json::parse(printed.out)["jobs"].size(), 2u);
 }
@@ -99,9 +85,9 @@ TEST_F(JobsServerTest, SubmittedJobsHaveIds) {
 TEST_F(JobsServerTest, WaitsUntilAllAreOver) {
   RunOptions options;
   options.signal_when = [&] {
-    if (server_.jobs.taken().empty()) return false;
-    server_.jobs.SetJob(Detail("a", "done"));
-    server_.jobs.SetJob(Detail("b", "failed"));
+    if (server_.taken().size() < 2) return false;
+    server_.SetJob(FakeServer::Job("a", "done"));
+    server_.SetJob(FakeServer::Job("b", "failed"));
     return false;
   };
   const Outcome waited = Jobs(
@@ -117,7 +103,7 @@ TEST_F(JobsServerTest, WaitsUntilAllAreOver) {
 TEST_F(JobsServerTest, AnInterruptLeavesTheJobs) {
   RunOptions options;
   options.signal = SIGINT;
-  options.signal_when = [&] { return server_.jobs.questions() > 0; };
+  options.signal_when = [&] { return server_.questions() > 0; };
   const Outcome waited = Jobs({"submit", folder_.Write("jobs.yaml", kMocks), "--wait"}, options);
   EXPECT_EQ(waited.exit_code, 1);
   EXPECT_THAT(waited.err, HasSubstr("no longer waiting; the server goes on with the jobs"));
@@ -126,13 +112,13 @@ TEST_F(JobsServerTest, AnInterruptLeavesTheJobs) {
 
 TEST_F(JobsServerTest, ShowsJobs) {
   EXPECT_THAT(Jobs({"list"}).out, HasSubstr("no unfinished jobs; --all"));
-  server_.jobs.SetJob(Detail("net", "waiting"));
-  proto::JobDetail over = Detail("over", "failed");
+  server_.SetJob(FakeServer::Job("net", "waiting"));
+  json over = FakeServer::Job("over", "failed");
   AddStage(over, "measure");
   AddFile(over, "out/net.atn", "bytes");
-  server_.jobs.SetJob(over);
+  server_.SetJob(over);
   const Outcome listed = Jobs({"list"});
-  EXPECT_THAT(listed.out, AllOf(HasSubstr("net  tuning  ann    waiting  build, waits for a runner"),
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("net  tuning  waiting  build, waits for a runner"),
                                 HasSubstr("7 of 9 trials?"), Not(HasSubstr("over"))));
   EXPECT_THAT(Jobs({"list", "--all"}).out, HasSubstr("no memory"));
   EXPECT_EQ(json::parse(Jobs({"list", "--all", "--json", "-"}).out)["jobs"].size(), 2u);
@@ -147,20 +133,20 @@ TEST_F(JobsServerTest, ShowsJobs) {
 }
 
 TEST_F(JobsServerTest, FollowsAJobUntilItIsOver) {
-  proto::JobDetail detail = Detail("net", "running");
+  json detail = FakeServer::Job("net", "running");
   AddStage(detail, "build");
-  server_.jobs.SetJob(detail);
+  server_.SetJob(detail);
   const Outcome now = Jobs({"logs", "net"});
   EXPECT_EQ(Lines(now.out), 1);
   EXPECT_THAT(now.out, AllOf(HasSubstr("  build "), HasSubstr("12.2 s  node7  it was unplugged")));
-  const int before = server_.jobs.questions();
+  const int before = server_.questions();
   RunOptions options;
   options.signal_when = [&] {
-    if (server_.jobs.questions() < before + 2) return false;
-    proto::JobDetail over = Detail("net", "done");
+    if (server_.questions() < before + 2) return false;
+    json over = FakeServer::Job("net", "done");
     AddStage(over, "build");
     AddStage(over, "measure");
-    server_.jobs.SetJob(over);
+    server_.SetJob(over);
     return false;
   };
   const Outcome followed = Jobs({"logs", "net", "--follow"}, options);
@@ -171,7 +157,7 @@ TEST_F(JobsServerTest, FollowsAJobUntilItIsOver) {
 }
 
 TEST_F(JobsServerTest, CancelsJobs) {
-  server_.jobs.SetJob(Detail("net", "running"));
+  server_.SetJob(FakeServer::Job("net", "running"));
   const Outcome cancelled = Jobs({"cancel", "none", "net"});
   EXPECT_EQ(cancelled.exit_code, 1);
   EXPECT_EQ(cancelled.out, "net: cancelled\n");
@@ -179,12 +165,12 @@ TEST_F(JobsServerTest, CancelsJobs) {
 }
 
 TEST_F(JobsServerTest, BringsWhatAJobHasWritten) {
-  proto::JobDetail detail = Detail("net", "done");
+  json detail = FakeServer::Job("net", "done");
   AddFile(detail, "in/model/net.onnx", "model");
   AddFile(detail, "notes", "notes");
   AddFile(detail, "out/quantized/a.onnx", "bytes");
   AddFile(detail, "out/result.json", "bytes");
-  server_.jobs.SetJob(detail);
+  server_.SetJob(detail);
   const Outcome brought = Jobs({"result", "net", "-o", folder_ / "net"});
   ASSERT_EQ(brought.exit_code, 0) << brought.err;
   EXPECT_THAT(brought.out, AllOf(HasSubstr("speedup   1.5"), HasSubstr("tasks     2 entries"),
@@ -197,25 +183,86 @@ TEST_F(JobsServerTest, BringsWhatAJobHasWritten) {
 }
 
 TEST_F(JobsServerTest, WhatHasNoResultSaysSo) {
-  server_.jobs.SetJob(Detail("net", "running"));
+  server_.SetJob(FakeServer::Job("net", "running"));
   ExpectRefused(Jobs({"result", "net"}), "net is not over: build; attune jobs logs net --follow waits");
-  server_.jobs.SetJob(Detail("net", "failed"));
+  server_.SetJob(FakeServer::Job("net", "failed"));
   ExpectRefused(Jobs({"result", "net"}), "net has failed: no memory");
-  server_.jobs.SetJob(Detail("net", "cancelled"));
+  server_.SetJob(FakeServer::Job("net", "cancelled"));
   ExpectRefused(Jobs({"result", "net"}), "net was cancelled");
 }
 
 TEST_F(JobsServerTest, AHostileServerWritesNothingElsewhere) {
-  proto::JobDetail detail = Detail("net", "done");
+  json detail = FakeServer::Job("net", "done");
   AddFile(detail, "out/../../secret", "bytes");
-  server_.jobs.SetJob(detail);
+  server_.SetJob(detail);
   ExpectRefused(Jobs({"result", "net", "-o", folder_ / "a/net"}), "is no name of a file of a job");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a"));
-  detail = Detail("net", "done");
-  detail.mutable_job()->set_result(std::string(100'000, '['));
-  server_.jobs.SetJob(detail);
-  const Outcome deep = Jobs({"result", "net", "-o", folder_ / "net"});
-  EXPECT_EQ(deep.exit_code, 0) << deep.err;
+}
+
+TEST_F(JobsServerTest, AnAgreementIsAskedFor) {
+  const std::string file = folder_.Write("jobs.yaml", "jobs: [{id: a, kind: mock, stages: [{name: s}]}]");
+  ASSERT_EQ(Jobs({"submit", file, "--latency", "5ms", "--p99", "0.007s", "--accuracy-loss", "1%", "--size",
+                  "2MiB", "--deadline", "30m", "--device-time", "10m", "--priority", "urgent"})
+                .exit_code,
+            0);
+  const json agreement = {{"latency_ms", {{"mean", 5}, {"p99", 7}}},
+                          {"accuracy_loss", 0.01},
+                          {"size_bytes", 2 << 20},
+                          {"deadline_seconds", 1800},
+                          {"device_seconds", 600},
+                          {"priority", "urgent"}};
+  EXPECT_EQ(server_.taken()[0]["agreement"], agreement);
+  const Outcome predicted = Jobs({"predict", file, "--latency", "5ms"});
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_THAT(predicted.out, AllOf(HasSubstr("latency_mean      5  expected          0.9  3.5       4")));
+  EXPECT_EQ(json::parse(Jobs({"predict", file, "--latency", "5ms", "--json", "-"}).out)["predictions"].size(),
+            1u);
+  EXPECT_EQ(server_.taken().size(), 1u);
+  for (const auto& [flag, value] : {std::pair("--latency", "5"), std::pair("--accuracy-loss", "some"),
+                                    std::pair("--size", "-1MB"), std::pair("--priority", "1e9")})
+    EXPECT_EQ(Jobs({"submit", file, flag, value}).exit_code, 2) << flag;
+  json job = FakeServer::Job("net", "running");
+  job["promises"] = {{{"name", "latency_p99"}, {"limit", 7}, {"state", "at_risk"}, {"probability", 0.25}}};
+  server_.SetJob(job);
+  EXPECT_THAT(Jobs({"show", "net"}).out, HasSubstr("latency_p99      7  at_risk         0.25"));
+}
+
+TEST_F(JobsServerTest, ASubmissionThatWasCutOffGoesOn) {
+  const std::string file = folder_.Write("jobs.yaml", kMocks);
+  server_.lost_answers = 100;
+  RunOptions options;
+  options.signal = SIGKILL;
+  options.signal_when = [&] { return !server_.taken().empty(); };
+  EXPECT_NE(Jobs({"submit", file}, options).exit_code, 0);
+  server_.lost_answers = 0;
+  const Outcome again = Jobs({"submit", file});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("was begun before"));
+  EXPECT_EQ(again.out, "a\nb\n");
+  EXPECT_EQ(server_.taken().size(), 2u);
+}
+
+TEST_F(JobsServerTest, ALoginIsKept) {
+  const std::string token = folder_.Write("token", "attune_test\n");
+  std::filesystem::permissions(token, std::filesystem::perms::owner_read);
+  RunOptions nobody;
+  nobody.environment = {
+      {"ATTUNE_URL", ""}, {"ATTUNE_TOKEN", ""}, {"ATTUNE_SERVERS", folder_ / "servers.json"}};
+  const auto run = [&](const std::vector<std::string>& arguments) { return RunAttune(arguments, nobody); };
+  const std::string url = server_.known().url;
+  ExpectRefused(run({"jobs", "list"}), "no server is known");
+  ExpectRefused(run({"jobs", "list", "--server", url}), "no token for " + url + " is known");
+  ExpectRefused(run({"jobs", "list", "--server", "http://host:1"}), "in the clear");
+  EXPECT_EQ(run({"jobs", "list", "--server", url, "--token-file", token}).exit_code, 0);
+  const Outcome login = run({"login", url, "--token-file", token});
+  ASSERT_EQ(login.exit_code, 0) << login.err;
+  EXPECT_THAT(login.out, HasSubstr("knows you as test of tenant ann, with the role member"));
+  EXPECT_EQ(run({"jobs", "list"}).exit_code, 0);
+  EXPECT_EQ(run({"logout"}).exit_code, 0);
+  ExpectRefused(run({"jobs", "list"}), "no server is known");
+  std::filesystem::permissions(token, std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  ExpectRefused(run({"login", url, "--token-file", token}), "token");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// A server for tests of its clients: keeps what it is sent, and breaks calls when it is told to.
+// A server for tests of its clients: keeps what it is sent, and breaks answers when it is told to.
 #ifndef ATTUNE_SERVICE_CLIENT_FAKE_SERVER_FOR_TEST_H_
 #define ATTUNE_SERVICE_CLIENT_FAKE_SERVER_FOR_TEST_H_
 
-#include <grpcpp/grpcpp.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,17 +15,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
-#include "fleet/identity/authority_files.h"
-#include "fleet/identity/credentials.h"
-#include "fleet/wire/channel.h"
-#include "fleet/wire/fleet.grpc.pb.h"
-#include "service/wire/jobs.grpc.pb.h"
+#include "http/problem.h"
+#include "http/server.h"
+#include "nlohmann/json.hpp"
+#include "service/client/known_servers.h"
 
 namespace attune {
-
-inline grpc::Status BrokenOfTest() { return {grpc::StatusCode::UNAVAILABLE, "the connection broke"}; }
 
 // Takes one of the faults that are left; false if there is none.
 inline bool TakeFault(std::atomic<int>& left) {
@@ -35,178 +34,229 @@ inline bool TakeFault(std::atomic<int>& left) {
   return now > 0;
 }
 
-// The blobs that were sent, by their digests.
-class FakeBlobs final : public fleet_proto::Fleet::Service {
- public:
-  std::atomic<int> breaks = 0;  // so many uploads break after their first piece
-
-  std::map<std::string, std::string> complete() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return complete_;
-  }
-  int64_t received() const { return received_; }
-
-  grpc::Status SendBlob(grpc::ServerContext*, grpc::ServerReader<fleet_proto::BlobPiece>* pieces,
-                        fleet_proto::BlobState*) override {
-    fleet_proto::BlobPiece piece;
-    std::string digest;
-    while (pieces->Read(&piece)) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (digest.empty()) digest = piece.digest();
-      if (complete_.contains(digest)) return grpc::Status::OK;
-      std::string& bytes = partial_[digest];
-      if (piece.offset() != std::ssize(bytes)) return {grpc::StatusCode::OUT_OF_RANGE, "not there"};
-      bytes += piece.bytes();
-      received_ += std::ssize(piece.bytes());
-      if (TakeFault(breaks)) return BrokenOfTest();
-      if (!piece.is_last()) continue;
-      const std::string all = std::move(bytes);
-      partial_.erase(digest);
-      if (Sha256Hex(all) != digest) return {grpc::StatusCode::DATA_LOSS, "another digest"};
-      complete_[digest] = all;
-    }
-    return grpc::Status::OK;
-  }
-  grpc::Status StateOfBlob(grpc::ServerContext*, const fleet_proto::BlobName* name,
-                           fleet_proto::BlobState* state) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    state->set_is_complete(complete_.contains(name->digest()));
-    state->set_sent_bytes(std::ssize(partial_[name->digest()]));
-    return grpc::Status::OK;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::string> complete_, partial_;
-  std::atomic<int64_t> received_ = 0;
-};
-
 // Jobs that wait until the test says otherwise, and one file, which each of them has.
-class FakeJobs final : public jobs_service_proto::Jobs::Service {
+class FakeServer {
  public:
-  std::atomic<int> lost_answers = 0;  // so many answers to Submit are lost
-  // A stream of the file ends after so many bytes, as if the connection broke; 0: none does.
-  std::atomic<int64_t> breaks_after = 0;
+  using Json = nlohmann::ordered_json;
+
+  FakeServer() {
+    HttpRouter router;
+    Add(router, "GET", "/v1/me", &FakeServer::Me);
+    Add(router, "POST", "/v1/uploads", &FakeServer::BeginUpload);
+    Add(router, "PATCH", "/v1/uploads/{sha256}", &FakeServer::Append);
+    Add(router, "POST", "/v1/jobs", &FakeServer::Submit);
+    Add(router, "POST", "/v1/predictions", &FakeServer::Predict);
+    Add(router, "GET", "/v1/jobs", &FakeServer::List);
+    Add(router, "GET", "/v1/jobs/{id}", &FakeServer::Show);
+    Add(router, "POST", "/v1/jobs/{id}/cancel", &FakeServer::Cancel);
+    Add(router, "GET", "/v1/jobs/{id}/events", &FakeServer::Events);
+    Add(router, "GET", "/v1/jobs/{id}/files/{name...}", &FakeServer::File);
+    auto server = HttpServer::Start({.address = "127.0.0.1:0"}, std::move(router));
+    EXPECT_TRUE(server.ok()) << server.status();
+    http_ = *std::move(server);
+  }
+
+  KnownServer known() const {
+    return {.url = absl::StrCat("http://", http_->address()), .token = "attune_test"};
+  }
+
+  std::atomic<int> lost_answers = 0;  // so many submissions are kept, and their answers lost
+  std::atomic<int> breaks = 0;        // likewise pieces of uploads
+  std::atomic<int64_t> breaks_after =
+      0;  // an answer with the file is cut off after so many bytes; 0: none is
 
   void SetFile(std::string content) {
     const std::lock_guard<std::mutex> lock(mutex_);
     content_ = std::move(content);
   }
   // Adds it, or replaces what is known of it.
-  void SetJob(const jobs_service_proto::JobDetail& detail) {
+  void SetJob(const Json& job) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    jobs_[detail.job().id()] = detail;
+    jobs_[job["id"]] = job;
+    for (const auto& stream : streams_[job["id"]]) Tell(job, *stream);
   }
-  std::vector<jobs_service_proto::Submission> taken() {
+  // The bodies that have submitted jobs.
+  std::vector<Json> taken() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return taken_;
   }
-  // How often List or Show was called.
-  int questions() const { return questions_; }
-  // That files were asked for from.
+  // The whole files that were sent, by their digests.
+  std::map<std::string, std::string> uploads() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return complete_;
+  }
+  int64_t received() const { return received_; }  // bytes of uploads
+  int questions() const { return questions_; }    // how often jobs were asked for
+  // Where the answers with the file began.
   std::vector<int64_t> offsets() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return offsets_;
   }
 
-  grpc::Status Submit(grpc::ServerContext*, const jobs_service_proto::Submission* submission,
-                      jobs_service_proto::JobList* list) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (std::ranges::none_of(taken_, [&](const auto& known) { return known.key() == submission->key(); }))
-      taken_.push_back(*submission);
-    if (TakeFault(lost_answers)) return BrokenOfTest();
-    for (const jobs_service_proto::SubmittedJob& submitted : submission->jobs()) {
-      jobs_service_proto::Job& job = *jobs_[submitted.name()].mutable_job();
-      job.set_id(submitted.name());
-      job.set_state("waiting");
-      *list->add_jobs() = job;
-    }
-    return grpc::Status::OK;
+  // All that a server says of a job.
+  static Json Job(const std::string& id, const std::string& state) {
+    return {{"id", id},
+            {"kind", "tuning"},
+            {"state", state},
+            {"priority", 0},
+            {"on", ""},
+            {"stage", "build"},
+            {"waits_for", "a runner"},
+            {"runner", ""},
+            {"progress", "7 of 9 trials\x1b"},
+            {"error", state == "failed" ? "no memory" : ""},
+            {"remaining_seconds", nullptr},
+            {"submitted", "2026-03-01T12:05:09.000Z"},
+            {"ended", IsOver(state) ? Json("2026-03-01T12:06:09.000Z") : Json()},
+            {"result", {{"speedup", 1.5}, {"tasks", {1, 2}}, {"none", nullptr}}},
+            {"stages", Json::array()},
+            {"files", Json::array()}};
   }
-  grpc::Status List(grpc::ServerContext*, const jobs_service_proto::ListRequest* request,
-                    jobs_service_proto::JobList* list) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++questions_;
-    for (const auto& [id, detail] : jobs_)
-      if (!request->unfinished() || detail.job().ended_ms() == 0) *list->add_jobs() = detail.job();
-    return grpc::Status::OK;
-  }
-  grpc::Status Show(grpc::ServerContext*, const jobs_service_proto::JobName* name,
-                    jobs_service_proto::JobDetail* detail) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++questions_;
-    if (!jobs_.contains(name->id())) return {grpc::StatusCode::NOT_FOUND, "there is no such job"};
-    *detail = jobs_.at(name->id());
-    return grpc::Status::OK;
-  }
-  grpc::Status Cancel(grpc::ServerContext*, const jobs_service_proto::JobName* name,
-                      jobs_service_proto::Job* job) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!jobs_.contains(name->id())) return {grpc::StatusCode::NOT_FOUND, "there is no such job"};
-    jobs_.at(name->id()).mutable_job()->set_state("cancelled");
-    *job = jobs_.at(name->id()).job();
-    return grpc::Status::OK;
-  }
-  grpc::Status ReadFile(grpc::ServerContext*, const jobs_service_proto::FileRequest* request,
-                        grpc::ServerWriter<jobs_service_proto::FilePiece>* pieces) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    offsets_.push_back(request->offset());
-    constexpr int64_t kPiece = 1000;
-    const int64_t end = breaks_after > 0 ? std::min(request->offset() + breaks_after, std::ssize(content_))
-                                         : std::ssize(content_);
-    for (int64_t offset = request->offset(); offset < end; offset += kPiece) {
-      jobs_service_proto::FilePiece piece;
-      piece.set_offset(offset);
-      piece.set_bytes(
-          content_.substr(static_cast<size_t>(offset), static_cast<size_t>(std::min(kPiece, end - offset))));
-      pieces->Write(piece);
-    }
-    return end < std::ssize(content_) ? BrokenOfTest() : grpc::Status::OK;
-  }
+  static bool IsOver(const std::string& state) { return state != "waiting" && state != "running"; }
 
  private:
+  using Answer = HttpResponse (FakeServer::*)(const HttpRequest& request);
+
+  void Add(HttpRouter& router, const char* method, const char* path, Answer answer) {
+    constexpr size_t kMost = size_t{8} << 20;
+    router.Add({.method = method,
+                .path = path,
+                .handler =
+                    [this, answer](const HttpRequest& request) {
+                      const std::lock_guard<std::mutex> lock(mutex_);
+                      if (request.Header("authorization") != "Bearer attune_test")
+                        return Problem(401, "this token is unknown");
+                      return (this->*answer)(request);
+                    },
+                .most_body_bytes = std::string(method) == "GET" ? 0 : kMost});
+  }
+  static HttpResponse Say(const Json& json, int status = 200) {
+    return {.status = status,
+            .body = json.dump(-1, ' ', false, Json::error_handler_t::replace),
+            .content_type = "application/json"};
+  }
+  static HttpResponse Lost() { return Problem(503, "the answer was lost"); }
+
+  HttpResponse Me(const HttpRequest&) {
+    return Say({{"name", "test"}, {"tenant", "ann"}, {"role", "member"}});
+  }
+
+  HttpResponse BeginUpload(const HttpRequest& request) {
+    const Json body = Json::parse(request.body);
+    const std::string digest = body["sha256"];
+    if (body["bytes"] == 0) complete_[digest] = "";
+    sizes_[digest] = body["bytes"].get<int64_t>();
+    const bool is_complete = complete_.contains(digest);
+    return Say({{"offset", is_complete ? sizes_[digest] : std::ssize(partial_[digest])},
+                {"is_complete", is_complete}},
+               201);
+  }
+  HttpResponse Append(const HttpRequest& request) {
+    const std::string digest = request.parts.at("sha256");
+    std::string& bytes = partial_[digest];
+    int64_t offset = -1;
+    if (!absl::SimpleAtoi(request.Header("upload-offset"), &offset) || offset != std::ssize(bytes))
+      return Problem(409, "not there");
+    bytes += request.body;
+    received_ += std::ssize(request.body);
+    if (std::ssize(bytes) == sizes_[digest]) {
+      const std::string all = std::move(bytes);
+      partial_.erase(digest);
+      if (Sha256Hex(all) != digest) return Problem(422, "another digest");
+      complete_[digest] = all;
+    }
+    return TakeFault(breaks) ? Lost() : HttpResponse{.status = 204};
+  }
+
+  HttpResponse Submit(const HttpRequest& request) {
+    const Json body = Json::parse(request.body);
+    std::string& id = keys_[std::string(request.Header("idempotency-key"))];
+    if (id.empty()) {
+      id = body["name"].get<std::string>();
+      taken_.push_back(body);
+      if (!jobs_.contains(id)) jobs_[id] = Job(id, "waiting");
+    }
+    return TakeFault(lost_answers) ? Lost() : Say(jobs_[id], 201);
+  }
+  HttpResponse Predict(const HttpRequest& request) {
+    const Json asked = Json::parse(request.body)["agreement"];
+    return Say({{"promises",
+                 {{{"name", "latency_mean"},
+                   {"state", "expected"},
+                   {"limit", asked["latency_ms"]["mean"]},
+                   {"probability", 0.9},
+                   {"low", 3.5},
+                   {"median", 4},
+                   {"high", nullptr}}}}});
+  }
+  HttpResponse List(const HttpRequest& request) {
+    ++questions_;
+    Json list = Json::array();
+    const bool unfinished = request.query.contains("state");
+    for (const auto& [id, job] : jobs_)
+      if (!unfinished || !IsOver(job["state"])) list.push_back(job);
+    // One job a page.
+    size_t at = 0;
+    if (request.query.contains("cursor")) (void)absl::SimpleAtoi(request.query.at("cursor"), &at);
+    Json next = at + 1 < list.size() ? Json(absl::StrCat(at + 1)) : Json();
+    return Say({{"jobs", at < list.size() ? Json::array({list[at]}) : Json::array()}, {"next_cursor", next}});
+  }
+  HttpResponse Show(const HttpRequest& request) {
+    ++questions_;
+    const auto job = jobs_.find(request.parts.at("id"));
+    return job == jobs_.end() ? Problem(404, "there is no such job") : Say(job->second);
+  }
+  HttpResponse Cancel(const HttpRequest& request) {
+    const auto job = jobs_.find(request.parts.at("id"));
+    if (job == jobs_.end()) return Problem(404, "there is no such job");
+    job->second["state"] = "cancelled";
+    return Say(job->second);
+  }
+  HttpResponse Events(const HttpRequest& request) {
+    ++questions_;
+    const auto job = jobs_.find(request.parts.at("id"));
+    if (job == jobs_.end()) return Problem(404, "there is no such job");
+    const auto stream = std::make_shared<EventStream>();
+    Tell(job->second, *stream);
+    streams_[job->first].push_back(stream);
+    return {.events = stream};
+  }
+  static void Tell(const Json& job, EventStream& stream) {
+    const std::string text = job.dump(-1, ' ', false, Json::error_handler_t::replace);
+    stream.Send({.id = Sha256Hex(text), .event = "job", .data = text});
+    if (IsOver(job["state"])) stream.Close();
+  }
+  // The file lacks what comes after a break, by which the server cuts the answer off.
+  HttpResponse File(const HttpRequest& request) {
+    int64_t first = 0;
+    const std::string_view range = request.Header("range");
+    if (range.size() > 7) (void)absl::SimpleAtoi(range.substr(6, range.size() - 7), &first);
+    offsets_.push_back(first);
+    const int64_t all = std::ssize(content_);
+    const int64_t end = breaks_after > 0 ? std::min(first + breaks_after, all) : all;
+    const std::string path = folder_.path() + "/file";
+    EXPECT_TRUE(WriteFileAtomically(path, content_.substr(0, static_cast<size_t>(end))).ok());
+    HttpResponse response = {
+        .status = first > 0 ? 206 : 200,
+        .file = HttpFile{std::make_shared<FileDescriptor>(open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+                         all - first, first}};
+    if (first > 0) response.headers["Content-Range"] = absl::StrCat("bytes ", first, "-", all - 1, "/", all);
+    return response;
+  }
+
+  const testing::TemporaryFolder folder_;
   std::mutex mutex_;
   std::string content_;
-  std::map<std::string, jobs_service_proto::JobDetail> jobs_;
-  std::vector<jobs_service_proto::Submission> taken_;
+  std::map<std::string, Json> jobs_;
+  std::map<std::string, std::string> keys_;  // the job that each has submitted
+  std::map<std::string, std::vector<std::shared_ptr<EventStream>>> streams_;
+  std::vector<Json> taken_;
   std::vector<int64_t> offsets_;
+  std::map<std::string, std::string> complete_, partial_;
+  std::map<std::string, int64_t> sizes_;
+  std::atomic<int64_t> received_ = 0;
   std::atomic<int> questions_ = 0;
-};
-
-class FakeServer {
- public:
-  FakeServer() {
-    auto authorities = AuthorityFiles::OpenOrCreate(folder_ / "server");
-    EXPECT_TRUE(authorities.ok()) << authorities.status();
-    const auto tls = authorities->ServerTlsFor({kFleetServerName, "127.0.0.1"});
-    EXPECT_TRUE(tls.ok()) << tls.status();
-    grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-    options.pem_root_certs = authorities->TrustedPem();
-    options.pem_key_cert_pairs.push_back({.private_key = tls->key_pem, .cert_chain = tls->chain_pem});
-    int port = 0;
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(options), &port);
-    builder.RegisterService(&blobs);
-    builder.RegisterService(&jobs);
-    server_ = builder.BuildAndStart();
-    const auto key = PrivateKey::Generate();
-    constexpr double kHour = 3600;
-    credentials_ = {.server = "127.0.0.1:" + std::to_string(port),
-                    .authorities_pem = authorities->TrustedPem(),
-                    .certificate_pem = *authorities->signer().Sign(
-                        *key->Request(), {FleetRole::kClient, "ann", "client"}, kHour),
-                    .key_pem = *key->Pem()};
-  }
-
-  const FleetCredentials& credentials() const { return credentials_; }
-
-  FakeBlobs blobs;
-  FakeJobs jobs;
-
- private:
-  const testing::TemporaryFolder folder_;
-  FleetCredentials credentials_;
-  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<HttpServer> http_;  // first to end
 };
 
 }  // namespace attune

@@ -1,124 +1,131 @@
 #include "service/client/jobs_client.h"
 
-#include <grpcpp/grpcpp.h>
-
 #include <algorithm>
-#include <chrono>
-#include <thread>
-#include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/backoff.h"
+#include "absl/strings/str_split.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "fleet/client/send_pieces.h"
-#include "fleet/client/server_call.h"
-#include "fleet/wire/channel.h"
+#include "http/client/url.h"
+#include "jobs/json_object.h"
 
 namespace attune {
-
-namespace proto = jobs_service_proto;
-
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
+using Json = nlohmann::ordered_json;
 
-}  // namespace
+constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kPieceBytes = 4 * kMiB;  // the most that the server takes at once
+constexpr int64_t kPageOfJobs = 500;
+
+std::string TargetOf(const std::string& job, std::string_view more = "") {
+  return absl::StrCat("/v1/jobs/", EncodePercent(job), more);
+}
+
+std::string TextOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // The part of a file that has come.
-class JobsClient::Download {
+class DownloadedFile {
  public:
-  Download(const std::string& job, const proto::JobFile& file, OutputFile& output)
-      : output_(output), file_(file) {
-    request_.set_job(job);
-    request_.set_name(file.name());
-  }
+  DownloadedFile(const RemoteFile& file, OutputFile& output) : file_(file), output_(output) {}
 
-  // Asks for what is missing.
-  const proto::FileRequest& request() {
-    request_.set_offset(position_);
-    return request_;
-  }
-  int64_t bytes() const { return file_.bytes(); }
   const int64_t& position() const { return position_; }
 
-  absl::Status Take(const proto::FilePiece& piece) {
-    if (piece.offset() != position_ || std::ssize(piece.bytes()) > bytes() - position_) return IsAnother();
-    RETURN_IF_ERROR(output_.Write(piece.bytes()));
-    sum_.Add(piece.bytes());
-    position_ += std::ssize(piece.bytes());
+  // An answer begins where it was asked to, or at the file's begin, whose bytes are there already.
+  absl::Status Begin(const HttpAnswer& head) {
+    const bool is_rest = head.status == 206;
+    if (is_rest && !head.Header("content-range").starts_with(absl::StrCat("bytes ", position_, "-")))
+      return IsAnother();
+    known_ = is_rest ? 0 : position_;
+    return absl::OkStatus();
+  }
+  absl::Status Take(std::string_view piece) {
+    const size_t skipped = std::min(static_cast<size_t>(known_), piece.size());
+    known_ -= static_cast<int64_t>(skipped);
+    piece.remove_prefix(skipped);
+    if (std::ssize(piece) > file_.bytes - position_) return IsAnother();
+    RETURN_IF_ERROR(output_.Write(piece));
+    sum_.Add(piece);
+    position_ += std::ssize(piece);
     return absl::OkStatus();
   }
   absl::Status Finish() {
-    if (sum_.Finish() != file_.digest()) return IsAnother();
+    if (position_ != file_.bytes || sum_.Finish() != file_.sha256) return IsAnother();
     return output_.Finish();
   }
 
  private:
   absl::Status IsAnother() const {
-    return absl::DataLossError(absl::StrCat(file_.name(),
+    return absl::DataLossError(absl::StrCat(file_.name,
                                             ": what comes is not what the server has named; "
                                             "the file was damaged or has changed"));
   }
 
+  const RemoteFile& file_;
   OutputFile& output_;
-  const proto::JobFile& file_;
-  proto::FileRequest request_;
   Sha256 sum_;
   int64_t position_ = 0;
+  int64_t known_ = 0;  // bytes of this answer that have come before
 };
 
-JobsClient::JobsClient(const FleetCredentials& credentials, const JobsClientOptions& options)
-    : options_(options), fleet_(credentials) {}
+}  // namespace
 
-std::unique_ptr<proto::Jobs::Stub> JobsClient::stub() {
-  return proto::Jobs::NewStub(fleet_.connection().channel());
-}
-
-template <typename Request, typename Answer>
-absl::StatusOr<Answer> JobsClient::Call(Method<Request, Answer> method, const Request& request) {
-  return CallServer(fleet_.connection(), *stub(), method, request);
-}
-
-absl::Status JobsClient::Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const {
-  Backoff backoff;
-  for (int tries = 1;; ++tries) {
-    const int64_t before = position;
-    const absl::Status status = attempt();
-    if (!absl::IsUnavailable(status)) return status;
-    if (position > before) {
-      tries = 1;
-      backoff.Reset();
-    }
-    if (tries >= options_.tries) return status;
-    std::this_thread::sleep_for(std::chrono::duration<double>(backoff.Next()));
-  }
+absl::StatusOr<std::unique_ptr<JobsClient>> JobsClient::Open(const KnownServer& server,
+                                                             const RestClientOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RestClient> rest, RestClient::Open(server, options));
+  return std::unique_ptr<JobsClient>(new JobsClient(std::move(rest)));
 }
 
 absl::Status JobsClient::SendFile(const std::string& digest, const SourceFile& source,
-                                  const FleetClient::Follow& follow) {
-  int64_t position = 0;
-  const auto attempt = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const InputFile file, OpenInputFile(source.path));
-    bool is_first = true;
-    const auto note_and_follow = [&](int64_t bytes) {
-      // An attempt begins after what the server has got; what follows may be lost.
-      if (std::exchange(is_first, false)) position = std::max(position, bytes);
-      return follow(bytes);
-    };
-    const absl::Status sent = file.bytes == source.bytes ? fleet_.Send(digest, file, note_and_follow)
-                                                         : absl::DataLossError("its size is another one");
-    if (!absl::IsDataLoss(sent)) return sent;
+                                  const std::function<absl::Status(int64_t bytes)>& follow) {
+  const auto changed = [&] {
     return absl::FailedPreconditionError(
         absl::StrCat(source.path, ": has changed while it was being sent; submit again"));
   };
-  return Insist(position, attempt);
+  ASSIGN_OR_RETURN(const InputFile file, OpenInputFile(source.path));
+  if (file.bytes != source.bytes) return changed();
+  const HttpCall begin = {.method = "POST",
+                          .target = "/v1/uploads",
+                          .body = TextOf({{"sha256", digest}, {"bytes", source.bytes}})};
+  int64_t position = 0;
+  const auto attempt = [&]() -> absl::Status {
+    // Tells where an earlier attempt, or an earlier command, has come to.
+    ASSIGN_OR_RETURN(const Json upload, server_->AskOnce(begin));
+    if (!upload.contains("offset") || !upload["offset"].is_number_integer() ||
+        !upload.contains("is_complete"))
+      return absl::FailedPreconditionError("the server does not tell how far an upload is");
+    position = std::clamp<int64_t>(upload["offset"].get<int64_t>(), 0, source.bytes);
+    std::string piece;
+    while (upload["is_complete"] != true && position < source.bytes) {
+      RETURN_IF_ERROR(follow(position));
+      piece.resize(static_cast<size_t>(std::min(kPieceBytes, source.bytes - position)));
+      RETURN_IF_ERROR(ReadRange(file, position, std::ssize(piece), piece.data()));
+      const absl::Status sent = SendPiece(digest, position, piece);
+      if (absl::IsFailedPrecondition(sent)) return changed();
+      RETURN_IF_ERROR(sent);
+      position += std::ssize(piece);
+    }
+    return absl::OkStatus();
+  };
+  return server_->Insist(position, attempt);
 }
 
-absl::StatusOr<std::vector<proto::Job>> JobsClient::Submit(const PreparedSubmission& submission,
-                                                           const WorkControl& control) {
+absl::Status JobsClient::SendPiece(const std::string& digest, int64_t offset, const std::string& piece) {
+  const absl::Status sent = server_
+                                ->Send({.method = "PATCH",
+                                        .target = absl::StrCat("/v1/uploads/", digest),
+                                        .headers = {{"Content-Type", "application/offset+octet-stream"},
+                                                    {"Upload-Offset", absl::StrCat(offset)}},
+                                        .body = piece})
+                                .status();
+  // Another command sends the same file at once, or the piece has come though its answer did not.
+  return absl::IsAborted(sent) ? absl::UnavailableError(sent.message()) : sent;
+}
+
+absl::Status JobsClient::SendFiles(const PreparedSubmission& submission, const WorkControl& control) {
   int64_t all = 0, sent = 0;
   for (const auto& [digest, source] : submission.sources) all += source.bytes;
   for (const auto& [digest, source] : submission.sources) {
@@ -128,95 +135,90 @@ absl::StatusOr<std::vector<proto::Job>> JobsClient::Submit(const PreparedSubmiss
     RETURN_IF_ERROR(SendFile(digest, source, follow));
     sent += source.bytes;
   }
-  absl::StatusOr<proto::JobList> taken;
-  const auto attempt = [&] {
-    taken = Call(&proto::Jobs::Stub::Submit, submission.message);
-    return taken.status();
-  };
-  RETURN_IF_ERROR(Insist(/*position=*/0, attempt));
-  return std::vector<proto::Job>(taken->jobs().begin(), taken->jobs().end());
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<proto::Job>> JobsClient::List(bool unfinished_alone) {
-  proto::ListRequest request;
-  request.set_unfinished(unfinished_alone);
-  ASSIGN_OR_RETURN(const proto::JobList list, Call(&proto::Jobs::Stub::List, request));
-  return std::vector<proto::Job>(list.jobs().begin(), list.jobs().end());
-}
-
-absl::StatusOr<proto::JobDetail> JobsClient::Show(const std::string& id) {
-  proto::JobName name;
-  name.set_id(id);
-  return Call(&proto::Jobs::Stub::Show, name);
-}
-
-absl::StatusOr<proto::Job> JobsClient::Cancel(const std::string& id) {
-  proto::JobName name;
-  name.set_id(id);
-  return Call(&proto::Jobs::Stub::Cancel, name);
-}
-
-absl::Status JobsClient::Continue(Download& download, const WorkControl& control) {
-  grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server
-  const auto pieces = stub()->ReadFile(&context, download.request());
-  proto::FilePiece piece;
-  absl::Status status;
-  while (status.ok() && pieces->Read(&piece)) {
-    status = download.Take(piece);
-    if (status.ok())
-      status = control.Continue("receiving MiB", download.position() / kMiB, download.bytes() / kMiB + 1);
+absl::StatusOr<std::vector<RemoteJob>> JobsClient::Submit(const PreparedSubmission& submission,
+                                                          const PendingSubmission& pending) {
+  std::vector<RemoteJob> jobs;
+  for (const Json& job : submission.jobs) {
+    std::string body = TextOf(job);
+    const std::string key = pending.KeyOf(body);
+    ASSIGN_OR_RETURN(const Json taken, server_->Ask({.method = "POST",
+                                                     .target = "/v1/jobs",
+                                                     .headers = {{"Idempotency-Key", key}},
+                                                     .body = std::move(body)}));
+    ASSIGN_OR_RETURN(RemoteJob remote, ReadRemoteJob(taken));
+    jobs.push_back(std::move(remote));
   }
-  if (!status.ok()) context.TryCancel();
-  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.connection().credentials());
-  RETURN_IF_ERROR(status);
-  RETURN_IF_ERROR(ended);
-  if (download.position() == download.bytes()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("the fleet's server ", fleet_.server(), " has sent only ",
-                                             download.position(), " of ", download.bytes(), " bytes"));
+  return jobs;
 }
 
-absl::Status JobsClient::ReadFile(const std::string& job, const proto::JobFile& file, const std::string& path,
+absl::StatusOr<std::vector<RemoteJob>> JobsClient::List(const std::string& state, int64_t most) {
+  std::vector<RemoteJob> jobs;
+  std::string cursor;
+  do {
+    const std::string target =
+        absl::StrCat("/v1/jobs?most=", std::min(kPageOfJobs, most - std::ssize(jobs)),
+                     state.empty() ? "" : absl::StrCat("&state=", EncodePercent(state)),
+                     cursor.empty() ? "" : absl::StrCat("&cursor=", EncodePercent(cursor)));
+    ASSIGN_OR_RETURN(const Json page, server_->Ask({.target = target}));
+    if (!page.contains("jobs") || !page.contains("next_cursor"))
+      return absl::FailedPreconditionError("the server's list of jobs is not as this version knows it");
+    for (const Json& json : page["jobs"]) {
+      ASSIGN_OR_RETURN(RemoteJob job, ReadRemoteJob(json));
+      jobs.push_back(std::move(job));
+    }
+    cursor = page["next_cursor"].is_string() ? page["next_cursor"].get<std::string>() : "";
+  } while (!cursor.empty() && std::ssize(jobs) < most);
+  return jobs;
+}
+
+absl::StatusOr<RemoteJobDetail> JobsClient::Show(const std::string& id) {
+  ASSIGN_OR_RETURN(const Json shown, server_->Ask({.target = TargetOf(id)}));
+  return ReadRemoteJobDetail(shown);
+}
+
+absl::StatusOr<RemoteJob> JobsClient::Cancel(const std::string& id) {
+  ASSIGN_OR_RETURN(const Json cancelled, server_->Ask({.method = "POST", .target = TargetOf(id, "/cancel")}));
+  return ReadRemoteJob(cancelled);
+}
+
+absl::Status JobsClient::Follow(const std::string& id,
+                                const std::function<absl::StatusOr<bool>(const RemoteJob& job)>& handle) {
+  const auto take = [&](const ServerEvent& event) -> absl::StatusOr<bool> {
+    if (event.event != "job") return true;
+    ASSIGN_OR_RETURN(const Json json, ParseJsonObject<Json>(event.data));
+    ASSIGN_OR_RETURN(const RemoteJob job, ReadRemoteJob(json));
+    ASSIGN_OR_RETURN(const bool goes_on, handle(job));
+    return goes_on && !job.is_over();
+  };
+  return server_->Follow({.target = TargetOf(id, "/events")}, take);
+}
+
+absl::Status JobsClient::Download(const std::string& job, const RemoteFile& file, const std::string& path,
                                   const WorkControl& control) {
   ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> output, OutputFile::Create(path));
-  Download download(job, file, *output);
-  RETURN_IF_ERROR(Insist(download.position(), [&] { return Continue(download, control); }));
+  DownloadedFile download(file, *output);
+  HttpCall call = {.target = TargetOf(job, absl::StrCat("/files/", EncodePercent(file.name))),
+                   .headers = {{"Accept", "application/octet-stream"}},
+                   .seconds = 0};
+  const auto attempt = [&]() -> absl::Status {
+    if (download.position() > 0) call.headers["Range"] = absl::StrCat("bytes=", download.position(), "-");
+    bool has_begun = false;
+    call.take = [&](const HttpAnswer& head, std::string_view piece) -> absl::Status {
+      if (!std::exchange(has_begun, true)) RETURN_IF_ERROR(download.Begin(head));
+      RETURN_IF_ERROR(download.Take(piece));
+      return control.Continue("receiving MiB", download.position() / kMiB, file.bytes / kMiB + 1);
+    };
+    return server_->Send(call).status();
+  };
+  if (file.bytes > 0) RETURN_IF_ERROR(server_->Insist(download.position(), attempt));
   return download.Finish();
 }
 
-absl::StatusOr<SentFile> JobsClient::WriteFile(const std::string& job, const proto::JobFile& file,
-                                               const std::string& path, const SentFile& before,
-                                               const WorkControl& control) {
-  ASSIGN_OR_RETURN(const InputFile input, OpenInputFile(path));
-  ASSIGN_OR_RETURN(SentFile now, SentFileOf(input, file.digest()));
-  const std::vector<FileRun> runs = RunsOf(before, now, input.bytes, kBlobPieceBytes);
-  grpc::ClientContext context;
-  proto::FileWritten written;
-  const auto pieces = stub()->WriteFile(&context, &written);
-  proto::FilePiece piece;
-  piece.set_job(job);
-  piece.set_name(file.name());
-  piece.set_digest(file.digest());
-  piece.set_base(before.digest);
-  absl::Status status;
-  for (size_t i = 0; i < runs.size() && status.ok(); ++i) {
-    const auto& [offset, bytes, is_same] = runs[i];
-    piece.set_offset(offset);
-    piece.set_same_bytes(is_same ? bytes : 0);
-    piece.mutable_bytes()->resize(is_same ? 0 : static_cast<size_t>(bytes));
-    if (!is_same) status = ReadRange(input, offset, bytes, piece.mutable_bytes()->data());
-    if (status.ok())
-      status = control.Continue("sending MiB", (offset + bytes) / kMiB, input.bytes / kMiB + 1);
-    piece.set_is_last(i + 1 == runs.size());
-    if (!status.ok() || !pieces->Write(piece)) break;
-  }
-  if (!status.ok()) context.TryCancel();
-  pieces->WritesDone();
-  const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.connection().credentials());
-  RETURN_IF_ERROR(status);
-  // The server does not have what was there before, for whatever reason.
-  if (absl::IsNotFound(ended) && !before.digest.empty()) return WriteFile(job, file, path, {}, control);
-  RETURN_IF_ERROR(ended);
-  return now;
+absl::StatusOr<Json> JobsClient::Predict(const Json& job) {
+  return server_->Ask({.method = "POST", .target = "/v1/predictions", .body = TextOf(job)});
 }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// A client of a server that runs jobs.
+// A client of a server that runs jobs, by REST.
 #ifndef ATTUNE_SERVICE_CLIENT_JOBS_CLIENT_H_
 #define ATTUNE_SERVICE_CLIENT_JOBS_CLIENT_H_
 
@@ -6,68 +6,57 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/progress.h"
-#include "fleet/client/fleet_client.h"
-#include "fleet/identity/credentials.h"
-#include "service/client/sent_file.h"
+#include "service/client/known_servers.h"
+#include "service/client/pending_submission.h"
+#include "service/client/remote_job.h"
+#include "service/client/rest_client.h"
 #include "service/client/submission.h"
-#include "service/wire/jobs.grpc.pb.h"
 
 namespace attune {
 
-struct JobsClientOptions {
-  int tries = 8;  // of a long call while the server does not answer, without getting further
-};
-
-// Thread safe. Calls fail with Unavailable, and the server's address, if the server does not answer in time.
+// Thread safe. Errors are those of RestClient.
 class JobsClient {
  public:
-  explicit JobsClient(const FleetCredentials& credentials, const JobsClientOptions& options = {});
+  static absl::StatusOr<std::unique_ptr<JobsClient>> Open(const KnownServer& server,
+                                                          const RestClientOptions& options = {});
 
-  // Sends the files that the server lacks, then submits the jobs, all or none. Goes on after the connection
-  // has broken; the jobs are taken once. FailedPrecondition if a file has changed since it was read.
-  absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(const PreparedSubmission& submission,
-                                                              const WorkControl& control = {});
-  // The latest first, as many as the server gives.
-  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(bool unfinished_alone);
-  absl::StatusOr<jobs_service_proto::JobDetail> Show(const std::string& id);
-  absl::StatusOr<jobs_service_proto::Job> Cancel(const std::string& id);
+  // Sends the files that the server lacks. Goes on after the connection has broken. FailedPrecondition if a
+  // file has changed since it was read.
+  absl::Status SendFiles(const PreparedSubmission& submission, const WorkControl& control = {});
+  // Submits the jobs, whose files the server has, one after the other, each once however often this is called
+  // with the same pending submission. Those before one that is refused are kept.
+  absl::StatusOr<std::vector<RemoteJob>> Submit(const PreparedSubmission& submission,
+                                                const PendingSubmission& pending);
+  // The latest first, at most so many. `state`: one of a job's, or "unfinished"; empty: whatever it is.
+  absl::StatusOr<std::vector<RemoteJob>> List(const std::string& state, int64_t most);
+  absl::StatusOr<RemoteJobDetail> Show(const std::string& id);
+  absl::StatusOr<RemoteJob> Cancel(const std::string& id);
+  // Tells of the job, at once and whenever it changes, until it is over or `handle` returns false. Waits for
+  // a server that is away.
+  absl::Status Follow(const std::string& id,
+                      const std::function<absl::StatusOr<bool>(const RemoteJob& job)>& handle);
   // Replaces the file at `path` by the job's file once all of it has come and has its digest; otherwise the
   // path stays as it is. Goes on where the connection broke. DataLoss if the content is another one.
-  absl::Status ReadFile(const std::string& job, const jobs_service_proto::JobFile& file,
-                        const std::string& path, const WorkControl& control = {});
-  // From the runner that has the job: sends one of its files, as far as it differs from what the server has
-  // had of it before. Returns what it has now.
-  absl::StatusOr<SentFile> WriteFile(const std::string& job, const jobs_service_proto::JobFile& file,
-                                     const std::string& path, const SentFile& before,
-                                     const WorkControl& control = {});
-
-  // For other calls, on the connection of this client.
-  std::unique_ptr<jobs_service_proto::Jobs::Stub> stub();
+  absl::Status Download(const std::string& job, const RemoteFile& file, const std::string& path,
+                        const WorkControl& control = {});
+  // What the server foresees for a job of a submission, whose files it has.
+  absl::StatusOr<nlohmann::ordered_json> Predict(const nlohmann::ordered_json& job);
 
  private:
-  class Download;
+  explicit JobsClient(std::unique_ptr<RestClient> server) : server_(std::move(server)) {}
 
-  template <typename Request, typename Answer>
-  using Method = grpc::Status (jobs_service_proto::Jobs::Stub::*)(grpc::ClientContext*, const Request&,
-                                                                  Answer*);
-  template <typename Request, typename Answer>
-  absl::StatusOr<Answer> Call(Method<Request, Answer> method, const Request& request);
-
-  // Repeats the attempt while the server does not answer. Gives up when `position`, which an attempt moves
-  // forward, has not moved during options.tries attempts.
-  absl::Status Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const;
   absl::Status SendFile(const std::string& digest, const SourceFile& source,
-                        const FleetClient::Follow& follow);
-  // One attempt, from where the last one has ended.
-  absl::Status Continue(Download& download, const WorkControl& control);
+                        const std::function<absl::Status(int64_t bytes)>& follow);
+  // Unavailable also if the upload is not where the piece begins.
+  absl::Status SendPiece(const std::string& digest, int64_t offset, const std::string& piece);
 
-  const JobsClientOptions options_;
-  FleetClient fleet_;
+  const std::unique_ptr<RestClient> server_;
 };
 
 }  // namespace attune

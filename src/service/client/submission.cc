@@ -1,20 +1,18 @@
 #include "service/client/submission.h"
 
 #include <filesystem>
-#include <random>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/file.h"
 #include "base/input_file.h"
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "fleet/wire/channel.h"
 #include "jobs/kind.h"
 #include "nlohmann/json.hpp"
 #include "service/client/folder_files.h"
@@ -24,8 +22,7 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
-namespace proto = jobs_service_proto;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // Without a slash at its end, so that it has a name.
 fs::path PathOf(const JobSpec& spec, const std::string& text) {
@@ -33,17 +30,19 @@ fs::path PathOf(const JobSpec& spec, const std::string& text) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-// The longest beginning of an id that is a name.
+// The id, as far as a name may be so long, with a dash for each character that no name has.
 std::string NameOfJob(const JobSpec& spec) {
   constexpr size_t kMostBytes = 64;
-  size_t bytes = 0;
-  for (std::string_view left = spec.id; !left.empty();) {
-    const size_t next = FirstCharacter(left).bytes;
-    if (bytes + next > kMostBytes) break;
-    bytes += next;
-    left.remove_prefix(next);
+  std::string name;
+  for (std::string_view left = spec.id; !left.empty() && name.size() < kMostBytes;) {
+    const TextCharacter character = FirstCharacter(left);
+    const bool is_kept =
+        character.bytes == 1 && (absl::ascii_isalnum(static_cast<unsigned char>(left.front())) ||
+                                 std::string_view("._-").find(left.front()) != std::string_view::npos);
+    name += is_kept ? left.front() : '-';
+    left.remove_prefix(character.bytes);
   }
-  return spec.id.substr(0, bytes);
+  return name;
 }
 
 // The files of a submission, each of which is read once.
@@ -51,7 +50,7 @@ class Sources {
  public:
   explicit Sources(const WorkControl& control) : control_(control) {}
 
-  absl::StatusOr<proto::JobFile> Add(const std::string& name, const std::string& path) {
+  absl::StatusOr<JobFile> Add(const std::string& name, const std::string& path) {
     RETURN_IF_ERROR(CheckJobFileName(name));
     const auto known = by_path_.find(path);
     if (known != by_path_.end()) return Named(name, known->second);
@@ -67,12 +66,8 @@ class Sources {
   std::map<std::string, SourceFile>& by_digest() { return by_digest_; }
 
  private:
-  proto::JobFile Named(const std::string& name, const std::string& digest) const {
-    proto::JobFile file;
-    file.set_name(name);
-    file.set_digest(digest);
-    file.set_bytes(by_digest_.at(digest).bytes);
-    return file;
+  JobFile Named(const std::string& name, const std::string& digest) const {
+    return {.name = name, .digest = digest, .bytes = by_digest_.at(digest).bytes};
   }
 
   const WorkControl control_;
@@ -80,28 +75,27 @@ class Sources {
   std::map<std::string, SourceFile> by_digest_;
 };
 
-// Makes the message of one job.
+// Makes the body that submits one job.
 class JobMaker {
  public:
   JobMaker(const JobSpec& spec, Sources& sources)
-      : spec_(spec), kind_(*FindJobKind(spec.kind)), settings_(spec.settings), sources_(sources) {
-    if (settings_.is_null()) settings_ = Json::object();
+      : spec_(spec), kind_(*FindJobKind(spec.kind)), settings_(Json::object()), sources_(sources) {
+    if (!spec.settings.is_null()) settings_ = spec.settings;
   }
 
-  absl::StatusOr<proto::SubmittedJob> Make() {
+  absl::StatusOr<Json> Make() {
     // Before inputs, whose names then are others.
     for (const OutputSetting& output : kind_.outputs)
       RETURN_IF_ERROR(Annotate(NameOutput(output), output.name));
     for (const InputSetting& input : kind_.inputs) RETURN_IF_ERROR(Annotate(TakeInputs(input), input.name));
-    RETURN_IF_ERROR(CheckJobFiles(FromWire(job_.inputs())));
-    job_.set_name(NameOfJob(spec_));
-    job_.set_kind(spec_.kind);
-    job_.set_settings(settings_.dump());
-    job_.set_priority(spec_.priority);
-    job_.set_deadline_seconds(spec_.deadline_seconds.value_or(0));
-    job_.set_on(spec_.on);
-    job_.set_parts(spec_.parts);
-    return std::move(job_);
+    RETURN_IF_ERROR(CheckJobFiles(inputs_));
+    Json inputs = Json::array();
+    for (const JobFile& file : inputs_) inputs.push_back({{"name", file.name}, {"sha256", file.digest}});
+    Json job = {{"name", NameOfJob(spec_)}, {"kind", spec_.kind}, {"settings", settings_},
+                {"inputs", inputs},         {"on", spec_.on},     {"priority", spec_.priority}};
+    if (spec_.deadline_seconds) job["deadline_seconds"] = *spec_.deadline_seconds;
+    if (spec_.parts != JobSpec().parts) job["parts"] = spec_.parts;
+    return job;
   }
 
  private:
@@ -170,7 +164,8 @@ class JobMaker {
   }
 
   absl::Status TakeFile(const std::string& path, const std::string& name) {
-    ASSIGN_OR_RETURN(*job_.add_inputs(), sources_.Add(name, path));
+    ASSIGN_OR_RETURN(JobFile file, sources_.Add(name, path));
+    inputs_.push_back(std::move(file));
     return absl::OkStatus();
   }
 
@@ -179,16 +174,8 @@ class JobMaker {
   Json settings_;
   Sources& sources_;
   std::set<std::string> outputs_;
-  proto::SubmittedJob job_;
+  std::vector<JobFile> inputs_;
 };
-
-std::string RandomText() {
-  std::random_device random;
-  std::string text;
-  constexpr int kWords = 4;
-  for (int i = 0; i < kWords; ++i) absl::StrAppendFormat(&text, "%08x", random());
-  return text;
-}
 
 }  // namespace
 
@@ -201,16 +188,11 @@ absl::StatusOr<PreparedSubmission> PrepareSubmission(const std::vector<JobSpec>&
   PreparedSubmission submission;
   Sources sources(control);
   for (const JobSpec& spec : jobs) {
-    absl::StatusOr<proto::SubmittedJob> job = JobMaker(spec, sources).Make();
+    absl::StatusOr<Json> job = JobMaker(spec, sources).Make();
     if (!job.ok()) return Annotate(job.status(), absl::StrCat("job \"", Printable(spec.id), "\""));
-    *submission.message.add_jobs() = *std::move(job);
+    submission.jobs.push_back(*std::move(job));
   }
   submission.sources = std::move(sources.by_digest());
-  submission.message.set_key(
-      absl::StrCat(Sha256Hex(submission.message.SerializeAsString()), "-", RandomText()));
-  if (submission.message.ByteSizeLong() > static_cast<size_t>(kMostMessageBytes))
-    return InvalidInput("the settings of the jobs and the names of their files have together more than ",
-                        kMostMessageBytes >> 20, " MiB; submit fewer jobs at a time");
   return submission;
 }
 

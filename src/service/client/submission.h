@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/progress.h"
 #include "jobs/job_spec.h"
-#include "service/wire/jobs.pb.h"
+#include "nlohmann/json.hpp"
 
 namespace attune {
 
@@ -22,16 +22,15 @@ struct SourceFile {
 };
 
 struct PreparedSubmission {
-  jobs_service_proto::Submission message;
+  std::vector<nlohmann::ordered_json> jobs;   // as the server's NewJob
   std::map<std::string, SourceFile> sources;  // by their digests: all inputs of all jobs
 };
 
-// An input of a job's kind (jobs/kind.h) becomes a name below in/: in/SETTING/NAME for a file, and
-// in/SETTING/NAME/… for each file below a folder. Outputs get names below out/. Reads all files. Errors name
-// the job and the setting: one that is wrong or refused on a server, an output with a path, a file that
-// cannot be read, is no file or is a link that leads out of its folder.
-//
-// Each call makes another key: what it returns can be submitted again and again and is taken once.
+// A job's id becomes a name of letters, digits and "._-". An input of a job's kind (jobs/kind.h) becomes a
+// name below in/: in/SETTING/NAME for a file, and in/SETTING/NAME/… for each file below a folder. Outputs get
+// names below out/. Reads all files. Errors name the job and the setting: one that is wrong or refused on a
+// server, an output with a path, a file that cannot be read, is no file or is a link that leads out of its
+// folder.
 absl::StatusOr<PreparedSubmission> PrepareSubmission(const std::vector<JobSpec>& jobs,
                                                      const WorkControl& control = {});
 

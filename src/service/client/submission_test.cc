@@ -19,7 +19,6 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
-namespace proto = jobs_service_proto;
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -50,16 +49,16 @@ class SubmissionTest : public ::testing::Test {
     return PrepareSubmission(file->jobs);
   }
   // The only job of the file.
-  proto::SubmittedJob Job(const std::string& yaml) {
+  json Job(const std::string& yaml) {
     const auto submission = Prepare(yaml, "desk");
     EXPECT_TRUE(submission.ok()) << submission.status();
-    return submission.ok() ? submission->message.jobs(0) : proto::SubmittedJob();
+    return submission.ok() ? json(submission->jobs[0]) : json();
   }
   std::string ErrorOf(const std::string& yaml) { return Prepare(yaml).status().ToString(); }
 
-  static std::vector<std::string> Names(const proto::SubmittedJob& job) {
+  static std::vector<std::string> Names(const json& job) {
     std::vector<std::string> names;
-    for (const proto::JobFile& file : job.inputs()) names.push_back(file.name());
+    for (const json& file : job["inputs"]) names.push_back(file["name"]);
     return names;
   }
 
@@ -69,14 +68,14 @@ class SubmissionTest : public ::testing::Test {
 TEST_F(SubmissionTest, ATuningJobSendsItsModel) {
   WriteModel("nets/net.v2.onnx");
   Write("costs.txt", "costs");
-  const proto::SubmittedJob job = Job(R"(
+  const json job = Job(R"(
 jobs: [{model: nets/../nets/net.v2.onnx, trials: 20, cost_model: costs.txt, priority: 3, deadline: 1h, json: r.json}]
 )");
-  EXPECT_EQ(job.name(), "net.v2");
-  EXPECT_EQ(job.kind(), "tuning");
-  EXPECT_EQ(job.priority(), 3);
-  EXPECT_EQ(job.deadline_seconds(), 3600);
-  EXPECT_EQ(job.on(), "desk");
+  EXPECT_EQ(job["name"], "net.v2");
+  EXPECT_EQ(job["kind"], "tuning");
+  EXPECT_EQ(job["priority"], 3);
+  EXPECT_EQ(job["deadline_seconds"], 3600);
+  EXPECT_EQ(job["on"], "desk");
   const json settings = {{"model", "in/model/net.v2.onnx"},
                          {"trials", 20},
                          {"cost_model", "in/cost_model/costs.txt"},
@@ -84,16 +83,15 @@ jobs: [{model: nets/../nets/net.v2.onnx, trials: 20, cost_model: costs.txt, prio
                          {"output", "out/net.v2.atn"},
                          {"report", "out/net.v2.html"},
                          {"records", "out/net.v2.db"}};
-  EXPECT_EQ(json::parse(job.settings()), settings);
+  EXPECT_EQ(job["settings"], settings);
   EXPECT_THAT(Names(job), ElementsAre("in/model/net.v2.onnx", "in/cost_model/costs.txt"));
-  EXPECT_EQ(job.inputs(1).digest(), Sha256Hex("costs"));
-  EXPECT_EQ(job.inputs(1).bytes(), 5);
+  EXPECT_EQ(job["inputs"][1]["sha256"], Sha256Hex("costs"));
 }
 
 TEST_F(SubmissionTest, NamesOfOutputsAreKeptAndNoCostModelIsNoFile) {
   WriteModel("net.onnx");
-  const proto::SubmittedJob job = Job("jobs: [{model: net.onnx, output: best.atn, cost_model: none}]");
-  const json settings = json::parse(job.settings());
+  const json job = Job("jobs: [{model: net.onnx, output: best.atn, cost_model: none}]");
+  const json settings = job["settings"];
   EXPECT_EQ(settings["output"], "out/best.atn");
   EXPECT_EQ(settings["report"], "out/net.html");
   EXPECT_EQ(settings["cost_model"], "none");
@@ -107,34 +105,34 @@ TEST_F(SubmissionTest, AQuantizationSendsAllFilesOfItsFolders) {
   Write("photos/a", "one");
   fs::create_symlink("2", folder_ / "photos/b/again");
   fs::create_symlink(folder_ / "photos/b/2", folder_ / "photos/c");
-  const proto::SubmittedJob job = Job("jobs: [{kind: quantization, model: saved/, data: photos}]");
+  const json job = Job("jobs: [{kind: quantization, model: saved/, data: photos}]");
   const json settings = {
       {"model", "in/model/saved"}, {"data", "in/data/photos"}, {"output", "out/saved-quantized"}};
-  EXPECT_EQ(json::parse(job.settings()), settings);
+  EXPECT_EQ(job["settings"], settings);
   EXPECT_THAT(Names(job), ElementsAre("in/model/saved/saved_model.pb", "in/model/saved/variables/v.index",
                                       "in/data/photos/a", "in/data/photos/b/2", "in/data/photos/b/again",
                                       "in/data/photos/c"));
-  for (int i = 3; i < 6; ++i) EXPECT_EQ(job.inputs(i).digest(), Sha256Hex("two"));
+  for (int i = 3; i < 6; ++i) EXPECT_EQ(job["inputs"][static_cast<size_t>(i)]["sha256"], Sha256Hex("two"));
 }
 
 TEST_F(SubmissionTest, AProgramSendsItsFiles) {
   Write("logs/access.log", "log");
   Write("a.txt", "a");
-  const proto::SubmittedJob job = Job(R"(
+  const json job = Job(R"(
 jobs: [{id: zlib, kind: program, program: zlib, files: [logs, a.txt], settings: {file: a.txt}}]
 )");
   const json settings = {
       {"program", "zlib"}, {"files", {"in/files/logs", "in/files/a.txt"}}, {"settings", {{"file", "a.txt"}}}};
-  EXPECT_EQ(json::parse(job.settings()), settings);
+  EXPECT_EQ(job["settings"], settings);
   EXPECT_THAT(Names(job), ElementsAre("in/files/logs/access.log", "in/files/a.txt"));
-  const proto::SubmittedJob one = Job("jobs: [{kind: program, program: p, files: a.txt}]");
-  EXPECT_EQ(json::parse(one.settings())["files"], "in/files/a.txt");
+  const json one = Job("jobs: [{kind: program, program: p, files: a.txt}]");
+  EXPECT_EQ(one["settings"]["files"], "in/files/a.txt");
 }
 
 TEST_F(SubmissionTest, AMockJobSendsNothing) {
-  const proto::SubmittedJob job = Job("jobs: [{kind: mock, stages: [{name: s}]}]");
-  EXPECT_EQ(job.kind(), "mock");
-  EXPECT_TRUE(job.inputs().empty());
+  const json job = Job("jobs: [{kind: mock, stages: [{name: s}]}]");
+  EXPECT_EQ(job["kind"], "mock");
+  EXPECT_TRUE(job["inputs"].empty());
 }
 
 TEST_F(SubmissionTest, ExternalDataIsSentBesideItsModel) {
@@ -156,21 +154,13 @@ TEST_F(SubmissionTest, AFileOfSeveralJobsIsReadOnce) {
   EXPECT_EQ(progress.reports(), 1);
   ASSERT_EQ(submission->sources.size(), 1u);
   EXPECT_EQ(submission->sources.begin()->second.path, folder_ / "net.onnx");
-  EXPECT_EQ(submission->message.jobs(1).name(), "net-2");
+  EXPECT_EQ(submission->jobs[1]["name"], "net-2");
 }
 
-TEST_F(SubmissionTest, EachHasAKeyOfItsOwn) {
-  const char* yaml = "jobs: [{kind: mock, stages: [{name: s}]}]";
-  const std::string first = Prepare(yaml)->message.key(), second = Prepare(yaml)->message.key();
-  EXPECT_NE(first, second);
-  EXPECT_EQ(first.substr(0, 64), second.substr(0, 64));
-  EXPECT_NE(Prepare(yaml, "desk")->message.key().substr(0, 64), first.substr(0, 64));
-}
-
-TEST_F(SubmissionTest, ALongNameIsCut) {
+TEST_F(SubmissionTest, ANameIsOneForServers) {
   const std::string letters(62, 'x');
-  const proto::SubmittedJob job = Job("jobs: [{id: " + letters + "äöü, kind: mock, stages: [{name: s}]}]");
-  EXPECT_EQ(job.name(), letters + "ä");
+  EXPECT_EQ(Job("jobs: [{id: " + letters + "äöü, kind: mock, stages: [{name: s}]}]")["name"], letters + "--");
+  EXPECT_EQ(Job("jobs: [{id: \"net (1).v2\", kind: mock, stages: [{name: s}]}]")["name"], "net--1-.v2");
 }
 
 TEST_F(SubmissionTest, WhatServersDoNotTakeIsRefusedInOneSentence) {

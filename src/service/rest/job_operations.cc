@@ -23,6 +23,7 @@ constexpr int kUsualPage = 50, kMostPage = 500, kMostKeyLength = 200;
 constexpr size_t kMostJobBytes = size_t{1} << 20;
 constexpr int64_t kKeyDays = 7;
 constexpr size_t kMostIdBytes = 100;
+constexpr char kUnfinished[] = "unfinished";  // waiting or running
 
 // Where a list goes on: after the job with this id. Clients are not to look into it.
 std::string CursorAfter(const std::string& id) { return absl::WebSafeBase64Escape(id); }
@@ -141,7 +142,7 @@ absl::StatusOr<HttpResponse> List(JobDesk& desk, const RestCall& call) {
   }
   JsonSchema list = JsonSchema::array();
   for (const proto::Job& job : jobs)
-    if (state.empty() || job.state() == state) list.push_back(ToJson(job));
+    if (state.empty() || state == kUnfinished || job.state() == state) list.push_back(ToJson(job));
   return JsonResponse({{"jobs", list}, {"next_cursor", next}});
 }
 
@@ -182,7 +183,8 @@ RestOperation ListOperation(JobDesk& desk) {
            {.name = "state",
             .place = "query",
             .help = "Those in this state alone; a page may then be shorter than it could be",
-            .schema = {{"type", "string"}, {"enum", {"waiting", "running", "done", "failed", "cancelled"}}}}},
+            .schema = {{"type", "string"},
+                       {"enum", {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
       .answers = {{.help = "A page of jobs",
                    .schema = ObjectSchema({{"jobs", ListSchema(SchemaNamed("Job"))},
                                            {"next_cursor", {{"type", {"string", "null"}}}}})}},

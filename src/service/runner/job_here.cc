@@ -27,7 +27,7 @@ absl::Status MakeFoldersOf(const fs::path& path) {
 
 absl::StatusOr<std::unique_ptr<JobHere>> JobHere::Begin(std::string id, std::string folder,
                                                         std::vector<JobFile> files,
-                                                        std::shared_ptr<JobsClient> client,
+                                                        std::shared_ptr<JobFilesClient> client,
                                                         std::function<void(FilesEvent)> done) {
   RETURN_IF_ERROR(CheckJobFiles(files));
   std::unique_ptr<JobHere> job(
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<JobHere>> JobHere::Begin(std::string id, std::str
 }
 
 JobHere::JobHere(std::string id, std::string folder, std::vector<JobFile> files,
-                 std::shared_ptr<JobsClient> client, std::function<void(FilesEvent)> done)
+                 std::shared_ptr<JobFilesClient> client, std::function<void(FilesEvent)> done)
     : id_(std::move(id)),
       folder_(std::move(folder)),
       files_(std::move(files)),
@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<JobFile>> JobHere::Fetch() {
   for (const JobFile& file : files_) {
     const fs::path path = fs::path(folder_) / file.name;
     RETURN_IF_ERROR(MakeFoldersOf(path));
-    RETURN_IF_ERROR(client_->ReadFile(id_, ToWire(file), path.string(), {.cancellation = &cancellation_}));
+    RETURN_IF_ERROR(client_->ReadFile(id_, file, path.string(), {.cancellation = &cancellation_}));
     if (file.name.starts_with(kInputsFolder)) continue;  // it never changes
     ASSIGN_OR_RETURN(const InputFile here, OpenInputFile(path.string()));
     ASSIGN_OR_RETURN(content_[file.name], SentFileOf(here, file.digest));
@@ -104,8 +104,7 @@ absl::StatusOr<std::vector<JobFile>> JobHere::Send() {
     if (sent_.contains(file.digest)) continue;
     const std::string path = (fs::path(folder_) / file.name).string();
     SentFile& content = content_[file.name];
-    ASSIGN_OR_RETURN(content,
-                     client_->WriteFile(id_, ToWire(file), path, content, {.cancellation = &cancellation_}));
+    ASSIGN_OR_RETURN(content, client_->WriteFile(id_, file, path, content, {.cancellation = &cancellation_}));
   }
   // The server forgets what is no file of the job any more.
   sent_.clear();

@@ -19,8 +19,8 @@
 #include "absl/status/statusor.h"
 #include "base/cancel.h"
 #include "jobs/runner_messages.h"
-#include "service/client/jobs_client.h"
 #include "service/client/sent_file.h"
+#include "service/runner/job_files_client.h"
 #include "service/runner/kept_files.h"
 
 namespace attune {
@@ -40,7 +40,7 @@ class JobHere {
   // thread. Fails if the system has no thread to give.
   static absl::StatusOr<std::unique_ptr<JobHere>> Begin(std::string id, std::string folder,
                                                         std::vector<JobFile> files,
-                                                        std::shared_ptr<JobsClient> client,
+                                                        std::shared_ptr<JobFilesClient> client,
                                                         std::function<void(FilesEvent)> done);
   ~JobHere();
 
@@ -56,8 +56,8 @@ class JobHere {
   int64_t process = 0;                 // 0: none yet
 
  private:
-  JobHere(std::string id, std::string folder, std::vector<JobFile> files, std::shared_ptr<JobsClient> client,
-          std::function<void(FilesEvent)> done);
+  JobHere(std::string id, std::string folder, std::vector<JobFile> files,
+          std::shared_ptr<JobFilesClient> client, std::function<void(FilesEvent)> done);
 
   void Run();
   absl::StatusOr<std::vector<JobFile>> Fetch();
@@ -65,7 +65,7 @@ class JobHere {
 
   const std::string id_, folder_;
   const std::vector<JobFile> files_;  // at the begin
-  const std::shared_ptr<JobsClient> client_;
+  const std::shared_ptr<JobFilesClient> client_;
   const std::function<void(FilesEvent)> done_;
   KeptFiles kept_;
   std::set<std::string> sent_;               // the digests that the server has

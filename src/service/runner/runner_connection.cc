@@ -44,7 +44,7 @@ RunnerStageEnded WithoutPaths(RunnerStageEnded report, const std::string& folder
 
 RunnerConnection::RunnerConnection(const FleetCredentials& credentials, RunnerConnectionOptions options)
     : options_(std::move(options)),
-      client_(std::make_shared<JobsClient>(credentials)),
+      client_(std::make_shared<JobFilesClient>(credentials)),
       stub_(client_->stub()),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       processes_("", wake_.get()) {

@@ -62,7 +62,7 @@ class RunnerConnection {
   void Post(std::function<void()> work);
 
   const RunnerConnectionOptions options_;
-  const std::shared_ptr<JobsClient> client_;
+  const std::shared_ptr<JobFilesClient> client_;
   const std::unique_ptr<jobs_service_proto::Jobs::Stub> stub_;
   const FileDescriptor wake_;  // can be read when something was posted
 

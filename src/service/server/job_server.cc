@@ -3,8 +3,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <initializer_list>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
@@ -19,14 +17,6 @@ namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
-
-constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, FleetRole::kOperator};
-constexpr int kMostListed = 1000;
-
-// An operator sees the jobs of all owners.
-JobQuery QueryOf(const FleetIdentity& who, const std::string& id = "") {
-  return {.id = id, .owner = who.role == FleetRole::kOperator ? "" : who.owner};
-}
 
 absl::Status NotItsJob() { return absl::PermissionDeniedError("this runner does not have the job"); }
 
@@ -54,44 +44,9 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
   void Stop() override { schedule_->Stop(); }
   void Close(const MemberRefusal& refusal) override { schedule_->hub().Close(refusal); }
 
-  grpc::Status Submit(grpc::ServerContext* context, const proto::Submission* request,
-                      proto::JobList* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.admission);
-    if (!who.ok()) return ToRpc(who.status());
-    // Promises are this server's to make.
-    proto::Submission submission = *request;
-    for (proto::SubmittedJob& job : *submission.mutable_jobs()) job.clear_agreement();
-    return GiveList(desk_.Submit(who->who.owner, who->who.id, submission, parts_.blobs), answer);
-  }
-
-  grpc::Status List(grpc::ServerContext* context, const proto::ListRequest* request,
-                    proto::JobList* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.admission);
-    if (!who.ok()) return ToRpc(who.status());
-    JobQuery query = QueryOf(who->who);
-    if (request->unfinished()) query.state = JobState::kUnfinished;
-    query.most = request->most() > 0 ? std::min(request->most(), kMostListed) : kMostListed;
-    return GiveList(desk_.List(query), answer);
-  }
-
-  grpc::Status Show(grpc::ServerContext* context, const proto::JobName* request,
-                    proto::JobDetail* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.admission);
-    if (!who.ok()) return ToRpc(who.status());
-    return Give(desk_.Show(QueryOf(who->who, request->id())), answer);
-  }
-
-  grpc::Status Cancel(grpc::ServerContext* context, const proto::JobName* request,
-                      proto::Job* answer) override {
-    const auto who = CallerOf(*context, kClients, parts_.admission);
-    if (!who.ok()) return ToRpc(who.status());
-    return Give(desk_.Cancel(QueryOf(who->who, request->id()), who->who.id), answer);
-  }
-
   grpc::Status ReadFile(grpc::ServerContext* context, const proto::FileRequest* request,
                         grpc::ServerWriter<proto::FilePiece>* pieces) override {
-    const auto who =
-        CallerOf(*context, {FleetRole::kClient, FleetRole::kOperator, FleetRole::kRunner}, parts_.admission);
+    const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.admission);
     return ToRpc(who.ok() ? GiveFile(who->who, *request, *pieces) : who.status());
   }
 
@@ -108,18 +63,8 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
   }
 
  private:
-  static grpc::Status GiveList(absl::StatusOr<std::vector<proto::Job>> jobs, proto::JobList* answer) {
-    if (!jobs.ok()) return ToRpc(jobs.status());
-    for (proto::Job& job : *jobs) *answer->add_jobs() = std::move(job);
-    return grpc::Status::OK;
-  }
-
   absl::Status GiveFile(const FleetIdentity& who, const proto::FileRequest& request,
                         grpc::ServerWriter<proto::FilePiece>& pieces) {
-    if (who.role != FleetRole::kRunner) {
-      ASSIGN_OR_RETURN(const auto blob, desk_.OpenFile(QueryOf(who, request.job()), request.name()));
-      return GivePieces(blob, request.offset(), pieces);
-    }
     // A runner fetches many files, so nobody else is asked for these.
     const auto supplies = schedule_->hub().SuppliesOf(who.id, request.job());
     if (supplies == nullptr) return NotItsJob();

@@ -1,4 +1,5 @@
-// The service Jobs (wire/jobs.proto) of a fleet's server.
+// The jobs of a fleet's server: a desk for those who ask by REST, and the service of runners
+// (wire/jobs.proto).
 #ifndef ATTUNE_SERVICE_SERVER_JOB_SERVER_H_
 #define ATTUNE_SERVICE_SERVER_JOB_SERVER_H_
 

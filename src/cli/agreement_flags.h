@@ -1,0 +1,24 @@
+// What a job on a server must keep to: flags, and the agreement that a server is asked for.
+#ifndef ATTUNE_CLI_AGREEMENT_FLAGS_H_
+#define ATTUNE_CLI_AGREEMENT_FLAGS_H_
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "cli/output.h"
+
+namespace attune {
+
+struct AgreementFlags {
+  std::string latency, p99, accuracy_loss, size, device_time, deadline, priority;
+};
+
+void AddAgreementFlags(CLI::App& command, AgreementFlags& flags);
+
+// Adds to the body that submits a job what the flags want of it: an agreement, or, if they name no promise,
+// the deadline and the priority of the job alone. The flags must have been checked by the command line.
+void AddAgreement(const AgreementFlags& flags, Json& job);
+
+}  // namespace attune
+
+#endif  // ATTUNE_CLI_AGREEMENT_FLAGS_H_
