@@ -61,7 +61,8 @@ def ask(address, token, method, path, body=None, headers=None):
     """The status and the JSON of an answer; None while nobody answers, or while the server says so."""
     connection = http.client.HTTPConnection(address, timeout=PATIENCE_S)
     try:
-        connection.request(method, path, None if body is None else json.dumps(body),
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body)
+        connection.request(method, path, content,
                            {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **(headers or {})})
         answer = connection.getresponse()
         content = answer.read()
@@ -92,12 +93,13 @@ class Service:
             time.sleep(0.05)
         raise Violation(f"no server has said {pattern}: {self.servers[0].text()[-1000:]}")
 
-    def ask(self, method, path, body=None, headers=None):
-        """The answer of any server that is alive, in time."""
+    def ask(self, method, path, body=None, headers=None, servers=None):
+        """The answer of any of the servers (all) that is alive, in time."""
+        servers = servers or self.servers
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             self.asked += 1
-            server = self.servers[self.asked % len(self.servers)]
+            server = servers[self.asked % len(servers)]
             answer = ask(server.address, self.token, method, path, body, headers)
             if answer is not None:
                 return answer

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 // Of folders that hold what is being backed up; one that was left by a killed backup is removed by the next.
 constexpr std::string_view kStaging = ".backup-";
-constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
+constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16), kDatabaseEnding = ".db";
 constexpr std::chrono::milliseconds kPatience(20000);
 constexpr int64_t kPermissions = 0777;
 
@@ -38,7 +38,9 @@ bool IsBesideDatabase(const std::string& name) {
                              [&](const char* suffix) { return absl::EndsWith(name, suffix); });
 }
 
+// A blob, whose name has no such ending, may be a database that nobody has open.
 bool IsDatabase(const std::string& path) {
+  if (!absl::EndsWith(path, kDatabaseEnding)) return false;
   const absl::StatusOr<std::string> head = ReadFileHead(path, static_cast<int64_t>(kDatabaseMagic.size()));
   return head.ok() && *head == kDatabaseMagic;
 }

@@ -74,15 +74,11 @@ class TwoServers(unittest.TestCase):
     def send(self, server, content):
         """Uploads a file by way of one server."""
         digest = hashlib.sha256(content).hexdigest()
-        answer = kill_database.ask(server.address, self.service.token, "POST", "/v1/uploads",
-                                   {"sha256": digest, "bytes": len(content)})
-        self.assertEqual(answer[0], 201, answer)
-        connection = kill_database.http.client.HTTPConnection(server.address, timeout=RUN_S)
-        connection.request("PATCH", f"/v1/uploads/{digest}", content, {
-            "Authorization": f"Bearer {self.service.token}", "Content-Type": "application/offset+octet-stream",
-            "Upload-Offset": "0"})
-        self.assertEqual(connection.getresponse().status, 204)
-        connection.close()
+        begun = self.service.ask("POST", "/v1/uploads", {"sha256": digest, "bytes": len(content)}, servers=[server])
+        self.assertEqual(begun[0], 201, begun)
+        sent = self.service.ask("PATCH", f"/v1/uploads/{digest}", content,
+                                {"Content-Type": "application/offset+octet-stream", "Upload-Offset": "0"}, [server])
+        self.assertEqual(sent[0], 204, sent)
         return digest
 
     def await_done(self, job):

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "compile/compile.h"
 #include "device/codec.h"
 #include "jobs/json_object.h"
 #include "jobs/settings.h"
@@ -232,7 +233,7 @@ absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
                              .interface = facts->interface,
                              .device = device.info.fingerprint,
                              .threads = threads,
-                             .compiler = ATTUNE_VERSION};
+                             .compiler = std::string(kCompilerVersion)};
   if (auto known = may_be_known ? known_.Find(query, job.agreement) : nullptr)
     return OutlookOfKnown(job.agreement, std::move(known));
   AskedJob limited = job;
