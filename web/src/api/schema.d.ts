@@ -56,6 +56,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/predictions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What would be promised to a job that is submitted now, and from which evidence. */
+        post: operations["predict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{id}/files/{name}": {
         parameters: {
             query?: never;
@@ -65,6 +82,23 @@ export interface paths {
         };
         /** A file of a job; what it makes for people is below out/. */
         get: operations["getJobFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The job's spans in OTLP/JSON, for tools that show traces: its stages, and what it waited for. */
+        get: operations["getJobTrace"];
         put?: never;
         post?: never;
         delete?: never;
@@ -265,6 +299,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/signing-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The public keys of Ed25519 by which artifacts that the tenant's jobs make are signed; the first one signs, the others have signed before. */
+        get: operations["listSigningKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/session": {
         parameters: {
             query?: never;
@@ -279,6 +330,229 @@ export interface paths {
         post: operations["beginSession"];
         /** Ends the session of the request's cookie. */
         delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends a browser to an issuer, to log in there. */
+        get: operations["beginLogin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/login/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Begins the session of a browser that comes back from its issuer. */
+        get: operations["finishLogin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tenant's people who have logged in at an issuer. */
+        get: operations["listPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{id}/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a person's sessions, and refuses his tokens up to now; those of a blocked one later, too. */
+        post: operations["logOutPerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tenant's sessions that count. */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a session, which counts no more from the next request on. */
+        delete: operations["endSessionOf"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who has changed what: of the tenant, or for an admin of all. The head stands for the whole log. */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All tenants. */
+        get: operations["listTenants"];
+        put?: never;
+        /** Makes a tenant. One that a token was given for is made by itself. */
+        post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A tenant, with what it uses now and in its period. */
+        get: operations["getTenant"];
+        put?: never;
+        post?: never;
+        /** Begins to delete a tenant with all that it has; it is shown as deleting until nothing is left. */
+        delete: operations["deleteTenant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Sets what a tenant may use. */
+        put: operations["setQuota"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/consent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Sets what a tenant shares with others. */
+        put: operations["setConsent"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All that a tenant has, in one tar file; secrets are not in it. */
+        get: operations["getArchive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Device seconds and stored bytes by day and tenant, as CSV. */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -353,40 +627,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/predictions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** What would be promised to a job that is submitted now, and from which evidence. */
-        post: operations["predict"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who has changed what: of the tenant, or for an admin of all. The head stands for the whole log. */
-        get: operations["listAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -396,6 +636,30 @@ export interface components {
             title: string;
             status: number;
             detail: string;
+        };
+        Agreement: {
+            latency_ms?: {
+                mean?: number;
+                p99?: number;
+            };
+            accuracy_loss?: number;
+            size_bytes?: number;
+            deadline_seconds?: number;
+            device_seconds?: number;
+            /** @enum {string} */
+            priority?: "low" | "standard" | "high";
+            least_probability?: number;
+        };
+        Promise: {
+            name: string;
+            limit: number;
+            /** @enum {string} */
+            state: "unknown" | "expected" | "at_risk" | "impossible" | "met" | "broken";
+            probability: number;
+            low: number;
+            median: number;
+            high: number | null;
+            evidence: string[];
         };
         Job: {
             id: string;
@@ -412,13 +676,13 @@ export interface components {
             progress: string;
             error: string;
             remaining_seconds: number | null;
+            agreement: Record<string, never> | null;
+            promises: components["schemas"]["Promise"][];
+            figures: Record<string, never> | null;
             /** Format: date-time */
             submitted: string;
             /** Format: date-time */
             ended: string | null;
-            agreement: Record<string, never> | null;
-            promises: components["schemas"]["Promise"][];
-            figures: Record<string, never> | null;
         };
         JobDetail: {
             id: string;
@@ -435,6 +699,9 @@ export interface components {
             progress: string;
             error: string;
             remaining_seconds: number | null;
+            agreement: Record<string, never> | null;
+            promises: components["schemas"]["Promise"][];
+            figures: Record<string, never> | null;
             /** Format: date-time */
             submitted: string;
             /** Format: date-time */
@@ -457,9 +724,6 @@ export interface components {
                 sha256: string;
                 bytes: number;
             }[];
-            agreement: Record<string, never> | null;
-            promises: components["schemas"]["Promise"][];
-            figures: Record<string, never> | null;
         };
         NewJob: {
             name: string;
@@ -476,6 +740,39 @@ export interface components {
             deadline_seconds?: number;
             agreement?: components["schemas"]["Agreement"];
             shares_result?: boolean;
+        };
+        Prediction: {
+            /** @enum {string} */
+            verdict: "known" | "accepted" | "renegotiated" | "refused";
+            reason: string;
+            promises: components["schemas"]["Promise"][];
+            offers: {
+                name: string;
+                limit: number;
+                probability: number;
+            }[];
+            latency_ms: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            latency_prior_ms: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            bound_ms: number;
+            finish_seconds: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            finish_prior_seconds: {
+                low: number;
+                median: number;
+                high: number | null;
+            };
+            queue_seconds: number;
         };
         RecordTask: {
             task: string;
@@ -540,6 +837,7 @@ export interface components {
                 /** @enum {string} */
                 format: "onnx" | "tflite" | "tensorflow" | "pytorch";
                 network: string;
+                interface: string;
                 inputs: {
                     name: string;
                     type: string;
@@ -591,85 +889,47 @@ export interface components {
             l2_gb_per_s: number;
             memory_gb_per_s: number;
         };
+        SigningKey: {
+            id: string;
+            key: string;
+            pem: string;
+            /** @enum {string} */
+            state: "current" | "retired";
+        };
+        Login: {
+            name: string;
+            path: string;
+            issuer: string;
+            client_id: string;
+            scope: string;
+        };
         Session: {
             name: string | null;
             tenant: string | null;
             role: string | null;
             csrf_token: string | null;
             expires_ms: number | null;
-            logins: {
-                name: string;
-                path: string;
-            }[];
+            logins: components["schemas"]["Login"][];
         };
-        Token: {
+        Person: {
             id: string;
+            issuer: string;
             name: string;
             tenant: string;
-            /** @enum {string} */
-            role: "viewer" | "member" | "operator" | "admin";
-            created_by: string;
+            role: string;
+            is_blocked: boolean;
+            /** Format: date-time */
+            last_login: string;
+        };
+        OpenSession: {
+            id: string;
+            name: string;
+            role: string;
+            person: string;
             /** Format: date-time */
             created: string;
             /** Format: date-time */
             expires: string;
-        };
-        Promise: {
-            name: string;
-            limit: number;
-            /** @enum {string} */
-            state: "unknown" | "expected" | "at_risk" | "impossible" | "met" | "broken";
-            probability: number;
-            low: number;
-            median: number;
-            high: number | null;
-            evidence: string[];
-        };
-        Agreement: {
-            latency_ms?: {
-                mean?: number;
-                p99?: number;
-            };
-            accuracy_loss?: number;
-            size_bytes?: number;
-            deadline_seconds?: number;
-            device_seconds?: number;
-            /** @enum {string} */
-            priority?: "low" | "standard" | "high";
-            least_probability?: number;
-        };
-        Prediction: {
-            /** @enum {string} */
-            verdict: "known" | "accepted" | "renegotiated" | "refused";
-            reason: string;
-            promises: components["schemas"]["Promise"][];
-            offers: {
-                name: string;
-                limit: number;
-                probability: number;
-            }[];
-            latency_ms: {
-                low: number;
-                median: number;
-                high: number | null;
-            };
-            latency_prior_ms: {
-                low: number;
-                median: number;
-                high: number | null;
-            };
-            bound_ms: number;
-            finish_seconds: {
-                low: number;
-                median: number;
-                high: number | null;
-            };
-            finish_prior_seconds: {
-                low: number;
-                median: number;
-                high: number | null;
-            };
-            queue_seconds: number;
         };
         AuditEntry: {
             sequence: number;
@@ -684,6 +944,55 @@ export interface components {
             result: string;
             is_erased: boolean;
             hash: string;
+        };
+        Quota: {
+            stored_bytes: number;
+            jobs: number;
+            device_seconds: number;
+            period_days: number;
+            requests_per_second: number;
+        };
+        Consent: {
+            models: boolean;
+            artifacts: boolean;
+            records: boolean;
+            answers: boolean;
+            cost_model: boolean;
+        };
+        Tenant: {
+            name: string;
+            /** @enum {string} */
+            state: "active" | "deleting";
+            /** Format: date-time */
+            created: string;
+            quota: components["schemas"]["Quota"];
+            consent: components["schemas"]["Consent"];
+        };
+        TenantDetail: {
+            name: string;
+            /** @enum {string} */
+            state: "active" | "deleting";
+            /** Format: date-time */
+            created: string;
+            quota: components["schemas"]["Quota"];
+            consent: components["schemas"]["Consent"];
+            used: {
+                jobs: number;
+                stored_bytes: number;
+                device_seconds: number;
+            };
+        };
+        Token: {
+            id: string;
+            name: string;
+            tenant: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "operator" | "admin";
+            created_by: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            expires: string;
         };
     };
     responses: {
@@ -750,6 +1059,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Range Not Satisfiable */
+        416: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Unprocessable Entity */
         422: {
             headers: {
@@ -802,7 +1120,7 @@ export interface operations {
                 /** @description How many at most */
                 most?: number;
                 /** @description Those in this state alone; a page may then be shorter than it could be */
-                state?: "waiting" | "running" | "done" | "failed" | "cancelled";
+                state?: "waiting" | "running" | "unfinished" | "done" | "failed" | "cancelled";
             };
             header?: {
                 /** @description The ETag of what is there already */
@@ -954,10 +1272,48 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
-    getJobFile: {
+    predict: {
         parameters: {
             query?: never;
             header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewJob"];
+            };
+        };
+        responses: {
+            /** @description The promises, each with its probability */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prediction"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    getJobFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Some of its bytes alone: "bytes=100-" */
+                Range?: string;
+            };
             path: {
                 /** @description The id of the job */
                 id: string;
@@ -976,6 +1332,60 @@ export interface operations {
                 content: {
                     "application/octet-stream": unknown;
                 };
+            };
+            /** @description Some of its bytes */
+            206: {
+                headers: {
+                    /** @description Which bytes, and of how many */
+                    "Content-Range"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            416: components["responses"]["416"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    getJobTrace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of the job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trace */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["400"];
             401: components["responses"]["401"];
@@ -1636,6 +2046,46 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    listSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        keys: components["schemas"]["SigningKey"][];
+                    };
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
     getSession: {
         parameters: {
             query?: never;
@@ -1722,6 +2172,554 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    beginLogin: {
+        parameters: {
+            query: {
+                /** @description Its name, as GET /v1/session lists it */
+                issuer: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the issuer */
+            303: {
+                headers: {
+                    /** @description Where the browser goes */
+                    Location?: string;
+                    /** @description The login, or the session */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            404: components["responses"]["404"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    finishLogin: {
+        parameters: {
+            query?: {
+                /** @description Of the login */
+                state?: string;
+                /** @description By which the issuer vouches */
+                code?: string;
+                /** @description The issuer */
+                iss?: string;
+                /** @description Why it refuses */
+                error?: string;
+                /** @description The same for people */
+                error_description?: string;
+                /** @description The same at length */
+                error_uri?: string;
+                /** @description Of the issuer */
+                session_state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the page */
+            303: {
+                headers: {
+                    /** @description Where the browser goes */
+                    Location?: string;
+                    /** @description The login, or the session */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            404: components["responses"]["404"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    listPeople: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        people: components["schemas"]["Person"][];
+                    };
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    logOutPerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the person */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    is_blocked: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description From the next request on */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest first */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sessions: components["schemas"]["OpenSession"][];
+                    };
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    endSessionOf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Of this one alone */
+                tenant?: string;
+                /** @description The next_cursor of the page before */
+                cursor?: string;
+                /** @description How many at most */
+                most?: number;
+            };
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest first */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: components["schemas"]["AuditEntry"][];
+                        next_cursor: string | null;
+                        head: string | null;
+                    };
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tenants: components["schemas"]["Tenant"][];
+                    };
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    quota?: components["schemas"]["Quota"];
+                };
+            };
+        };
+        responses: {
+            /** @description It is there */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    getTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The name of the tenant */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantDetail"];
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the tenant */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has begun */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    setQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the tenant */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Quota"];
+            };
+        };
+        responses: {
+            /** @description The tenant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    setConsent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the tenant */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Consent"];
+            };
+        };
+        responses: {
+            /** @description The tenant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    getArchive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the tenant */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": unknown;
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description The first day; 30 days ago if it is left out */
+                from?: string;
+                /** @description The last day; today if it is left out */
+                to?: string;
+                /** @description Of this one alone */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8": unknown;
+                };
             };
             400: components["responses"]["400"];
             401: components["responses"]["401"];
@@ -1913,87 +2911,6 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400"];
-            500: components["responses"]["500"];
-            503: components["responses"]["503"];
-        };
-    };
-    predict: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewJob"];
-            };
-        };
-        responses: {
-            /** @description The promises, each with its probability */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Prediction"];
-                };
-            };
-            400: components["responses"]["400"];
-            401: components["responses"]["401"];
-            403: components["responses"]["403"];
-            404: components["responses"]["404"];
-            409: components["responses"]["409"];
-            413: components["responses"]["413"];
-            415: components["responses"]["415"];
-            422: components["responses"]["422"];
-            429: components["responses"]["429"];
-            500: components["responses"]["500"];
-            503: components["responses"]["503"];
-        };
-    };
-    listAudit: {
-        parameters: {
-            query?: {
-                /** @description Of this one alone */
-                tenant?: string;
-                /** @description The next_cursor of the page before */
-                cursor?: string;
-                /** @description How many at most */
-                most?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of jobs */
-            200: {
-                headers: {
-                    /** @description Changes with the answer */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        entries: components["schemas"]["AuditEntry"][];
-                        next_cursor: string | null;
-                        head: string | null;
-                    };
-                };
-            };
-            /** @description Nothing has changed */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400"];
-            401: components["responses"]["401"];
-            403: components["responses"]["403"];
-            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
