@@ -7,8 +7,6 @@ import http.cookies
 import json
 import pathlib
 import re
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,36 +14,11 @@ import unittest
 import urllib.parse
 
 from fleet_members import Fleet
+from oidc_provider import Provider, free_port, write_issuers
 from program import PROGRAM
 
 NODE = sys.argv[1]
-PROVIDER = pathlib.Path(__file__).parent / "oidc/provider.mjs"
 WAIT_S = 60  # at most
-
-
-def free_port():
-    """A port of this machine that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-class Provider:
-    """The provider with one key; a new one at the same port has other keys."""
-
-    def __init__(self, port, callback, key):
-        self.url = f"http://127.0.0.1:{port}"
-        self._process = subprocess.Popen([NODE, PROVIDER, str(port), callback, key],
-                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert self._process.stdout.readline() == "ready\n", "the provider does not start"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._process.kill()
-        self._process.wait()
-        self._process.stdout.close()
 
 
 class Browser:
@@ -93,19 +66,13 @@ class OidcTest(unittest.TestCase):
         folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.port = free_port()
         cls.server = f"http://127.0.0.1:{free_port()}"
-        secret, issuers = folder / "secret", folder / "issuers.json"
-        secret.write_text("of the page\n")
-        secret.chmod(0o600)
-        issuers.write_text(json.dumps({"url": cls.server, "issuers": [
-            {"name": "local", "issuer": f"http://127.0.0.1:{cls.port}", "client_id": "page",
-             "client_secret_file": "secret", "cli_client_id": "cli", "scope": "openid profile offline_access",
-             "tenant": {"claim": "tenant"}, "role": {"claim": "roles", "values": {"tuner": "member"}}}]}))
+        issuers = write_issuers(folder, cls.server, cls.port, "member")
         cls.enterClassContext(Fleet(folder, PROGRAM, 2,
                                     ["--http", cls.server.removeprefix("http://"), "--oidc", issuers]))
 
     def provider(self, key):
         """A provider that runs as long as the test, or until it is ended."""
-        return Provider(self.port, f"{self.server}/v1/login/callback", key)
+        return Provider(NODE, self.port, f"{self.server}/v1/login/callback", key)
 
     def log_in(self, browser):
         """Logs in by code, and returns the session. The server asks the provider for its keys every ten seconds."""

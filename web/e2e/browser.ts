@@ -9,7 +9,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-function given(name: string): string {
+export function given(name: string): string {
   const value = process.env[name];
   assert.ok(value, `${name} is not set; tests/page/page_test.py sets it`);
   return value;
@@ -29,6 +29,20 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
 }
 
+// Drops a file on the first zone of the page.
+export async function dropFile(page: Page, name: string, content: Buffer = readFileSync(MODEL)): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([file, text]) => {
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], file));
+      return data;
+    },
+    [name, content.toString('base64')] as const,
+  );
+  await page.locator('.drop').first().dispatchEvent('drop', { dataTransfer: transfer });
+}
+
 export class Watched {
   readonly faults: string[] = [];
   readonly page: Page;
@@ -39,14 +53,15 @@ export class Watched {
     this.page = page;
   }
 
-  static async open(browser: Browser, options: Parameters<Browser['newContext']>[0] = {}): Promise<Watched> {
+  // `elsewhere`: an origin beside the server's that may be asked, too.
+  static async open(browser: Browser, options: Parameters<Browser['newContext']>[0] = {}, elsewhere = ADDRESS): Promise<Watched> {
     const context = await browser.newContext({ viewport: DESKTOP, acceptDownloads: true, ...options });
     const page = await context.newPage();
     page.setDefaultTimeout(STEP_MS);
     const watched = new Watched(context, page);
     const fault = (text: string): void => void watched.faults.push(text);
     page.on('request', (request) => {
-      if (!request.url().startsWith(`${ADDRESS}/`)) fault(`a request leaves the server: ${request.url()}`);
+      if (![ADDRESS, elsewhere].includes(new URL(request.url()).origin)) fault(`a request leaves the server: ${request.url()}`);
     });
     page.on('dialog', (dialog) => {
       fault(`a dialog: ${dialog.message()}`);

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { ADDRESS, DESKTOP, launch, MODEL, PHONE, TOKEN, Watched } from './browser.ts';
+import { ADDRESS, DESKTOP, dropFile, launch, PHONE, TOKEN, Watched } from './browser.ts';
 
 const HOSTILE = '<script>alert(1)<script><img src=x onerror=alert(2)>.onnx';
 const JOB_MS = 120_000;
+const SAMPLES = 16;
 
 let browser: Browser;
 let here: Watched;
@@ -23,17 +24,11 @@ after(async () => {
   await browser.close();
 });
 
-async function dropFile(page: Page, name: string, content = readFileSync(MODEL)): Promise<void> {
-  const transfer = await page.evaluateHandle(
-    ([file, text]) => {
-      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-      const data = new DataTransfer();
-      data.items.add(new File([bytes], file));
-      return data;
-    },
-    [name, content.toString('base64')] as const,
-  );
-  await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer });
+// A sample of the model's input, x: f32[1,16,14,14], in NumPy's format.
+function sampleOf(seed: number): Buffer {
+  const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 16, 14, 14), }".padEnd(117) + '\n';
+  const values = Float32Array.from({ length: 16 * 14 * 14 }, (_, i) => Math.sin(i * (seed + 1)));
+  return Buffer.concat([Buffer.from('\x93NUMPY\x01\x00', 'latin1'), Buffer.from([header.length, 0]), Buffer.from(header), Buffer.from(values.buffer)]);
 }
 
 async function submit(page: Page, name: string): Promise<string> {
@@ -152,6 +147,64 @@ test('a token is made, used and revoked', async () => {
   await viewer.close();
 });
 
+test('samples quantize a model, and each way has its loss and its file', async () => {
+  const { page } = here;
+  await page.getByRole('link', { name: 'Tune a model' }).first().click();
+  await dropFile(page, 'plain.onnx');
+  await page.locator('.file-row').getByText('sent', { exact: true }).waitFor();
+  await page.getByLabel('Quantize').check();
+  await page.getByRole('button', { name: 'What can be promised?' }).click();
+  await page.getByRole('alert').getByText('add samples first').waitFor();
+  await page.getByLabel('Drop samples here').setInputFiles(Array.from({ length: SAMPLES }, (_, i) => ({ name: `${i}.npy`, mimeType: '', buffer: sampleOf(i) })));
+  await page.locator('.file-row').getByText('sent', { exact: true }).nth(SAMPLES).waitFor();
+  await page.getByLabel('Loss of accuracy, %').fill('100');
+  await page.getByRole('button', { name: 'What can be promised?' }).click();
+  await page.getByRole('region', { name: 'Promises' }).getByRole('rowheader', { name: 'Loss of accuracy' }).waitFor();
+  await here.shoot('new-quantization');
+  await page.getByRole('button', { name: 'Start quantizing' }).click();
+  await page.waitForURL('**/jobs/*');
+  jobs.push(decodeURIComponent(new URL(page.url()).pathname.split('/')[2] ?? ''));
+  await page.getByRole('link', { name: 'Download mse' }).waitFor({ timeout: JOB_MS });
+  await page.getByRole('region', { name: 'Promises' }).getByText('met', { exact: true }).waitFor();
+});
+
+test('a tenant’s quota, consent, usage and archive', async () => {
+  const { page } = here;
+  await page.getByRole('link', { name: 'Tenant' }).click();
+  await page.getByText('Change it').click();
+  await page.getByLabel('Stored, GB').fill('20');
+  await page.getByRole('button', { name: 'Set the quota' }).click();
+  await page.getByRole('region', { name: 'Quota' }).getByRole('cell', { name: '20.0 GB' }).waitFor();
+  await page.getByLabel('Cost model').check();
+  await page.locator('#consent-cost_model:enabled').waitFor();
+  await page.reload();
+  assert.ok(await page.getByLabel('Cost model').isChecked());
+  for (const [name, begins] of [['Download as CSV', 'day,tenant,device_seconds,stored_bytes\r\n'], ['Download the archive', '']] as const) {
+    const started = page.waitForEvent('download');
+    await page.getByRole('link', { name }).click();
+    const text = readFileSync(await (await started).path(), 'latin1');
+    assert.ok(text.length > 0 && text.startsWith(begins), name);
+  }
+  await page.getByLabel('Name of a new tenant').fill('speech');
+  await page.getByRole('button', { name: 'Make a tenant' }).click();
+  await page.getByRole('button', { name: 'Delete speech' }).click();
+  await page.getByRole('button', { name: 'Really delete speech' }).click();
+  await page.getByRole('rowheader', { name: 'speech' }).waitFor({ state: 'detached' });
+});
+
+test('a session is ended from another browser', async () => {
+  const other = await Watched.open(browser);
+  await other.login();
+  const { page } = here;
+  await page.getByRole('link', { name: 'Access' }).click();
+  const sessions = page.getByRole('region', { name: 'Sessions' });
+  await sessions.getByRole('button', { name: 'End' }).first().click();
+  await sessions.getByRole('button', { name: 'Really end' }).click();
+  await other.page.getByRole('link', { name: 'Devices' }).click();
+  await other.page.getByRole('heading', { name: 'Log in' }).waitFor();
+  await other.close();
+});
+
 test('a stream that breaks is told and comes again', async () => {
   const { page } = here;
   await page.route('**/v1/events', (route) => route.abort());
@@ -170,7 +223,7 @@ test('the keyboard reaches the content past the navigation', async () => {
   await page.locator('.job-name a').first().focus();
   await page.keyboard.press('Enter');
   await page.waitForURL('**/jobs/*');
-  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
 });
 
 const views = (): [string, string][] => [
@@ -178,9 +231,11 @@ const views = (): [string, string][] => [
   ['new', '/new'],
   ['job', `/jobs/${jobs[0] ?? ''}`],
   ['compare', `/compare?a=${jobs[0] ?? ''}&b=${jobs[1] ?? ''}`],
+  ['quantization', `/jobs/${jobs[2] ?? ''}`],
   ['devices', '/devices'],
   ['models', '/models'],
   ['records', `/records${records}`],
+  ['tenant', '/tenant'],
   ['access', '/access'],
   ['missing-job', '/jobs/nothing-7'],
   ['nothing', '/nothing'],

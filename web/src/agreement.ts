@@ -18,8 +18,9 @@ export interface AgreementWish {
   deadlineMinutes: string;
   deviceMinutes: string;
   priority: string;
+  leastPercent: string;
 }
-export const NO_WISH: AgreementWish = { meanMs: '', p99Ms: '', lossPercent: '', megabytes: '', deadlineMinutes: '', deviceMinutes: '', priority: '' };
+export const NO_WISH: AgreementWish = { meanMs: '', p99Ms: '', lossPercent: '', megabytes: '', deadlineMinutes: '', deviceMinutes: '', priority: '', leastPercent: '' };
 
 // Null if nothing is asked for.
 export function agreementOf(wish: AgreementWish): Agreement | null {
@@ -35,8 +36,36 @@ export function agreementOf(wish: AgreementWish): Agreement | null {
   set('size_bytes', given(wish.megabytes, MEGA));
   set('deadline_seconds', given(wish.deadlineMinutes, MINUTE_S));
   set('device_seconds', given(wish.deviceMinutes, MINUTE_S));
+  set('least_probability', given(wish.leastPercent, 1 / PERCENT));
   if (wish.priority !== '') agreement['priority'] = wish.priority;
   return Object.keys(agreement).length === 0 ? null : agreement;
+}
+
+export type Offer = Schemas['Prediction']['offers'][number];
+
+// Few digits, and no less than the value.
+function roundedUp(value: number): string {
+  const digits = 3;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - digits);
+  return String(Number((Math.ceil(value / unit) * unit).toPrecision(digits + 1)));
+}
+
+// The wish with the limits that the server offers in the place of those that are not likely.
+export function withOffers(wish: AgreementWish, offers: readonly Offer[]): AgreementWish {
+  const fields: Record<string, [keyof AgreementWish, number]> = {
+    latency_mean: ['meanMs', 1],
+    latency_p99: ['p99Ms', 1],
+    accuracy_loss: ['lossPercent', PERCENT],
+    size_bytes: ['megabytes', 1 / MEGA],
+    deadline_seconds: ['deadlineMinutes', 1 / MINUTE_S],
+    device_seconds: ['deviceMinutes', 1 / MINUTE_S],
+  };
+  const next = { ...wish };
+  for (const { name, limit } of offers) {
+    const field = fields[name];
+    if (field !== undefined && limit > 0) next[field[0]] = roundedUp(limit * field[1]);
+  }
+  return next;
 }
 
 interface Quantity {
@@ -52,13 +81,18 @@ const QUANTITIES: Record<string, Quantity> = {
   device_seconds: { name: 'Device time', show: duration },
 };
 
+// The server's sentence about an agreement, with our names in the place of the interface's.
+export function sentenceOfAgreement(sentence: string): string {
+  return Object.entries(QUANTITIES).reduce((text, [name, quantity]) => text.replaceAll(`${name}:`, `${quantity.name}:`), sentence.replace(/^\/agreement: /, ''));
+}
+
 // A promise's quantity with its name and unit.
 export function quantityOf(name: string): Quantity {
   return QUANTITIES[name] ?? { name: name.replaceAll('_', ' '), show: (value) => String(value) };
 }
 
 // "3.10 ms (2.80 ms to 3.60 ms)".
-export function rangeText({ name, low, median, high }: PromiseOfJob): string {
+export function rangeText({ name, low, median, high }: Pick<PromiseOfJob, 'name' | 'low' | 'median' | 'high'>): string {
   const { show } = quantityOf(name);
   if (!(median > 0) && !(low > 0)) return '–';
   return high === low ? show(median) : `${show(median)} (${show(low)} to ${high === null ? 'unknown' : show(high)})`;

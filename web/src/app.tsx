@@ -15,6 +15,7 @@ import { LoginView } from './views/login';
 import { ModelsView } from './views/models';
 import { NewJobView } from './views/new_job';
 import { RecordsView } from './views/records';
+import { TenantView } from './views/tenant';
 
 type Named = Record<string, string>;
 const ROUTES: readonly [string, (named: Named) => ComponentChildren][] = [
@@ -25,6 +26,7 @@ const ROUTES: readonly [string, (named: Named) => ComponentChildren][] = [
   ['/devices', () => <DevicesView />],
   ['/models', () => <ModelsView />],
   ['/records', () => <RecordsView />],
+  ['/tenant', () => <TenantView />],
   ['/access', () => <AccessView />],
 ];
 
@@ -33,14 +35,20 @@ const PLACES = [
   { to: '/devices', name: 'Devices', icon: 'devices', also: [] },
   { to: '/models', name: 'Models', icon: 'models', also: [] },
   { to: '/records', name: 'Records', icon: 'records', also: [] },
+  { to: '/tenant', name: 'Tenant', icon: 'tenant', also: [], role: 'operator' },
   { to: '/access', name: 'Access', icon: 'access', also: [] },
 ] as const;
+type Place = (typeof PLACES)[number];
+
+function isOffered(place: Place): boolean {
+  return !('role' in place) || may(place.role);
+}
 
 function Navigation() {
   return (
     <nav aria-label="Main">
       <ul>
-        {PLACES.map(({ to, name, icon, also }) => {
+        {PLACES.filter(isOffered).map(({ to, name, icon, also }) => {
           const isHere = path.value === to || also.some((begin) => path.value.startsWith(begin));
           return (
             <li key={to}>

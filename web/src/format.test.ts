@@ -5,7 +5,7 @@ test('latencies have the unit that fits', () => {
   expect([1.8412, 0.3124, 0.0000041, 25.04, 1234, 0, null].map(latency)).toEqual(['1.84 ms', '312 µs', '4.10 ns', '25.0 ms', '1.23 s', '–', '–']);
 });
 test('durations are read as people say them', () => {
-  expect([0.0321, 3.2, 59.6, 61, 3720, 90_000, -1].map(duration)).toEqual(['32 ms', '3.2 s', '1 min 0 s', '1 min 1 s', '1 h 2 min', '1 d 1 h', '–']);
+  expect([0.0321, 3.2, 59.6, 61, 3720, 90_000, -1].map(duration)).toEqual(['32 ms', '3.2 s', '1 min', '1 min 1 s', '1 h 2 min', '1 d 1 h', '–']);
 });
 test('sizes, factors, shares and rates', () => {
   expect([0, 999, 1500, 8 * 2 ** 30].map(bytes)).toEqual(['0 B', '999 B', '1.50 kB', '8.59 GB']);

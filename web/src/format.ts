@@ -19,6 +19,10 @@ export function latency(ms: number | null | undefined): string {
   return ms < 1000 ? `${digits(ms)} ms` : `${digits(ms / 1e3)} s`;
 }
 
+function joined(whole: string, rest: number, unit: string): string {
+  return rest === 0 ? whole : `${whole} ${rest} ${unit}`;
+}
+
 // "1 h 12 min", "3.2 s".
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !(seconds >= 0)) return '–';
@@ -26,9 +30,9 @@ export function duration(seconds: number | null | undefined): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < MINUTE_S) return `${whole} s`;
-  if (whole < HOUR_S) return `${Math.floor(whole / MINUTE_S)} min ${whole % MINUTE_S} s`;
-  if (whole < DAY_S) return `${Math.floor(whole / HOUR_S)} h ${Math.round((whole % HOUR_S) / MINUTE_S)} min`;
-  return `${Math.floor(whole / DAY_S)} d ${Math.round((whole % DAY_S) / HOUR_S)} h`;
+  if (whole < HOUR_S) return joined(`${Math.floor(whole / MINUTE_S)} min`, whole % MINUTE_S, 's');
+  if (whole < DAY_S) return joined(`${Math.floor(whole / HOUR_S)} h`, Math.round((whole % HOUR_S) / MINUTE_S), 'min');
+  return joined(`${Math.floor(whole / DAY_S)} d`, Math.round((whole % DAY_S) / HOUR_S), 'h');
 }
 
 export function bytes(count: number): string {

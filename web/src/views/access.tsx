@@ -1,17 +1,20 @@
-// Who may do what: the tokens of the tenant.
+// Who may do what: the tokens of the tenant, its people, and what they have changed.
 import { useState } from 'preact/hooks';
 import { api, body, may, sentenceOf, session, type Token } from '../api/client';
+import { useAction } from '../ui/action';
 import { announce } from '../ui/announce';
+import { ConfirmButton } from '../ui/confirm_button';
 import { useLoaded } from '../ui/loading';
 import { Card, Empty, ErrorNote, Loading, Moment, ViewHead, WideTable } from '../ui/parts';
 import { moment } from '../format';
 import { AuditCard } from './audit_card';
+import { PeopleCards } from './people_cards';
 
 type Role = Token['role'];
 const ROLES: readonly { role: Role; may: string }[] = [
   { role: 'viewer', may: 'sees jobs, files and devices' },
   { role: 'member', may: 'also sends models and submits jobs' },
-  { role: 'operator', may: 'also gives and revokes tokens' },
+  { role: 'operator', may: 'also gives tokens, ends sessions, reads the audit log' },
   { role: 'admin', may: 'does so for all tenants' },
 ];
 
@@ -73,18 +76,8 @@ function NewToken({ onMade }: { onMade: () => void }) {
 }
 
 function Tokens({ tokens, onRevoked }: { tokens: readonly Token[]; onRevoked: () => void }) {
-  const [error, setError] = useState<string | null>(null);
-  const [asked, setAsked] = useState<string | null>(null);
-  const revoke = (token: Token): void => {
-    if (asked !== token.id) return setAsked(token.id);
-    api.DELETE('/v1/tokens/{id}', { params: { path: { id: token.id } } }).then(
-      () => {
-        announce(`${token.name} is revoked`);
-        onRevoked();
-      },
-      (reason: unknown) => setError(sentenceOf(reason)),
-    );
-  };
+  const { error, run } = useAction();
+  const revoke = ({ id, name }: Token): void => run(() => api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }), `${name} is revoked`, onRevoked);
   return (
     <>
       <ErrorNote text={error} />
@@ -108,9 +101,7 @@ function Tokens({ tokens, onRevoked }: { tokens: readonly Token[]; onRevoked: ()
               </td>
               <td>{moment(token.expires)}</td>
               <td class="number">
-                <button class={asked === token.id ? 'button button-bad' : 'quiet'} type="button" onClick={() => revoke(token)} aria-label={`${asked === token.id ? 'Really revoke' : 'Revoke'} ${token.name}`}>
-                  {asked === token.id ? 'Really revoke' : 'Revoke'}
-                </button>
+                <ConfirmButton name="Revoke" of={token.name} act={() => revoke(token)} />
               </td>
             </tr>
           ))}
@@ -146,6 +137,7 @@ export function AccessView() {
         {may('operator') ? (
           <>
             <TokenCards />
+            <PeopleCards />
             <AuditCard />
           </>
         ) : <Empty title="Tokens take the role operator">Ask one of your tenant's operators for what you need.</Empty>}

@@ -7,10 +7,12 @@ import { LineChart } from '../charts/line_chart';
 import { Roofline } from '../charts/roofline';
 import { bytes, count, duration, factor, latency, moment, percent, shortDigest } from '../format';
 import { ganttOf, isOver, spentSeconds, stageSums, tuningResultOf, type CurvePoint, type TuningResult } from '../job_facts';
+import { quantizationResultOf } from '../quantization_facts';
 import { useNow } from '../ui/loading';
 import { Badge, Card, ErrorNote, Loading, Moment, Stat, ViewHead, WideTable } from '../ui/parts';
 import { PromiseTable } from './promises';
 import { useJob } from './use_job';
+import { VariantsCard } from './variants_card';
 
 const TUNED_FILE = 'out/result.atn';
 
@@ -202,6 +204,7 @@ export function JobView({ id }: { id: string }) {
       </>
     );
   const result = tuningResultOf(job.result);
+  const quantized = quantizationResultOf(job.result, job.files.map((file) => file.name));
   return (
     <>
       <ViewHead title={job.id} lead={<State job={job} />}>
@@ -217,6 +220,7 @@ export function JobView({ id }: { id: string }) {
           </Card>
         )}
         {job.kind === 'tuning' && <LatencyCard job={job} curve={curve} />}
+        {quantized !== null && quantized.variants.length > 0 && <VariantsCard job={job.id} result={quantized} />}
         <StagesCard job={job} />
         {result !== null && result.tasks.length > 0 && (
           <Card title="Kernels" hint={`What each kernel has gained${result.model === '' ? '' : ` in ${result.model}`}, and the share of its roofline that it reaches.`}>

@@ -1,16 +1,27 @@
-// Submits a tuning job: files, where it runs, and how much it may cost.
+// Submits a job: files, where it runs, how much it may cost, and what it has to reach.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { agreementOf, NO_WISH, type AgreementWish } from '../agreement';
-import { api, body, may, sentenceOf, type Device, type ModelDetail, type NewJob } from '../api/client';
+import { sentenceOfAgreement, withOffers, type Offer } from '../agreement';
+import { api, body, may, sentenceOf, Problem, type Device, type ModelDetail } from '../api/client';
 import { jobNameOf } from '../job_facts';
+import { FIRST_WISH, inputsOf, jobOf, lackOf, samplesOf, type Wish } from '../job_request';
 import { navigate, query } from '../router';
 import { DropZone } from '../ui/drop_zone';
 import { useLoaded } from '../ui/loading';
-import { NumberField } from '../ui/number_field';
+import { NumberField, TextField } from '../ui/fields';
 import { Card, Empty, ErrorNote, ViewHead } from '../ui/parts';
 import { SentFileList } from '../ui/sent_file_list';
-import { isModelName, makeSentFiles, type SentFile } from '../upload/sent_files';
-import { AgreementFields, PredictionCard } from './agreement_fields';
+import { isModelName, makeSentFiles, type SentFiles } from '../upload/sent_files';
+import { AgreementFields, PredictionCard, usePrediction } from './agreement_fields';
+
+const CONFLICT = 409; // the server does not promise what is asked for
+const KINDS = [
+  { kind: 'tuning', name: 'Tune', hint: 'Finds faster kernels; the results stay the same.' },
+  { kind: 'quantization', name: 'Quantize', hint: 'Compares ways to 8-bit integers, by samples: faster and smaller, at a loss of accuracy.' },
+] as const;
+
+function newKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
+}
 
 interface Key {
   key: string;
@@ -31,155 +42,188 @@ function keysOf(devices: readonly Device[]): Key[] {
   return [...keys.values()].sort((a, b) => isOwn(a) - isOwn(b) || b.devices - a.devices || a.key.localeCompare(b.key));
 }
 
-interface Wish {
-  name: string;
-  on: string;
-  trials: string;
-  minutes: string;
-  threads: string;
-  agreement: AgreementWish;
-}
-
-// A file that the server has.
-interface Input {
-  name: string;
-  sha256: string;
-}
-
-// What the job is given: its model first. Null until all is there.
-function inputsOf(known: ModelDetail | null, sent: readonly SentFile[]): readonly Input[] | null {
-  if (known !== null) return known.files;
-  const model = sent.find((file) => isModelName(file.name)) ?? sent[0];
-  if (model === undefined || sent.some((file) => file.step !== 'sent')) return null;
-  return [model, ...sent.filter((file) => file !== model)].map((file) => ({ name: file.name, sha256: file.digest ?? '' }));
-}
-
-function jobOf(wish: Wish, inputs: readonly Input[]): NewJob {
-  const agreement = agreementOf(wish.agreement);
-  return {
-    ...(agreement === null ? {} : { agreement }),
-    name: wish.name,
-    kind: 'tuning',
-    on: wish.on,
-    inputs: inputs.map(({ name, sha256 }) => ({ name: `in/${name}`, sha256 })),
-    settings: {
-      model: `in/${inputs[0]?.name ?? ''}`,
-      events: 'out/events.jsonl',
-      threads: Number(wish.threads),
-      ...(wish.trials === '' ? {} : { trials: Number(wish.trials) }),
-      ...(wish.minutes === '' ? {} : { time: `${wish.minutes}m` }),
-    } as unknown as NonNullable<NewJob['settings']>,
-  };
-}
-
 async function readModel(id: string | null): Promise<ModelDetail | null> {
   return id === null ? null : body(api.GET('/v1/models/{id}', { params: { path: { id } } }));
 }
 
-export function NewJobView() {
+interface FieldsProps {
+  wish: Wish;
+  change: (next: Partial<Wish>) => void;
+}
+
+function KindCard({ wish, change }: FieldsProps) {
+  return (
+    <Card title="What to do">
+      <div class="fields">
+        {KINDS.map(({ kind, name, hint }) => (
+          <div key={kind} class="check">
+            <input id={`kind-${kind}`} type="radio" name="kind" checked={wish.kind === kind} aria-describedby={`kind-${kind}-hint`} onChange={() => change({ kind })} />
+            <label for={`kind-${kind}`}>{name}</label>
+            <p class="hint" id={`kind-${kind}-hint`}>
+              {hint}
+            </p>
+          </div>
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+function SamplesCard({ wish, change, samples }: FieldsProps & { samples: SentFiles }) {
+  return (
+    <Card title="Samples" hint="Inputs as the network meets them. Some calibrate; a quarter judges the loss of accuracy and is seen by nothing else.">
+      <div class="stack">
+        <div>
+          <DropZone id="samples" title="Drop samples here, or" hint="Pictures, or .npy and .pb of one input, a file each." onFiles={(given) => samples.add(given)} />
+          <SentFileList sent={samples} />
+        </div>
+        <div class="fields">
+          <TextField id="mean-of-pictures" label="Mean of pictures" hint="Subtracted first: a number, or three with commas" value={wish.imageMean} set={(imageMean) => change({ imageMean })} />
+          <TextField id="scale-of-pictures" label="Scale of pictures" hint="Multiplied then: a number, or three with commas" value={wish.imageScale} set={(imageScale) => change({ imageScale })} />
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function BudgetCard({ wish, change }: FieldsProps) {
+  return (
+    <Card title="Budget" hint="It ends at whichever comes first.">
+      <div class="fields">
+        <NumberField id="trials" label="Trials" hint="Versions of kernels that are measured" min={1} max={1_000_000} value={wish.trials} set={(trials) => change({ trials })} />
+        <NumberField id="minutes" label="Minutes" min={1} max={10_000} value={wish.minutes} set={(minutes) => change({ minutes })} />
+        <NumberField id="parts" label="Devices at a time" hint="Higher priorities may have more" min={1} max={64} isRequired value={wish.parts} set={(parts) => change({ parts })} />
+      </div>
+    </Card>
+  );
+}
+
+function PlaceCard({ wish, change, devices }: FieldsProps & { devices: readonly Device[] | null }) {
+  const keys = keysOf(devices ?? []);
+  return (
+    <Card title="Where">
+      <div class="fields">
+        <TextField id="name" label="Name of the job" isRequired pattern="[A-Za-z0-9._\-]+" value={wish.name} set={(name) => change({ name })} />
+        <div class="field">
+          <label for="device">Device</label>
+          <select id="device" required value={wish.on} onChange={(event) => change({ on: event.currentTarget.value })}>
+            {keys.length === 0 && <option value="">no device is known</option>}
+            {keys.map((one) => (
+              <option key={one.key} value={one.key}>
+                {one.key} ({one.free} of {one.devices} free)
+              </option>
+            ))}
+          </select>
+          {devices !== null && keys.length === 0 && (
+            <p class="hint">
+              Offer one with <code>attune fleet invite</code> and <code>attune agent</code>.
+            </p>
+          )}
+        </div>
+        <NumberField id="threads" label="Threads" hint="That the network will run on" min={1} max={1024} isRequired value={wish.threads} set={(threads) => change({ threads })} />
+      </div>
+    </Card>
+  );
+}
+
+function ModelCard({ sent, known, error }: { sent: SentFiles; known: ModelDetail | null; error: string | null }) {
+  return (
+    <Card title="Model" hint="ONNX, TensorFlow, TFLite or PyTorch's exported program, with the files that it names beside it.">
+      {known === null ? (
+        <>
+          <DropZone id="files" title="Drop the model here, or" hint="Sent in pieces of 4 MiB; what breaks off goes on where it was." onFiles={(given) => sent.add(given)} />
+          <SentFileList sent={sent} />
+        </>
+      ) : (
+        <p>
+          <strong>{known.name}</strong>, which the server has. <a href="/new">Take another one</a>
+        </p>
+      )}
+      <ErrorNote text={error} />
+    </Card>
+  );
+}
+
+function useSentFiles(): SentFiles {
   const sent = useMemo(makeSentFiles, []);
   useEffect(() => sent.stop, [sent]);
+  return sent;
+}
+
+function Form() {
+  const [sent, samples] = [useSentFiles(), useSentFiles()];
   const devices = useLoaded(() => body(api.GET('/v1/devices')), [], 5);
-  const keys = keysOf(devices.value?.devices ?? []);
-  const [wish, setWish] = useState<Wish>({ name: '', on: '', trials: '200', minutes: '', threads: '1', agreement: NO_WISH });
+  const [given, setGiven] = useState<Wish>(FIRST_WISH);
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   // The same key for the same wish, so that pressing twice submits once.
-  const [key, setKey] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join('-'));
+  const [key, setKey] = useState(newKey);
   const change = (next: Partial<Wish>): void => {
-    setWish((old) => ({ ...old, ...next }));
-    setKey(crypto.getRandomValues(new Uint32Array(4)).join('-'));
+    setGiven((old) => ({ ...old, ...next }));
+    setKey(newKey());
+    setError(null);
   };
   const files = sent.files();
-  const known = useLoaded<ModelDetail | null>(() => readModel(query.value.get('model')), [query.value.get('model')]);
-  const inputs = inputsOf(known.value, files);
+  const id = query.value.get('model');
+  const known = useLoaded<ModelDetail | null>(() => readModel(id), [id]);
+  const inputs = known.value === null ? inputsOf(files) : known.value.files;
   const modelName = inputs?.[0]?.name ?? files.find((file) => isModelName(file.name))?.name ?? files[0]?.name ?? '';
-  const on = wish.on === '' ? (keys[0]?.key ?? '') : wish.on;
-  const name = wish.name === '' && modelName !== '' ? jobNameOf(modelName) : wish.name;
+  const wish: Wish = {
+    ...given,
+    on: given.on === '' ? (keysOf(devices.value?.devices ?? [])[0]?.key ?? '') : given.on,
+    name: given.name === '' && modelName !== '' ? jobNameOf(modelName) : given.name,
+  };
+  const lack = lackOf(wish, { files, inputs, samples: samples.files() });
+  const job = lack === null && inputs !== null ? jobOf(wish, inputs, samplesOf(samples.files()) ?? []) : null;
+  const predicted = usePrediction(job, lack);
 
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (inputs === null) return setError(files.length === 0 ? 'add a model first: drop its file above' : 'wait until all files are sent');
-    if (wish.trials === '' && wish.minutes === '') return setError('say how much it may cost: trials, minutes or both');
+    if (job === null) return setError(lack);
     setBusy(true);
     setError(null);
-    body(api.POST('/v1/jobs', { params: { header: { 'Idempotency-Key': key } }, body: jobOf({ ...wish, on, name }, inputs) })).then(
+    body(api.POST('/v1/jobs', { params: { header: { 'Idempotency-Key': key } }, body: job })).then(
       (made) => navigate(`/jobs/${encodeURIComponent(made.id)}`),
       (reason: unknown) => {
-        setError(sentenceOf(reason));
+        setError(sentenceOfAgreement(sentenceOf(reason)));
         setBusy(false);
+        if (reason instanceof Problem && reason.status === CONFLICT) predicted.ask();
       },
     );
   };
-  if (!may('member'))
-    return (
-      <>
-        <ViewHead title="Tune a model" />
-        <Empty title="This takes the role member">Ask an operator of your tenant for a token with it.</Empty>
-      </>
-    );
+  const takeOffers = (offers: readonly Offer[]): void => change({ agreement: withOffers(wish.agreement, offers) });
+  const fields = { wish, change };
+  return (
+    <form class="stack" onSubmit={submit}>
+      <ModelCard sent={sent} known={known.value} error={known.error} />
+      <KindCard {...fields} />
+      {wish.kind === 'quantization' && <SamplesCard {...fields} samples={samples} />}
+      <PlaceCard {...fields} devices={devices.value?.devices ?? null} />
+      {wish.kind === 'tuning' && <BudgetCard {...fields} />}
+      <AgreementFields wish={wish.agreement} change={(next) => change({ agreement: { ...wish.agreement, ...next } })} />
+      <PredictionCard predicted={predicted} isQuantized={wish.kind === 'quantization'} takeOffers={takeOffers} />
+      <div class="check">
+        <input id="shares" type="checkbox" checked={wish.sharesResult} aria-describedby="shares-hint" onChange={(event) => change({ sharesResult: event.currentTarget.checked })} />
+        <label for="shares">Share the result</label>
+        <p class="hint" id="shares-hint">
+          Other tenants with the same network get it at once. Counts for jobs with something to reach.
+        </p>
+      </div>
+      <ErrorNote text={error} />
+      <div class="actions">
+        <button class="button button-main" type="submit" disabled={isBusy}>
+          {isBusy ? 'Submitting …' : wish.kind === 'tuning' ? 'Start tuning' : 'Start quantizing'}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+export function NewJobView() {
   return (
     <>
       <ViewHead title="Tune a model" lead="Attune measures many versions of each kernel on the device, and keeps the fastest." />
-      <form class="stack" onSubmit={submit}>
-        <Card title="Model" hint="ONNX, TensorFlow, TFLite or PyTorch's exported program, with the files that it names beside it.">
-          {known.value === null ? (
-            <>
-              <DropZone
-                id="files"
-                title="Drop the model here, or"
-                hint="Sent in pieces of 4 MiB; what breaks off goes on where it was."
-                onFiles={(given) => sent.add(given)}
-              />
-              <SentFileList sent={sent} />
-            </>
-          ) : (
-            <p>
-              <strong>{known.value.name}</strong>, which the server has. <a href="/new">Take another one</a>
-            </p>
-          )}
-          <ErrorNote text={known.error} />
-        </Card>
-        <Card title="Where">
-          <div class="fields">
-            <div class="field">
-              <label for="name">Name of the job</label>
-              <input id="name" required maxLength={64} pattern="[A-Za-z0-9._\-]+" value={name} onInput={(event) => change({ name: event.currentTarget.value })} />
-            </div>
-            <div class="field">
-              <label for="device">Device</label>
-              <select id="device" required value={on} onChange={(event) => change({ on: event.currentTarget.value })}>
-                {keys.length === 0 && <option value="">no device is known</option>}
-                {keys.map((one) => (
-                  <option key={one.key} value={one.key}>
-                    {one.key} ({one.free} of {one.devices} free)
-                  </option>
-                ))}
-              </select>
-              {devices.value !== null && keys.length === 0 && (
-                <p class="hint">
-                  Offer one with <code>attune fleet invite</code> and <code>attune agent</code>.
-                </p>
-              )}
-            </div>
-            <NumberField id="threads" label="Threads" hint="That the network will run on" min={1} max={1024} isRequired value={wish.threads} set={(threads) => change({ threads })} />
-          </div>
-        </Card>
-        <Card title="Budget" hint="It ends at whichever comes first.">
-          <div class="fields">
-            <NumberField id="trials" label="Trials" hint="Versions of kernels that are measured" min={1} max={1_000_000} value={wish.trials} set={(trials) => change({ trials })} />
-            <NumberField id="minutes" label="Minutes" min={1} max={10_000} value={wish.minutes} set={(minutes) => change({ minutes })} />
-          </div>
-        </Card>
-        <AgreementFields wish={wish.agreement} change={(next) => change({ agreement: { ...wish.agreement, ...next } })} />
-        <PredictionCard job={inputs === null ? null : jobOf({ ...wish, on, name }, inputs)} />
-        <ErrorNote text={error} />
-        <div class="actions">
-          <button class="button button-main" type="submit" disabled={isBusy}>
-            {isBusy ? 'Submitting …' : 'Start tuning'}
-          </button>
-        </div>
-      </form>
+      {may('member') ? <Form /> : <Empty title="This takes the role member">Ask an operator of your tenant for a token with it.</Empty>}
     </>
   );
 }

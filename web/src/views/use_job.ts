@@ -51,7 +51,11 @@ export function useJob(id: string): FollowedJob {
     void read();
     const end = follow<Job>(`/v1/jobs/${encodeURIComponent(id)}/events`, {
       event: 'job',
-      onEvent: () => void read(),
+      onEvent: (next) => {
+        // The server ends the stream of a job that is over.
+        isDone = isOver(next.state);
+        void read();
+      },
       goesOn: () => !isDone,
     });
     return () => {

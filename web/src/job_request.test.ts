@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { FIRST_WISH, inputsOf, jobOf, lackOf, type Sending } from './job_request';
+
+const sent = (name: string): Sending => ({ name, step: 'sent', digest: `digest of ${name}` });
+const wish = { ...FIRST_WISH, name: 'net', on: 'desk' };
+
+test('the model comes first, and nothing before all is there', () => {
+  expect(inputsOf([])).toBeNull();
+  expect(inputsOf([sent('weights.bin'), { ...sent('net.onnx'), step: 'sending' }])).toBeNull();
+  expect(inputsOf([sent('weights.bin'), sent('net.onnx')])?.map(({ name }) => name)).toEqual(['net.onnx', 'weights.bin']);
+});
+test('a tuning job has its budget, and parts if there are several', () => {
+  const job = jobOf({ ...wish, minutes: '5', parts: '2' }, inputsOf([sent('net.onnx')]) ?? [], []);
+  expect(job).toEqual({
+    name: 'net',
+    kind: 'tuning',
+    on: 'desk',
+    inputs: [{ name: 'in/net.onnx', sha256: 'digest of net.onnx' }],
+    parts: 2,
+    settings: { model: 'in/net.onnx', threads: 1, events: 'out/events.jsonl', trials: 200, time: '5m' },
+  });
+});
+test('a quantization job has its samples', () => {
+  const job = jobOf({ ...wish, kind: 'quantization', imageMean: '127.5' }, [{ name: 'net.onnx', sha256: 'n' }], [{ name: 'cat.jpg', sha256: 'c' }]);
+  expect(job.inputs).toEqual([{ name: 'in/net.onnx', sha256: 'n' }, { name: 'in/samples/cat.jpg', sha256: 'c' }]);
+  expect(job.settings).toEqual({ model: 'in/net.onnx', threads: 1, data: 'in/samples', image_mean: '127.5' });
+});
+test('what is missing is told in words', () => {
+  const files = [sent('net.onnx')];
+  const inputs = inputsOf(files);
+  expect(lackOf(wish, { files, inputs, samples: [] })).toBeNull();
+  expect(lackOf({ ...wish, trials: '' }, { files, inputs, samples: [] })).toContain('trials');
+  expect(lackOf({ ...wish, kind: 'quantization' }, { files, inputs, samples: [] })).toContain('samples');
+  expect(lackOf(wish, { files: [], inputs: null, samples: [] })).toContain('model');
+});

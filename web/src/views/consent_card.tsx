@@ -1,0 +1,44 @@
+// What a tenant lets others gain from. Its own operators say so, and nobody else.
+import { useState } from 'preact/hooks';
+import { api, body, session, type Schemas } from '../api/client';
+import { useAction } from '../ui/action';
+import { Card, ErrorNote } from '../ui/parts';
+
+type Tenant = Schemas['TenantDetail'];
+type Consent = Schemas['Consent'];
+const SHARED: readonly { name: keyof Consent; label: string; means: string }[] = [
+  { name: 'models', label: 'Models', means: 'others see and use your models' },
+  { name: 'artifacts', label: 'Artifacts', means: 'others get what your jobs have made' },
+  { name: 'records', label: 'Records', means: 'others’ jobs begin with what yours have measured' },
+  { name: 'answers', label: 'Known answers', means: 'a network that you have tuned is answered to others at once' },
+  { name: 'cost_model', label: 'Cost model', means: 'the shared cost model learns from your measurements' },
+];
+
+export function ConsentCard({ tenant, onSet }: { tenant: Tenant; onSet: () => void }) {
+  const { error, isBusy, run } = useAction();
+  // Shown before the server has answered, and forgotten if it refuses.
+  const [asked, setAsked] = useState(tenant.consent);
+  const shown = error === null ? asked : tenant.consent;
+  const isOwn = tenant.name === session.value?.tenant;
+  const set = (name: keyof Consent, on: boolean): void => {
+    const consent = { ...shown, [name]: on };
+    setAsked(consent);
+    run(() => body(api.PUT('/v1/tenants/{tenant}/consent', { params: { path: { tenant: tenant.name } }, body: consent })), 'The consent is set', onSet);
+  };
+  return (
+    <Card title="Consent" hint={isOwn ? 'Nothing is shared unless you say so here, and no longer than you do.' : 'Only the tenant’s own operators change this.'}>
+      <ErrorNote text={error} />
+      <ul class="stack">
+        {SHARED.map(({ name, label, means }) => (
+          <li key={name} class="check">
+            <input id={`consent-${name}`} type="checkbox" checked={shown[name]} disabled={!isOwn || isBusy} aria-describedby={`consent-${name}-hint`} onChange={(event) => set(name, event.currentTarget.checked)} />
+            <label for={`consent-${name}`}>{label}</label>
+            <p class="hint" id={`consent-${name}-hint`}>
+              {means}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
