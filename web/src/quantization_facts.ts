@@ -9,7 +9,8 @@ export interface Variant {
   speedupLow: number;
   speedupHigh: number;
   drop: number; // the share of held-back samples with another result
-  judgedLoss: readonly [number, number, number] | null; // median, low and high
+  judgedLoss: number | null; // the share of judging samples with another result; null: none has judged
+  judgedSamples: number;
   bytes: number;
   file: string; // of the job; empty: none
 }
@@ -41,20 +42,18 @@ export function quantizationResultOf(result: unknown, files: readonly string[]):
   return {
     baselineMs: numberOf(result['baseline_ms']),
     best: textOf(result['best']),
-    variants: result['variants'].filter(isFields).map((variant) => {
-      const loss: unknown[] = Array.isArray(variant['judged_loss']) ? variant['judged_loss'] : [];
-      return {
-        name: textOf(variant['name']),
-        error: textOf(variant['error']),
-        ms: numberOf(variant['ms']),
-        speedup: numberOf(variant['speedup']),
-        speedupLow: numberOf(variant['speedup_low']),
-        speedupHigh: numberOf(variant['speedup_high']),
-        drop: numberOf(variant['drop']),
-        judgedLoss: loss.length === 3 ? [numberOf(loss[0]), numberOf(loss[1]), numberOf(loss[2])] : null,
-        bytes: numberOf(variant['bytes']),
-        file: fileOf(textOf(variant['output']), files),
-      };
-    }),
+    variants: result['variants'].filter(isFields).map((variant) => ({
+      name: textOf(variant['name']),
+      error: textOf(variant['error']),
+      ms: numberOf(variant['ms']),
+      speedup: numberOf(variant['speedup']),
+      speedupLow: numberOf(variant['speedup_low']),
+      speedupHigh: numberOf(variant['speedup_high']),
+      drop: numberOf(variant['drop']),
+      judgedLoss: typeof variant['judged_loss'] === 'number' ? variant['judged_loss'] : null,
+      judgedSamples: numberOf(variant['judged_samples']),
+      bytes: numberOf(variant['bytes']),
+      file: fileOf(textOf(variant['output']), files),
+    })),
   };
 }

@@ -16,7 +16,7 @@ import { VariantsCard } from './variants_card';
 
 const TUNED_FILE = 'out/result.atn';
 
-function Actions({ job }: { job: JobDetail }) {
+function Actions({ job, best }: { job: JobDetail; best: string }) {
   const [error, setError] = useState<string | null>(null);
   const cancel = (): void => {
     api.POST('/v1/jobs/{id}/cancel', { params: { path: { id: job.id } } }).catch((reason: unknown) => setError(sentenceOf(reason)));
@@ -35,6 +35,11 @@ function Actions({ job }: { job: JobDetail }) {
       {hasTuned && (
         <a class="button button-main" href={fileAddress(job.id, TUNED_FILE)} download={`${job.id}.atn`}>
           Download the tuned network
+        </a>
+      )}
+      {best !== '' && (
+        <a class="button button-main" href={fileAddress(job.id, best)} download={`${job.id}.onnx`}>
+          Download the best quantized model
         </a>
       )}
       <ErrorNote text={error} />
@@ -208,7 +213,7 @@ export function JobView({ id }: { id: string }) {
   return (
     <>
       <ViewHead title={job.id} lead={<State job={job} />}>
-        <Actions job={job} />
+        <Actions job={job} best={quantized?.variants.find(({ name }) => name === quantized.best)?.file ?? ''} />
       </ViewHead>
       <ErrorNote text={error} />
       {job.state === 'failed' && <ErrorNote text={job.error === '' ? 'the job has failed without a reason; its log is with the runner' : job.error} />}

@@ -93,7 +93,7 @@ function Trials({ job, task }: { job: string; task: string }) {
             { label: 'trials', color: '--second', points: good, kind: 'dots' },
             { label: 'best so far', color: '--accent', points: bestSoFar(good), kind: 'steps' },
           ]}
-          x={(trial) => `no. ${Math.round(trial)}`}
+          x={(trial) => (Number.isInteger(trial) ? `no. ${trial}` : '')}
           y={latency}
           fromZero
         />

@@ -1,6 +1,6 @@
 // The ways in which a network was quantized: how fast each is and what it loses.
 import { fileAddress } from '../api/client';
-import { bytes, factor, latency, percent } from '../format';
+import { bytes, count, factor, latency, percent } from '../format';
 import type { QuantizationResult, Variant } from '../quantization_facts';
 import { Badge, Card, WideTable } from '../ui/parts';
 
@@ -28,7 +28,7 @@ function Row({ job, variant, isBest }: { job: string; variant: Variant; isBest: 
         </span>
       </td>
       <td class="number">{percent(variant.drop)}</td>
-      <td class="number">{judgedLoss === null ? '–' : `${percent(judgedLoss[0])} (${percent(judgedLoss[1])} to ${percent(judgedLoss[2])})`}</td>
+      <td class="number">{judgedLoss === null ? '–' : `${percent(judgedLoss)} of ${count(variant.judgedSamples)}`}</td>
       <td class="number">{bytes(variant.bytes)}</td>
       <td>
         {file !== '' && (
