@@ -3,7 +3,11 @@ import { signal } from '@preact/signals';
 import { sentenceOf } from '../api/client';
 import { announce } from '../ui/announce';
 import { digestOf } from './digest';
+import { makeTurns } from './turns';
 import { send } from './upload';
+
+// Each reads with a worker and holds a connection.
+const MOST_AT_A_TIME = 3;
 
 // Whether it is the file that a model begins with, rather than one of its weights.
 export function isModelName(name: string): boolean {
@@ -31,6 +35,7 @@ export interface SentFiles {
 export function makeSentFiles(): SentFiles {
   const list = signal<readonly SentFile[]>([]);
   const sources = new Map<number, { file: File; abort: AbortController }>();
+  const take = makeTurns(MOST_AT_A_TIME);
   let last = 0;
 
   const change = (key: number, next: Partial<SentFile>): void => {
@@ -65,10 +70,10 @@ export function makeSentFiles(): SentFiles {
         const key = ++last;
         sources.set(key, { file, abort: new AbortController() });
         list.value = [...list.value, { key, name: file.name, bytes: file.size, step: 'reading', done: 0, digest: null, error: null }];
-        void run(key);
+        void take(() => run(key));
       }
     },
-    retry: (key) => void run(key),
+    retry: (key) => void take(() => run(key)),
     remove,
     stop: () => {
       for (const { abort } of sources.values()) abort.abort();

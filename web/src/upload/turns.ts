@@ -1,0 +1,17 @@
+// Lets so many go on at a time; the others wait, first come, first served.
+export function makeTurns(most: number): (work: () => Promise<void>) => Promise<void> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else ++running;
+    try {
+      await work();
+    } finally {
+      // Who waits takes over the turn, so that nobody comes between.
+      const next = waiting.shift();
+      if (next === undefined) --running;
+      else next();
+    }
+  };
+}
