@@ -14,6 +14,7 @@
 #include "base/private_file.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "cli/login_at_issuer.h"
 #include "cli/output.h"
 #include "cli/stops_on_signal.h"
 
@@ -75,8 +76,12 @@ absl::StatusOr<KnownServer> MeantServer(const ServerFlags& flags) {
   if (!flags.token_file.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(flags.token_file, kMostTokenBytes));
     server.token = absl::StripAsciiWhitespace(text);
+    server.login = {};
   } else if (const std::string token = Environment("ATTUNE_TOKEN"); !token.empty()) {
     server.token = token;
+    server.login = {};
+  } else {
+    ASSIGN_OR_RETURN(server, Renewed(std::move(server)));
   }
   if (!server.token.empty()) return server;
   return absl::UnauthenticatedError(absl::StrCat("no token for ", server.url, " is known; attune login ",
@@ -87,9 +92,18 @@ absl::StatusOr<KnownServer> MeantServer(const ServerFlags& flags) {
 absl::StatusOr<std::unique_ptr<JobsClient>> OpenJobsServer(const ServerFlags& flags,
                                                            const Cancellation* cancellation) {
   ASSIGN_OR_RETURN(const KnownServer server, MeantServer(flags));
-  return JobsClient::Open(server, {.cancellation = cancellation, .on_away = [](const absl::Status& why) {
-                                     PrintNote(absl::StrCat(why.message(), "; waiting for it"));
-                                   }});
+  RestClientOptions options = {.cancellation = cancellation, .on_away = [](const absl::Status& why) {
+                                 PrintNote(absl::StrCat(why.message(), "; waiting for it"));
+                               }};
+  // What waits for long outlives the token of a login.
+  if (!server.login.refresh_token.empty())
+    options.renew_token = [server](const std::string& refused) -> absl::StatusOr<std::string> {
+      KnownServer with_refused = server;
+      with_refused.token = refused;
+      ASSIGN_OR_RETURN(const KnownServer renewed, Renewed(std::move(with_refused), /*is_refused=*/true));
+      return renewed.token;
+    };
+  return JobsClient::Open(server, options);
 }
 
 absl::Status AwaitJobs(JobsClient& server, Cancellation& cancellation, std::vector<RemoteJob>& jobs,

@@ -5,12 +5,14 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/jobs_server.h"
+#include "cli/login_at_issuer.h"
 #include "cli/output.h"
 #include "service/client/known_servers.h"
 #include "service/client/rest_client.h"
@@ -21,12 +23,13 @@ namespace {
 struct Flags {
   ServerFlags server;
   std::string pin;
+  std::string issuer;
   bool token = false;
 };
 
 absl::StatusOr<KnownServers> LoadServers() {
   ASSIGN_OR_RETURN(const std::string path, KnownServers::DefaultPath(std::getenv));
-  return KnownServers::Load(path);
+  return KnownServers::LoadToChange(path);
 }
 
 absl::Status AskForToken(KnownServer& server) {
@@ -47,16 +50,38 @@ absl::StatusOr<std::string> WhoIs(const KnownServer& server) {
                       ", with the role ", me["role"].get<std::string>());
 }
 
-absl::Status Login(const Flags& flags) {
-  KnownServer server;
-  if (flags.token) {
-    ASSIGN_OR_RETURN(server, MeantServerAlone(flags.server));
-    RETURN_IF_ERROR(AskForToken(server));
-  } else {
-    ASSIGN_OR_RETURN(server, MeantServer(flags.server));
-  }
+// Whether attune login has kept the token, as opposed to one that is given now.
+bool IsTokenKept(const ServerFlags& flags) {
+  const char* given = std::getenv("ATTUNE_TOKEN");
+  return flags.token_file.empty() && (given == nullptr || *given == '\0');
+}
+
+absl::StatusOr<KnownServer> LogIn(const Flags& flags) {
+  ASSIGN_OR_RETURN(KnownServer server, MeantServerAlone(flags.server));
   if (!flags.pin.empty()) server.trust = {.pinned_key = flags.pin};
-  ASSIGN_OR_RETURN(const std::string who, WhoIs(server));
+  if (!flags.token) return LogInAtIssuer(std::move(server), flags.issuer);
+  RETURN_IF_ERROR(AskForToken(server));
+  server.login = {};
+  return server;
+}
+
+// The server with a token that it takes, and whom it knows by that.
+absl::StatusOr<std::pair<KnownServer, std::string>> Known(const Flags& flags) {
+  if (!flags.token && flags.issuer.empty()) {
+    absl::StatusOr<KnownServer> server = MeantServer(flags.server);
+    if (server.ok() && !flags.pin.empty()) server->trust = {.pinned_key = flags.pin};
+    absl::StatusOr<std::string> who = server.ok() ? WhoIs(*server) : server.status();
+    if (who.ok()) return std::pair(*std::move(server), *std::move(who));
+    if (!absl::IsUnauthenticated(who.status()) || !IsTokenKept(flags.server)) return who.status();
+  }
+  ASSIGN_OR_RETURN(KnownServer server, LogIn(flags));
+  ASSIGN_OR_RETURN(std::string who, WhoIs(server));
+  return std::pair(std::move(server), std::move(who));
+}
+
+absl::Status Login(const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto known, Known(flags));
+  const auto& [server, who] = known;
   ASSIGN_OR_RETURN(KnownServers servers, LoadServers());
   servers.Keep(server);
   RETURN_IF_ERROR(servers.Save());
@@ -88,6 +113,13 @@ void AddLoginCommand(CLI::App& app, Action& action) {
   AddServerFlags(*command, flags->server);
   command->add_option("URL", flags->server.server, "the same as --server");
   command->add_flag("--token", flags->token, "read the token from stdin");
+  command
+      ->add_option(
+          "--issuer", flags->issuer,
+          "log in at this identity provider of the server, with a browser (default: the first, where no "
+          "token that counts is known)")
+      ->type_name("NAME")
+      ->excludes("--token");
   command
       ->add_option("--pin", flags->pin,
                    "the SHA-256 of the public key of a certificate that the server shows, its own or its "

@@ -2,20 +2,24 @@
 
 oidc_test.py NODE    NODE: the program; the provider's packages are those of tools/setup.sh tests
 """
+import base64
 import http.client
 import http.cookies
 import json
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import time
 import unittest
 import urllib.parse
 
+import program
 from fleet_members import Fleet
 from oidc_provider import Provider, free_port, write_issuers
-from program import PROGRAM
+from program import PROGRAM, Failed, attune, attune_json
 
 NODE = sys.argv[1]
 WAIT_S = 60  # at most
@@ -93,6 +97,17 @@ class OidcTest(unittest.TestCase):
         return post("/token", grant_type="urn:ietf:params:oauth:grant-type:device_code",
                     device_code=code["device_code"], client_id="cli")["id_token"]
 
+    def enter_code(self, login):
+        """Enters the code that `attune login` shows in a browser, and returns all that it prints."""
+        shown = "".join(login.stderr.readline() for _ in range(2))
+        where, code = re.search(r"log in at (\S+)\n.* shows the code (\S+)\n", shown).groups()
+        self.assertIn(code, urllib.parse.unquote(where))
+        browser = Browser()
+        self.assertIn("Success", browser.submit(browser.submit(browser.ask(where)))[2])
+        out, err = login.communicate(timeout=WAIT_S)
+        self.assertEqual(login.returncode, 0, err)
+        return out + shown + err
+
     def me(self, token):
         """The status of GET /v1/me."""
         return Browser().ask(f"{self.server}/v1/me", headers={"Authorization": f"Bearer {token}"})[0]
@@ -112,6 +127,48 @@ class OidcTest(unittest.TestCase):
             self.assertEqual(self.log_in(Browser())["tenant"], "lab")
         self.assertEqual(browser.ask(f"{self.server}/v1/me")[0], 200)
         self.assertEqual(self.me(token), 401, "its key is withdrawn")
+
+    def test_the_command_line_logs_in_and_renews_its_token(self):
+        """Device code; a token that has ended, or that the server refuses; a login that has ended."""
+        kept = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "servers.json"
+        program.ENVIRONMENT["ATTUNE_SERVERS"] = str(kept)
+        self.addCleanup(program.ENVIRONMENT.pop, "ATTUNE_SERVERS")
+
+        def known():
+            return json.loads(kept.read_text())["servers"][self.server]
+
+        def change(**fields):
+            kept.write_text(json.dumps({"default": self.server, "servers": {self.server: {**known(), **fields}}}))
+
+        with self.provider("first") as provider:
+            self.log_in(Browser())  # The server knows the keys.
+            login = subprocess.Popen([PROGRAM, "login", self.server], env={**os.environ, **program.ENVIRONMENT},
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            shown = self.enter_code(login)
+            self.assertIn("knows you as Ann of tenant lab, with the role member", shown)
+            first = known()
+            self.assertEqual(kept.stat().st_mode & 0o077, 0)
+            for secret in (first["token"], first["refresh_token"]):
+                self.assertNotIn(secret, shown)
+            self.assertEqual(attune_json("jobs", "list", "--server", self.server)["jobs"], [])
+
+            head, _, signature = first["token"].split(".")
+            ended = base64.urlsafe_b64encode(b'{"exp": 1}').decode().rstrip("=")
+            change(token=f"{head}.{ended}.{signature}")
+            self.assertEqual(attune_json("jobs", "list")["jobs"], [])
+            self.assertEqual(self.me(known()["token"]), 200)
+            change(token=first["token"][:-8] + "AAAAAAAA")
+            self.assertEqual(attune_json("jobs", "list")["jobs"], [], "the server has refused the token")
+            self.assertEqual(self.me(known()["token"]), 200)
+            change(token=first["token"][:-8] + "AAAAAAAA", refresh_token="none")
+            with self.assertRaisesRegex(Failed, f"{provider.url} refuses: .*; log in again: attune login {self.server}"):
+                attune("jobs", "list")
+            login = subprocess.Popen([PROGRAM, "login"], env={**os.environ, **program.ENVIRONMENT},
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.enter_code(login)
+            self.assertEqual(attune_json("jobs", "list")["jobs"], [])
+        # The provider is away, and the token counts.
+        self.assertEqual(attune_json("jobs", "list")["jobs"], [])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,13 @@
 #include "service/client/known_servers.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/private_file.h"
@@ -26,6 +32,8 @@ std::string TextOf(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
+
+std::string FolderOf(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
 
 }  // namespace
 
@@ -58,27 +66,55 @@ absl::StatusOr<KnownServers> KnownServers::Load(const std::string& path) {
   return KnownServers(path, *std::move(json));
 }
 
+absl::StatusOr<KnownServers> KnownServers::LoadToChange(const std::string& path) {
+  if (const std::string folder = FolderOf(path); !folder.empty()) RETURN_IF_ERROR(MakePrivateFolder(folder));
+  const std::string lock_path = path + ".lock";
+  constexpr mode_t kOwner = 0600;
+  FileDescriptor lock(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kOwner));
+  if (lock.get() < 0)
+    return absl::FailedPreconditionError(
+        absl::StrCat(lock_path, ": cannot be opened: ", std::strerror(errno)));
+  while (flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR)
+      return absl::FailedPreconditionError(
+          absl::StrCat(lock_path, ": cannot be locked: ", std::strerror(errno)));
+  }
+  ASSIGN_OR_RETURN(KnownServers servers, Load(path));
+  servers.lock_ = std::move(lock);
+  return servers;
+}
+
 std::optional<KnownServer> KnownServers::Find(const std::string& url) const {
   const std::string name = url.empty() ? TextOf(json_, "default") : url;
   const auto servers = json_.find("servers");
   if (servers == json_.end()) return std::nullopt;
   const auto found = servers->find(name);
   if (found == servers->end() || !found->is_object()) return std::nullopt;
-  return KnownServer{.url = name,
-                     .token = TextOf(*found, "token"),
-                     .trust = {.authorities_pem = TextOf(*found, "authorities"),
-                               .pinned_key = TextOf(*found, "pinned_key")}};
+  return KnownServer{
+      .url = name,
+      .token = TextOf(*found, "token"),
+      .trust = {.authorities_pem = TextOf(*found, "authorities"), .pinned_key = TextOf(*found, "pinned_key")},
+      .login = {.issuer = TextOf(*found, "issuer"),
+                .client_id = TextOf(*found, "client_id"),
+                .scope = TextOf(*found, "scope"),
+                .refresh_token = TextOf(*found, "refresh_token")}};
 }
 
-void KnownServers::Keep(const KnownServer& server) {
+void KnownServers::Update(const KnownServer& server) {
   Json& kept = json_["servers"][server.url];
   if (!kept.is_object()) kept = Json::object();
   for (const auto& [name, text] :
        {std::pair("token", &server.token), std::pair("authorities", &server.trust.authorities_pem),
-        std::pair("pinned_key", &server.trust.pinned_key)}) {
+        std::pair("pinned_key", &server.trust.pinned_key), std::pair("issuer", &server.login.issuer),
+        std::pair("client_id", &server.login.client_id), std::pair("scope", &server.login.scope),
+        std::pair("refresh_token", &server.login.refresh_token)}) {
     kept.erase(name);
     if (!text->empty()) kept[name] = *text;
   }
+}
+
+void KnownServers::Keep(const KnownServer& server) {
+  Update(server);
   json_["default"] = server.url;
 }
 
@@ -90,8 +126,7 @@ bool KnownServers::Forget(const std::string& url) {
 }
 
 absl::Status KnownServers::Save() const {
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  if (!folder.empty()) RETURN_IF_ERROR(MakePrivateFolder(folder.string()));
+  if (const std::string folder = FolderOf(path_); !folder.empty()) RETURN_IF_ERROR(MakePrivateFolder(folder));
   constexpr int kIndent = 2;
   return WritePrivateFile(
       path_, absl::StrCat(json_.dump(kIndent, ' ', false, Json::error_handler_t::replace), "\n"));

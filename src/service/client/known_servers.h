@@ -10,15 +10,23 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/file_descriptor.h"
 #include "http/client/client.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
 
+// By which a token that has come from an identity provider is renewed.
+struct KnownLogin {
+  std::string issuer = {}, client_id = {}, scope = {};
+  std::string refresh_token = {};  // empty: it is not
+};
+
 struct KnownServer {
   std::string url = {};  // "https://host:9193"
   std::string token = {};
   HttpTrust trust = {};
+  KnownLogin login = {};
 };
 
 // "https://host:9193", without a path. Fails if the text is no URL, or if a token for it would cross a
@@ -33,11 +41,15 @@ class KnownServers {
   static absl::StatusOr<std::string> DefaultPath(const std::function<const char*(const char*)>& environment);
   // No servers if there is no such file. Fails if others may read it, or if it is damaged.
   static absl::StatusOr<KnownServers> Load(const std::string& path);
+  // The same for a change: until this one is gone, nobody else gets one. Waits for others.
+  static absl::StatusOr<KnownServers> LoadToChange(const std::string& path);
 
   // The one with the URL of ServerUrl(), or the one that was kept last; nothing if it is not known.
   std::optional<KnownServer> Find(const std::string& url = "") const;
   // Replaces what is known of the server, which becomes the one that is meant when none is named.
   void Keep(const KnownServer& server);
+  // The same, but which one is meant stays.
+  void Update(const KnownServer& server);
   // False if it is not known.
   bool Forget(const std::string& url);
   absl::Status Save() const;
@@ -47,6 +59,7 @@ class KnownServers {
 
   std::string path_;
   nlohmann::json json_;
+  FileDescriptor lock_;
 };
 
 }  // namespace attune

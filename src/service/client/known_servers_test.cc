@@ -43,6 +43,27 @@ TEST_F(KnownServersTest, AreKeptForTheirUserAlone) {
   EXPECT_FALSE(known.Find());
 }
 
+TEST_F(KnownServersTest, ALoginIsRenewedWithoutBecomingTheUsualServer) {
+  {
+    auto servers = KnownServers::LoadToChange(path_);
+    ASSERT_TRUE(servers.ok()) << servers.status();
+    servers->Keep({.url = "https://a",
+                   .token = "one",
+                   .login = {.issuer = "https://i", .client_id = "cli", .refresh_token = "first"}});
+    servers->Keep({.url = "https://b", .token = "two"});
+    ASSERT_TRUE(servers->Save().ok());
+  }
+  auto servers = KnownServers::LoadToChange(path_);
+  ASSERT_TRUE(servers.ok()) << servers.status();
+  KnownServer renewed = servers->Find("https://a").value();
+  EXPECT_EQ(renewed.login.issuer, "https://i");
+  renewed.login.refresh_token = "second";
+  servers->Update(renewed);
+  ASSERT_TRUE(servers->Save().ok());
+  EXPECT_EQ(Load().Find()->url, "https://b");
+  EXPECT_EQ(Load().Find("https://a")->login.refresh_token, "second");
+}
+
 TEST_F(KnownServersTest, KeepsWhatOthersHaveWritten) {
   ASSERT_TRUE(MakePrivateFolder(folder_.path() + "/attune").ok());
   ASSERT_TRUE(

@@ -84,15 +84,38 @@ absl::Status RestClient::ErrorOf(const HttpAnswer& answer) const {
                                                           "; is it attune server --http?"));
 }
 
-void RestClient::Authorize(HttpCall& call) const {
-  call.headers["Authorization"] = absl::StrCat("Bearer ", token_);
+std::string RestClient::Token() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return token_;
+}
+
+absl::StatusOr<std::string> RestClient::TokenAfter(const std::string& refused) const {
+  const std::lock_guard<std::mutex> renewing(renewing_);
+  // Somebody else may have done it meanwhile.
+  if (std::string token = Token(); token != refused) return token;
+  ASSIGN_OR_RETURN(std::string token, options_.renew_token(refused));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  token_ = token;
+  return token;
+}
+
+absl::StatusOr<HttpAnswer> RestClient::WithToken(
+    HttpCall call, const std::function<absl::StatusOr<HttpAnswer>(const HttpCall& call)>& make) const {
+  const std::string token = Token();
+  call.headers["Authorization"] = absl::StrCat("Bearer ", token);
   call.headers.try_emplace("Accept", "application/json");
   if (!call.body.empty()) call.headers.try_emplace("Content-Type", "application/json");
+  absl::StatusOr<HttpAnswer> answer = make(call);
+  constexpr int kUnauthorized = 401;
+  if (!answer.ok() || answer->status != kUnauthorized || !options_.renew_token) return answer;
+  ASSIGN_OR_RETURN(const std::string other, TokenAfter(token));
+  call.headers["Authorization"] = absl::StrCat("Bearer ", other);
+  return make(call);
 }
 
 absl::StatusOr<HttpAnswer> RestClient::Send(HttpCall call) const {
-  Authorize(call);
-  ASSIGN_OR_RETURN(HttpAnswer answer, http_->Send(call));
+  ASSIGN_OR_RETURN(HttpAnswer answer,
+                   WithToken(std::move(call), [this](const HttpCall& made) { return http_->Send(made); }));
   if (answer.status / 100 != 2) return ErrorOf(answer);
   return answer;
 }
@@ -134,9 +157,9 @@ absl::Status RestClient::Insist(const int64_t& position, const std::function<abs
 
 absl::Status RestClient::Follow(
     HttpCall call, const std::function<absl::StatusOr<bool>(const ServerEvent& event)>& handle) const {
-  Authorize(call);
-  ASSIGN_OR_RETURN(const HttpAnswer last,
-                   FollowEvents(*http_, std::move(call), handle, {.on_away = options_.on_away}));
+  ASSIGN_OR_RETURN(const HttpAnswer last, WithToken(std::move(call), [&](const HttpCall& made) {
+                     return FollowEvents(*http_, made, handle, {.on_away = options_.on_away});
+                   }));
   return last.status / 100 == 2 ? absl::OkStatus() : ErrorOf(last);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,8 @@ struct RestClientOptions {
   const Cancellation* cancellation = nullptr;  // must outlive the client
   // Is told when the server is away or wants clients to wait, before it is asked again.
   std::function<void(const absl::Status& why)> on_away = {};
+  // Makes another token of one that the server refuses. Empty: that is an error.
+  std::function<absl::StatusOr<std::string>(const std::string& refused)> renew_token = {};
 };
 
 // Thread safe. Errors are sentences that name the server or what it says: of the code that fits the status of
@@ -49,11 +52,17 @@ class RestClient {
   RestClient(std::unique_ptr<HttpClient> http, std::string token, const RestClientOptions& options)
       : http_(std::move(http)), token_(std::move(token)), options_(options) {}
 
-  void Authorize(HttpCall& call) const;
+  // Makes the call with the token, and once more with another one if the server refuses that.
+  absl::StatusOr<HttpAnswer> WithToken(
+      HttpCall call, const std::function<absl::StatusOr<HttpAnswer>(const HttpCall& call)>& make) const;
+  std::string Token() const;
+  absl::StatusOr<std::string> TokenAfter(const std::string& refused) const;
   absl::Status ErrorOf(const HttpAnswer& answer) const;
 
   const std::unique_ptr<HttpClient> http_;
-  const std::string token_;
+  mutable std::mutex renewing_;  // is held while the token is made anew
+  mutable std::mutex mutex_;
+  mutable std::string token_;  // under mutex_
   const RestClientOptions options_;
 };
 
