@@ -78,10 +78,26 @@ constexpr const char* kDown4[] = {
     "ALTER TABLE jobs DROP COLUMN part",
     "ALTER TABLE jobs DROP COLUMN whole",
 };
+// An index that ends in the number gives the latest rows without a look at any other.
+constexpr const char* kUp5[] = {
+    "DROP INDEX jobs_by_submission",
+    "DROP INDEX jobs_by_id",
+    "CREATE INDEX jobs_by_submission ON jobs (schedule, submission, number)",
+    "CREATE INDEX jobs_by_id ON jobs (schedule, id, number)",
+    "CREATE INDEX jobs_by_owner ON jobs (schedule, owner, number)",
+};
+constexpr const char* kDown5[] = {
+    "DROP INDEX jobs_by_submission",
+    "DROP INDEX jobs_by_id",
+    "DROP INDEX jobs_by_owner",
+    "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)",
+    "CREATE INDEX jobs_by_id ON jobs (schedule, id)",
+};
 constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1},
                                         {.up = kUp2, .down = kDown2},
                                         {.up = kUp3, .down = kDown3},
-                                        {.up = kUp4, .down = kDown4}};
+                                        {.up = kUp4, .down = kDown4},
+                                        {.up = kUp5, .down = kDown5}};
 
 std::string NewScheduleId() {
   std::random_device device;
