@@ -112,7 +112,8 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   attune::ExplainOutOfMemory("attune");
   const attune::WorkerKind more[] = {attune::DeviceHostWorker(), attune::ImportWorker()};
-  if (const std::optional<int> status = attune::RunIfJobWorker(argc, argv, more, attune::MeasureElsewhere))
+  if (const std::optional<int> status =
+          attune::RunIfJobWorker(argc, argv, more, attune::MeasureElsewhere, attune::MeasuringPort))
     return *status;
   return attune::Main(argc, argv);
 }

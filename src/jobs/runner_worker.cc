@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/process/message.h"
 #include "base/process/worker_process.h"
 #include "base/status.h"
@@ -20,6 +21,7 @@
 #include "device/device.h"
 #include "device/lease.h"
 #include "device/pin_tree.h"
+#include "jobs/job_sandbox.h"
 #include "jobs/kind.h"
 #include "jobs/runner_messages.h"
 #include "tune/job/workers.h"
@@ -53,20 +55,27 @@ class Commands {
 
 class Runner {
  public:
-  Runner(DeviceInfo device, const ServiceElsewhere& elsewhere)
-      : device_(std::move(device)), elsewhere_(elsewhere) {}
+  Runner(DeviceInfo device, const ServiceElsewhere& elsewhere, const PortElsewhere& port)
+      : device_(std::move(device)), elsewhere_(elsewhere), port_(port) {}
 
   // Serves commands until the socket closes, when the process ends.
   int Serve() {
     std::vector<std::string> kinds;
     for (const JobKind& kind : AllJobKinds()) kinds.emplace_back(kind.name);
     if (!Report(RunnerRegistered{std::move(kinds)})) return 0;
+    // The job comes first, so that its fences hold for all threads that it could take over.
+    const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);
+    if (!message.ok()) return 0;
+    absl::StatusOr<RunnerCommand> first = DecodeRunnerCommand(*message);
+    auto* assign = first.ok() ? std::get_if<AssignJob>(&*first) : nullptr;
+    if (assign == nullptr) return 1;
+    assigned_ = std::move(*assign);
+    Confine();
     std::thread reader;
     if (!StartThread(reader, [this] { Read(); })) return 1;
     reader.detach();
     for (;;) {
       RunnerCommand command = commands_.Take();
-      if (auto* assign = std::get_if<AssignJob>(&command)) assigned_ = std::move(*assign);
       if (const auto* run = std::get_if<RunStage>(&command); run != nullptr && !Report(Run(*run))) return 0;
     }
   }
@@ -80,7 +89,7 @@ class Runner {
   void Read() {
     for (;;) {
       const absl::StatusOr<std::string> message = ReceiveMessage(kWorkerSocket, kNoDeadline);
-      if (!message.ok()) return;
+      if (!message.ok()) _exit(0);  // the parent is gone, or wants this process no more
       absl::StatusOr<RunnerCommand> command = DecodeRunnerCommand(*message);
       // The scheduler sees by the end of this process that it has sent nonsense.
       if (!command.ok()) _exit(1);
@@ -92,6 +101,15 @@ class Runner {
       is_cancelled_ = true;
       if (job_ != nullptr) job_->Cancel();
     }
+  }
+
+  // A program is one that the runner's operator has listed, and may need whatever the machine has.
+  void Confine() const {
+    const JobPlace& place = assigned_.place;
+    if (!port_ || place.on.empty() || assigned_.spec.kind == "program") return;
+    DeviceLeases::Open(device_).status().IgnoreError();  // makes the folder of leases
+    const absl::Status confined = ConfineJob(place, port_(place.credentials));
+    if (!confined.ok()) Log(LogLevel::kWarning, "a job is confined in part", "reason", confined.message());
   }
 
   bool is_cancelled() const {
@@ -152,6 +170,7 @@ class Runner {
 
   const DeviceInfo device_;
   const ServiceElsewhere& elsewhere_;
+  const PortElsewhere& port_;
   Commands commands_;
   AssignJob assigned_;
 
@@ -160,22 +179,24 @@ class Runner {
   std::unique_ptr<Job> job_;
 };
 
-int RunRunner(const ServiceElsewhere& elsewhere) {
+int RunRunner(const ServiceElsewhere& elsewhere, const PortElsewhere& port) {
   absl::StatusOr<DeviceInfo> device = HostDevice();
   if (!device.ok()) {
     // The scheduler reports what is printed here as the reason.
     const std::string text = device.status().ToString() + "\n";
     return write(STDERR_FILENO, text.data(), text.size()) < 0 ? 2 : 1;
   }
-  return Runner(*std::move(device), elsewhere).Serve();
+  return Runner(*std::move(device), elsewhere, port).Serve();
 }
 
 }  // namespace
 
 std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more,
-                                  const ServiceElsewhere& elsewhere) {
-  std::vector<WorkerKind> kinds = {
-      {.name = kRunnerKind, .run = [&] { return RunRunner(elsewhere); }, .is_confined = false}};
+                                  const ServiceElsewhere& elsewhere, const PortElsewhere& port) {
+  std::vector<WorkerKind> kinds = {{.name = kRunnerKind,
+                                    .run = [&] { return RunRunner(elsewhere, port); },
+                                    .is_confined = false,
+                                    .is_watched = false}};
   kinds.insert(kinds.end(), more.begin(), more.end());
   return RunIfWorker(argc, argv, {}, kinds);
 }

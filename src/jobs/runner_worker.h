@@ -29,10 +29,15 @@ inline constexpr char kOpenStage[] = "open";
 using ServiceElsewhere = std::function<absl::StatusOr<std::shared_ptr<MeasuringService>>(
     const std::string& key, const std::string& credentials)>;
 
+// The TCP port that a job measures by, as the credentials of its place have it; 0 if they have none.
+using PortElsewhere = std::function<int(const std::string& credentials)>;
+
 // Like RunIfWorker() of base/process/worker.h, for runners, for the workers of tuning jobs, and for those of
 // `more` kinds. Without `elsewhere`, runners refuse jobs that measure on devices elsewhere.
+// With `port`, processes of such jobs are confined (job_sandbox.h), but for those of programs.
 std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more = {},
-                                  const ServiceElsewhere& elsewhere = nullptr);
+                                  const ServiceElsewhere& elsewhere = nullptr,
+                                  const PortElsewhere& port = nullptr);
 
 }  // namespace attune
 

@@ -5,7 +5,9 @@
 #include "service/runner/elsewhere.h"
 
 int main(int argc, char** argv) {
-  if (const auto status = attune::RunIfJobWorker(argc, argv, {}, attune::MeasureElsewhere)) return *status;
+  if (const auto status =
+          attune::RunIfJobWorker(argc, argv, {}, attune::MeasureElsewhere, attune::MeasuringPort))
+    return *status;
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

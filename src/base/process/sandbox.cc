@@ -126,12 +126,17 @@ void AllowThreads(CallFilter& filter) {
                 kAllow);
 }
 
+// 0 if there is none.
+long LandlockVersion() {
+  return std::max<long>(
+      0, syscall(SYS_landlock_create_ruleset, nullptr, size_t{0}, LANDLOCK_CREATE_RULESET_VERSION));
+}
+
 // All rights to files that the system's Landlock knows; those of its first version if it does not say.
 uint64_t LandlockRights() {
   constexpr int kRefers = 2, kTruncates = 3;  // the versions from which on it knows these rights
   constexpr uint64_t kFirstRights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
-  const long version =
-      syscall(SYS_landlock_create_ruleset, nullptr, size_t{0}, LANDLOCK_CREATE_RULESET_VERSION);
+  const long version = LandlockVersion();
   return kFirstRights | (version >= kRefers ? kReferRight : 0) | (version >= kTruncates ? kTruncateRight : 0);
 }
 
@@ -216,6 +221,30 @@ absl::Status ForbidFiles(std::span<const AllowedFiles> allowed) {
       syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0)
     return absl::OkStatus();
   return absl::ErrnoToStatus(errno, "the system cannot take this process's files away");
+}
+
+absl::Status ForbidPeersBut(int port) {
+  constexpr int kKnowsNetwork = 4, kKnowsSignals = 6;  // versions of Landlock
+  constexpr uint64_t kBind = 1, kConnect = 2, kSignals = 2, kAbstractSockets = 1;
+  constexpr int kPortRule = 2;
+  // As linux/landlock.h has them, in versions later than ours.
+  const struct {
+    uint64_t files, network, scoped;
+  } attributes = {0, kBind | kConnect, LandlockVersion() >= kKnowsSignals ? kSignals | kAbstractSockets : 0};
+  const struct {
+    uint64_t allowed, port;
+  } rule = {kConnect, static_cast<uint64_t>(port)};
+  const size_t size = attributes.scoped != 0 ? sizeof(attributes) : 2 * sizeof(uint64_t);
+  if (LandlockVersion() < kKnowsNetwork)
+    return absl::UnimplementedError("the system cannot take this process's network away (Linux 6.7)");
+  const FileDescriptor rules(static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, size, 0)));
+  if (rules.get() >= 0 &&
+      (port == 0 || syscall(SYS_landlock_add_rule, rules.get(), kPortRule, &rule, 0) == 0) &&
+      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0)
+    return attributes.scoped != 0
+               ? absl::OkStatus()
+               : absl::UnimplementedError("the system cannot keep this process from signals (Linux 6.12)");
+  return absl::ErrnoToStatus(errno, "the system cannot take this process's network away");
 }
 
 void BeAmongTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }

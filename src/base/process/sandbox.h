@@ -42,6 +42,11 @@ absl::Status ForbidFiles(std::span<const AllowedFiles> allowed = {});
 // filters.
 bool ForbidSystemCalls(int in, int out);
 
+// From now on, this thread, and threads and processes that it starts, can listen at no TCP port, connect to
+// no other than `port` (0: to none), and send signals to none but one another. If the system's Landlock is
+// older than Linux 6.7, or 6.12 for signals, the status says so, and these are not forbidden.
+absl::Status ForbidPeersBut(int port);
+
 // If the system runs out of memory, it ends this process, and those that it starts, before others.
 void BeAmongTheFirstToGo();
 

@@ -65,7 +65,7 @@ std::optional<int> RunIfWorker(int argc, char** argv, std::span<const WorkerKind
     if (const absl::Status status = EnterNamespaces(); !status.ok())
       Log(LogLevel::kDebug, "worker without namespaces", "reason", status.message());
   }
-  if (!EndWithParent()) {
+  if ((kind == kinds.end() || kind->is_watched) && !EndWithParent()) {
     // The parent reports this text as the reason why the worker did not start.
     std::fputs("the system has no more threads\n", stderr);
     return 1;

@@ -18,6 +18,9 @@ struct WorkerKind {
   // Whether it gets namespaces of its own. A worker that does what the user could do as well, such as to
   // start the user's own programs, needs none.
   bool is_confined = true;
+  // Whether a thread of its own ends it with its parent, whatever else it does. A worker without one has no
+  // thread that its fences come too late for; it must be bounded in time, or end itself.
+  bool is_watched = true;
 };
 
 // The build id tells builds of Attune apart, for programs whose workers are programs of their own: a worker

@@ -75,7 +75,9 @@ ImportAnswer ImportStrangersModel(const ImportRequest& request) {
 }
 
 WorkerKind ImportWorker(std::function<ImportAnswer(const ImportRequest&)> import) {
-  return {.name = kImportWorkerKind, .run = [does = std::move(import)] { return Run(does); }};
+  return {.name = kImportWorkerKind,
+          .run = [does = std::move(import)] { return Run(does); },
+          .is_watched = false};
 }
 
 std::string Encode(const ImportRequest& request) {

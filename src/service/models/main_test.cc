@@ -19,7 +19,8 @@ attune::ImportAnswer Import(const attune::ImportRequest& request) {
 
 int main(int argc, char** argv) {
   const attune::WorkerKind importer = attune::ImportWorker(Import);
-  if (const auto status = attune::RunIfJobWorker(argc, argv, {&importer, 1}, attune::MeasureElsewhere))
+  if (const auto status =
+          attune::RunIfJobWorker(argc, argv, {&importer, 1}, attune::MeasureElsewhere, attune::MeasuringPort))
     return *status;
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -14,6 +14,9 @@ namespace attune {
 absl::StatusOr<std::shared_ptr<MeasuringService>> MeasureElsewhere(const std::string& key,
                                                                    const std::string& credentials);
 
+// A PortElsewhere: that of the server which has given the credentials.
+int MeasuringPort(const std::string& credentials);
+
 }  // namespace attune
 
 #endif  // ATTUNE_SERVICE_RUNNER_ELSEWHERE_H_
