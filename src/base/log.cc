@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
+#include "base/log_scope.h"
 #include "base/status.h"
 #include "spdlog/logger.h"
 #include "spdlog/sinks/stdout_sinks.h"
@@ -63,11 +65,20 @@ void SetLogLevel(LogLevel least) {
 
 LogSink SetLogSink(LogSink sink) { return log_sink.exchange(sink); }
 
+namespace {
+thread_local std::string scope_text;  // " key=value"
+}  // namespace
+
+LogScope::LogScope(std::string_view key, std::string_view value)
+    : before_(std::exchange(scope_text, absl::StrCat(" ", key, "=", Quoted(std::string(value))))) {}
+LogScope::~LogScope() { scope_text = before_; }
+
 void log_internal::Write(LogLevel level, std::string_view message,
                          std::initializer_list<std::string> keys_and_values) {
   std::string line(message);
   for (const std::string* key = keys_and_values.begin(); key != keys_and_values.end(); key += 2)
     absl::StrAppend(&line, " ", *key, "=", Quoted(*(key + 1)));
+  line += scope_text;
   if (const LogSink sink = log_sink.load()) return sink(level, line);
   StandardError().log(kLevels[static_cast<size_t>(level)], spdlog::string_view_t(line.data(), line.size()));
 }

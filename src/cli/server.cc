@@ -1,8 +1,10 @@
 // attune server, attune server token, attune server database
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,7 @@ struct Flags {
   std::string http = {};              // empty: nowhere
   std::string oidc = {};              // the file of issuers; empty: none is trusted
   std::vector<std::string> http_tls;  // the files of the chain and the key; empty: nothing is encrypted
+  double drain_seconds = 1;
   LocalToken token;
   std::string role = "member";
 };
@@ -138,6 +141,8 @@ absl::Status ServeAlone(const Flags& flags, FleetServerOptions options, const Jo
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(options));
   RETURN_IF_ERROR(Tell(*server, options, flags));
   AwaitStop();
+  server->Drain();
+  std::this_thread::sleep_for(std::chrono::duration<double>(flags.drain_seconds));
   return absl::OkStatus();
 }
 
@@ -154,6 +159,7 @@ absl::Status ServeWithOthers(const Flags& flags, const FleetServerOptions& optio
            .on_serving = [&](const FleetServer& serving) { return Tell(serving, options, flags); }}));
   PrintNote(absl::StrCat("waiting to serve; the state of all servers is in ", options.location->name()));
   AwaitStop();
+  if (server->Drain()) std::this_thread::sleep_for(std::chrono::duration<double>(flags.drain_seconds));
   return absl::OkStatus();
 }
 
@@ -239,6 +245,12 @@ void AddServerCommand(CLI::App& app, Action& action) {
   command->add_option("--metrics", options->metrics,
                       "address and port where GET /metrics, /healthz and /readyz are answered to everyone "
                       "who can reach it (default: nowhere)");
+  command
+      ->add_option(
+          "--drain-seconds", flags->drain_seconds,
+          "when it is to end (SIGTERM), it says for so long that it is not ready, and takes no new work "
+          "(default: 1)")
+      ->check(CLI::Range(0.0, 3600.0));
   const auto calibrate_minutes = std::make_shared<double>(60);
   command
       ->add_option("--calibrate-minutes", *calibrate_minutes,

@@ -51,10 +51,12 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
             [this](bool is_whole) { GoOn(is_whole && begin_->keep_alive()); }),
         events_(stream_, Seconds(service.options.heartbeat_seconds), [this] { Close(); }) {
     service_.connections.insert(this);
+    ++service_.num_connections;
   }
   ~ConnectionOf() override {
     Release();
     service_.connections.erase(this);
+    --service_.num_connections;
   }
   ConnectionOf(const ConnectionOf&) = delete;
   ConnectionOf& operator=(const ConnectionOf&) = delete;

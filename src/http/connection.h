@@ -2,9 +2,11 @@
 #ifndef ATTUNE_HTTP_CONNECTION_H_
 #define ATTUNE_HTTP_CONNECTION_H_
 
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstdint>
 #include <set>
 
 #include "http/router.h"
@@ -27,7 +29,8 @@ struct HttpService {
   boost::asio::thread_pool* pool = nullptr;         // where requests are answered
   boost::asio::ssl::context* encryption = nullptr;  // null: nothing is encrypted
   std::set<HttpConnection*> connections = {};
-  size_t bodies_bytes = 0;  // of bodies that are being read or answered
+  std::atomic<int64_t> num_connections = 0;  // the same, for any thread
+  size_t bodies_bytes = 0;                   // of bodies that are being read or answered
   bool is_ending = false;
 };
 

@@ -107,6 +107,8 @@ HttpServer::~HttpServer() = default;
 
 const std::string& HttpServer::address() const { return parts_->address; }
 
+int64_t HttpServer::connections() const { return parts_->service.num_connections; }
+
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
                                                               HttpRouter router) {
   auto parts = std::make_unique<Parts>();

@@ -3,6 +3,7 @@
 #define ATTUNE_HTTP_SERVER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ class HttpServer {
 
   // "host:port" where it listens, with the port that it has got.
   const std::string& address() const;
+  // How many connections are open.
+  int64_t connections() const;
 
  private:
   struct Parts;

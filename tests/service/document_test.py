@@ -4,6 +4,7 @@ document_test.py    starts a server with two tenants. Every operation is asked b
                     another one and of none; Schemathesis sends requests that follow the document and such that do not;
                     damaged models are sent.
 """
+import http.client
 import json
 import os
 import pathlib
@@ -13,9 +14,11 @@ import sys
 import tempfile
 import unittest
 
+import yaml
+
 import fuzz_uploads
 from fleet_members import Fleet
-from program import PROGRAM
+from program import PROGRAM, ROOT
 from rest_client import Answer, Client, first_client
 
 ROLES = ("viewer", "member", "operator", "admin")
@@ -86,7 +89,7 @@ class DocumentTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.fleet = cls.enterClassContext(Fleet(cls.folder, PROGRAM, 2, ["--http", "127.0.0.1:0"]))
+        cls.fleet = cls.enterClassContext(Fleet(cls.folder, PROGRAM, 2, ["--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]))
         admin = first_client(cls.fleet)
         cls.clients = {(tenant, role): admin.token(tenant, role) for tenant in ("owner", "other") for role in ROLES}
         cls.nobody = Client(cls.fleet)
@@ -230,7 +233,25 @@ class DocumentTest(unittest.TestCase):
                                    "PYTHONPATH": str(pathlib.Path(__file__).parent)})
         self.assertEqual(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
         print(done.stdout[-400:], file=sys.stderr)
-        self.assertEqual(self.nobody.ask("GET", "/v1/openapi.json").status, 200)
+        self.assertEqual(self.nobody.ask("GET", "/healthz").status, 200)
+
+    def test_alerts_name_metrics_that_there_are(self):
+        """The guide's rules are in the form of Prometheus, and no metric has another name by now."""
+        self.populate()
+        address = re.findall(r"metrics at http://(\S+)/metrics", self.fleet.server_log())[-1]
+        connection = http.client.HTTPConnection(address)
+        connection.request("GET", "/metrics")
+        told = set(re.findall(r"^# TYPE (\w+)", connection.getresponse().read().decode(), re.MULTILINE)) | {"up"}
+        connection.close()
+        guide = (ROOT / "docs/guides/alerts.md").read_text()
+        rules = [rule for block in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+                 for group in yaml.safe_load(block)["groups"] for rule in group["rules"]]
+        self.assertGreater(len(rules), 9)
+        for rule in rules:
+            self.assertLessEqual(rule.keys(), {"alert", "expr", "for", "annotations"})
+            self.assertEqual(rule["annotations"].keys(), {"summary", "action"}, rule["alert"])
+            for name in re.findall(r"\b(?:attune|process|up)\w*\b", re.sub(r"\{.*?\}", "", rule["expr"])):
+                self.assertIn(re.sub("_(bucket|sum|count)$", "", name), told, rule["alert"])
 
     def test_damaged_models(self):
         """Each is ready or refused with a sentence, and the server lives on."""
@@ -239,7 +260,7 @@ class DocumentTest(unittest.TestCase):
         self.assertEqual(sum(ends.values()), DAMAGED_MODELS)
         self.assertGreater(ends["refused"], 0)
         print(f"damaged models: {dict(ends)}, importers that crashed: {crashes}", file=sys.stderr)
-        self.assertEqual(self.nobody.ask("GET", "/v1/openapi.json").status, 200)
+        self.assertEqual(self.nobody.ask("GET", "/healthz").status, 200)
 
 
 if __name__ == "__main__":

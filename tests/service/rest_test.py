@@ -16,65 +16,10 @@ import unittest
 
 from fleet_members import KEY, Fleet, Member
 from program import PROGRAM, Failed, attune, run_tool
+from rest_client import Client, first_client
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 PIECE = 1 << 12  # bytes
-RUN_S = 120  # how long a job may take
-
-
-class Answer:
-    """The status, the headers and the body of a response."""
-
-    def __init__(self, response):
-        self.status, self.headers, self.body = response.status, response.headers, response.read()
-
-    def json(self):
-        """The body as Python values."""
-        return json.loads(self.body)
-
-
-class Client:
-    """Asks the server of a fleet with one token."""
-
-    def __init__(self, fleet, token=None):
-        self._fleet, self._token = fleet, token
-
-    def connect(self):
-        """A connection to the server that runs now."""
-        address = re.findall(r"REST at http://([^/]+)/", self._fleet.server_log())[-1]
-        return http.client.HTTPConnection(address, timeout=RUN_S)
-
-    def headers(self, more=None):
-        """What every request has."""
-        own = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
-        return {**own, **(more or {})}
-
-    def ask(self, method, path, body=None, headers=None):
-        """The answer to a request; a body that is not bytes goes as JSON."""
-        headers = self.headers(headers)
-        if body is not None and not isinstance(body, bytes):
-            body, headers["Content-Type"] = json.dumps(body), "application/json"
-        connection = self.connect()
-        connection.request(method, path, body, headers)
-        try:
-            return Answer(connection.getresponse())
-        finally:
-            connection.close()
-
-    def append(self, digest, offset, piece):
-        """Sends a piece of an upload."""
-        return self.ask("PATCH", f"/v1/uploads/{digest}", piece,
-                        {"Content-Type": "application/offset+octet-stream", "Upload-Offset": str(offset)})
-
-    def events(self, job):
-        """The events of a job until it is over, as it was at each."""
-        connection = self.connect()
-        connection.request("GET", f"/v1/jobs/{job}/events", headers=self.headers())
-        response = connection.getresponse()
-        assert response.status == 200, response.read()
-        lines = response.read().decode().splitlines()
-        connection.close()
-        return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
 
 
 class RestTest(unittest.TestCase):
@@ -86,29 +31,11 @@ class RestTest(unittest.TestCase):
         cls.fleet = cls.enterClassContext(Fleet(folder, PROGRAM, 2, ["--http", "127.0.0.1:0"]))
         cls.fleet.add_mocks("agent", MOCKS, 0.001)
         cls.fleet.add_runner("runner")
-        cls.first = re.search(r"^attune_\S{43}$", cls.fleet.server_log(), re.MULTILINE)[0]
-        cls.admin = Client(cls.fleet, cls.first)
-        cls.member = Client(cls.fleet, cls.token("server", "member"))
-        cls.stranger = Client(cls.fleet, cls.token("stranger", "member"))
+        cls.admin = first_client(cls.fleet)
+        cls.member = cls.admin.token("server", "member")
+        cls.stranger = cls.admin.token("stranger", "member")
         cls.content = MODEL.read_bytes()
         cls.digest = hashlib.sha256(cls.content).hexdigest()
-
-    @classmethod
-    def token(cls, tenant, role):
-        """The text of a new token."""
-        made = cls.admin.ask("POST", "/v1/tokens", {"name": "test", "tenant": tenant, "role": role})
-        assert made.status == 201, made.body
-        return made.json()["text"]
-
-    def upload(self):
-        """Sends the model, as far as it is not there."""
-        begun = self.member.ask("POST", "/v1/uploads", {"sha256": self.digest, "bytes": len(self.content)})
-        self.assertEqual(begun.status, 201, begun.body)
-        offset = begun.json()["offset"]
-        while offset < len(self.content):
-            sent = self.member.append(self.digest, offset, self.content[offset:offset + PIECE])
-            self.assertEqual(sent.status, 204, sent.body)
-            offset = int(sent.headers["Upload-Offset"])
 
     def job(self, **settings):
         """The body that submits a tuning job."""
@@ -135,7 +62,7 @@ class RestTest(unittest.TestCase):
         self.fleet.await_server()
         known = self.member.ask("HEAD", f"/v1/uploads/{self.digest}")
         self.assertEqual(known.headers["Upload-Offset"], str(PIECE))
-        self.upload()
+        self.member.upload(self.content)
 
         def submit(_):
             return self.member.ask("POST", "/v1/jobs", self.job(), {"Idempotency-Key": "the tuned network"})
@@ -193,7 +120,7 @@ class RestTest(unittest.TestCase):
 
     def test_a_job_is_cancelled(self):
         """It ends early, and stays listed."""
-        self.upload()
+        self.member.upload(self.content)
         job = self.member.ask("POST", "/v1/jobs", self.job(trials=100_000)).json()["id"]
         self.assertEqual(self.member.ask("POST", f"/v1/jobs/{job}/cancel").status, 200)
         self.assertEqual(self.member.events(job)[-1]["state"], "cancelled")

@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <iterator>
@@ -28,6 +29,7 @@
 #include "fleet/store/sql_fleet_store.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/grpc_log.h"
+#include "http/health.h"
 #include "http/server.h"
 
 namespace attune {
@@ -82,6 +84,7 @@ struct FleetServer::Parts {
   std::mutex mutex;
   std::condition_variable ends;
   bool is_ending = false;
+  std::atomic<bool> is_draining = false;
   std::thread timer;
 
   // Lets time pass for the dispatcher until the server ends.
@@ -113,6 +116,7 @@ struct FleetServer::Parts {
   }
 
   absl::Status Readiness() const {
+    if (is_draining) return absl::UnavailableError("the server is ending");
     if (dispatcher->Snapshot().seconds_since_tick > kMostTickSeconds)
       return absl::UnavailableError("the server is stuck");
     return store->CheckWritable();
@@ -137,14 +141,7 @@ struct FleetServer::Parts {
     router.Add({"GET", "/metrics", [this](const HttpRequest&) {
                   return HttpResponse{.body = Metrics(), .content_type = kMetricsContentType};
                 }});
-    router.Add(
-        {"GET", "/healthz", [](const HttpRequest&) { return HttpResponse{.body = "the server lives\n"}; }});
-    router.Add({"GET", "/readyz", [this](const HttpRequest&) {
-                  const absl::Status ready = Readiness();
-                  return ready.ok()
-                             ? HttpResponse{.body = "the server is ready\n"}
-                             : HttpResponse{.status = 503, .body = absl::StrCat(ready.message(), "\n")};
-                }});
+    AddHealthRoutes([this] { return Readiness(); }, router);
     return router;
   }
 
@@ -164,6 +161,11 @@ struct FleetServer::Parts {
 
 FleetServer::FleetServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 FleetServer::~FleetServer() = default;
+
+void FleetServer::Drain() {
+  parts_->is_draining = true;
+  if (parts_->extension != nullptr) parts_->extension->Drain();
+}
 
 const std::string& FleetServer::address() const { return parts_->address; }
 const std::string& FleetServer::enrolment_address() const { return parts_->enrolment_address; }

@@ -41,6 +41,9 @@ class FleetExtension {
   virtual void AddMetrics(MetricsText& text) const = 0;
   // The server is reached from now on. Fails if the service cannot begin.
   virtual absl::Status Begin() = 0;
+  // The server ends some seconds from now, so that whoever begins something new is to go elsewhere. May be
+  // called by any thread.
+  virtual void Drain() {}
   // The server ends soon. Cuts short what the service does by itself; calls are still answered.
   virtual void Stop() = 0;
   // Closes the connections of members whom `refusal` refuses, with its reason.
@@ -70,6 +73,10 @@ class FleetServer {
   // Fails if the folder is damaged or another server has it, or if a port is taken.
   static absl::StatusOr<std::unique_ptr<FleetServer>> Start(const FleetServerOptions& options);
   ~FleetServer();
+
+  // From now on it says that it is not ready, and takes no new work; it serves all else until it is
+  // destroyed.
+  void Drain();
 
   // "host:port" of the two services, as others reach them.
   const std::string& address() const;

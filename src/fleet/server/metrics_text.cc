@@ -23,15 +23,20 @@ void MetricsText::Begin(std::string_view name, std::string_view type, std::strin
 void MetricsText::Add(double value, const Labels& labels) { AddLine("", labels, value); }
 
 void MetricsText::Add(const SecondsHistogram& histogram) {
+  AddHistogram(SecondsHistogram::kBounds, histogram.counts(), histogram.sum());
+}
+
+void MetricsText::AddHistogram(std::span<const double> bounds, std::span<const int64_t> counts, double sum,
+                               const Labels& labels) {
   int64_t so_far = 0;
-  for (size_t i = 0; i < histogram.counts().size(); ++i) {
-    so_far += histogram.counts()[i];
-    const bool has_bound = i < SecondsHistogram::kBounds.size();
-    AddLine("_bucket", {{"le", has_bound ? NumberText(SecondsHistogram::kBounds[i]) : "+Inf"}},
-            static_cast<double>(so_far));
+  for (size_t i = 0; i < counts.size(); ++i) {
+    so_far += counts[i];
+    Labels with_bound = labels;
+    with_bound.emplace_back("le", i < bounds.size() ? NumberText(bounds[i]) : "+Inf");
+    AddLine("_bucket", with_bound, static_cast<double>(so_far));
   }
-  AddLine("_sum", {}, histogram.sum());
-  AddLine("_count", {}, static_cast<double>(so_far));
+  AddLine("_sum", labels, sum);
+  AddLine("_count", labels, static_cast<double>(so_far));
 }
 
 void MetricsText::AddLine(std::string_view suffix, const Labels& labels, double value) {

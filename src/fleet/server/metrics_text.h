@@ -2,6 +2,8 @@
 #ifndef ATTUNE_FLEET_SERVER_METRICS_TEXT_H_
 #define ATTUNE_FLEET_SERVER_METRICS_TEXT_H_
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,9 @@ class MetricsText {
   void Begin(std::string_view name, std::string_view type, std::string_view help);
   void Add(double value, const Labels& labels = {});
   void Add(const SecondsHistogram& histogram);
+  // `counts` by bucket, those below not part of it; one more than bounds, which rise.
+  void AddHistogram(std::span<const double> bounds, std::span<const int64_t> counts, double sum,
+                    const Labels& labels = {});
 
   const std::string& text() const { return text_; }
 

@@ -10,12 +10,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "base/log_scope.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "http/problem.h"
 #include "jobs/schedule_json.h"
 #include "service/rest/problems.h"
+#include "service/rest/request_trace.h"
 
 namespace attune {
 namespace {
@@ -98,20 +102,56 @@ HttpResponse WithETag(const HttpRequest& request, HttpResponse response) {
 
 }  // namespace
 
+std::variant<AccessToken, HttpResponse> Gate::LetIn(const RestOperation& operation,
+                                                    const HttpRequest& request) {
+  constexpr int kUnauthorized = 401;
+  if (is_draining_ && request.method != "GET" && request.method != "HEAD")
+    return ServiceProblem(absl::UnavailableError("the server is ending; try again later"));
+  std::variant<AccessToken, HttpResponse> caller = AccessToken();
+  if (operation.role) caller = callers_.Identify(request);
+  const auto* problem = std::get_if<HttpResponse>(&caller);
+  // Whoever has a token is not held up by others at his address.
+  const bool is_stranger = !operation.role || (problem != nullptr && problem->status == kUnauthorized);
+  if (is_stranger) {
+    if (const double wait = strangers_.Admit(request.peer); wait > 0)
+      return TooManyProblem(wait, "this address asks too often without a token; wait as Retry-After says");
+  }
+  return caller;
+}
+
 std::optional<HttpResponse> Gate::Refusal(const RestOperation& operation, const HttpRequest& request) {
-  if (!operation.role) return std::nullopt;
-  auto caller = callers_.Identify(request);
-  if (auto* problem = std::get_if<HttpResponse>(&caller)) return std::move(*problem);
-  return CheckRole(operation, std::get<AccessToken>(caller));
+  auto caller = LetIn(operation, request);
+  std::optional<HttpResponse> refusal;
+  if (auto* problem = std::get_if<HttpResponse>(&caller))
+    refusal = std::move(*problem);
+  else if (operation.role)
+    refusal = CheckRole(operation, std::get<AccessToken>(caller));
+  if (refusal.has_value()) metrics_.Count(operation.id, refusal->status, 0);
+  return refusal;
 }
 
 HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& schemas,
                           const HttpRequest& request) {
+  const absl::StatusOr<RequestTrace> trace = TraceOf(request.Header("traceparent"));
+  if (!trace.ok()) return ServiceProblem(trace.status());
+  const LogScope scope("trace", trace->trace);
+  const Stopwatch watch;
+  HttpResponse response = Decide(operation, schemas, request);
+  const double seconds = watch.Seconds();
+  metrics_.Count(operation.id, response.status, seconds);
+  Log(LogLevel::kDebug, "request", "operation", operation.id, "status", response.status, "seconds", seconds,
+      "peer", request.peer);
+  response.headers["traceparent"] = trace->Parent();
+  return response;
+}
+
+HttpResponse Gate::Decide(const RestOperation& operation, const JsonSchema& schemas,
+                          const HttpRequest& request) {
   RestCall call = {.request = request};
+  auto caller = LetIn(operation, request);
+  if (auto* problem = std::get_if<HttpResponse>(&caller)) return std::move(*problem);
+  call.caller = std::get<AccessToken>(std::move(caller));
   if (operation.role) {
-    auto caller = callers_.Identify(request);
-    if (auto* problem = std::get_if<HttpResponse>(&caller)) return std::move(*problem);
-    call.caller = std::get<AccessToken>(std::move(caller));
     if (const double wait = limit_.Admit(call.caller.id); wait > 0)
       return TooManyProblem(wait, "this token is used too often; wait as Retry-After says");
     if (std::optional<HttpResponse> problem = tenants_.Refusal(call.caller.tenant))

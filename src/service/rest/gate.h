@@ -3,7 +3,9 @@
 #ifndef ATTUNE_SERVICE_REST_GATE_H_
 #define ATTUNE_SERVICE_REST_GATE_H_
 
+#include <atomic>
 #include <optional>
+#include <variant>
 
 #include "base/clock.h"
 #include "base/rate_limit.h"
@@ -11,6 +13,7 @@
 #include "service/rest/audit/audit_log.h"
 #include "service/rest/callers.h"
 #include "service/rest/operation.h"
+#include "service/rest/request_metrics.h"
 #include "service/rest/tenants/tenants.h"
 
 namespace attune {
@@ -21,22 +24,39 @@ class Gate {
   // `limit` is that of one token.
   Gate(Callers& callers, AuditLog& audit, Tenants& tenants, const RateLimitOptions& limit,
        const Clock& clock = SystemClock())
-      : callers_(callers), audit_(audit), tenants_(tenants), limit_(limit, clock) {}
+      : callers_(callers),
+        audit_(audit),
+        tenants_(tenants),
+        limit_(limit, clock),
+        strangers_(kOfStrangers, clock) {}
 
   // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
   // an ETag, and is left out where the peer has it already.
   HttpResponse Answer(const RestOperation& operation, const JsonSchema& schemas, const HttpRequest& request);
   // The problem because of which a request is refused before its body is read; nothing: it may be read.
   std::optional<HttpResponse> Refusal(const RestOperation& operation, const HttpRequest& request);
+  // From now on, only requests that change nothing are let in.
+  void Drain() { is_draining_ = true; }
+  bool is_draining() const { return is_draining_; }
+
+  const RequestMetrics& metrics() const { return metrics_; }
 
  private:
+  // For one address, for requests without a token that counts: 50 a second, in the long run.
+  static constexpr RateLimitOptions kOfStrangers = {.at_once = 500, .seconds_each = 0.02};
+
+  HttpResponse Decide(const RestOperation& operation, const JsonSchema& schemas, const HttpRequest& request);
+  // The caller, who is nobody where no token is asked for; or the problem because of which nobody is let in.
+  std::variant<AccessToken, HttpResponse> LetIn(const RestOperation& operation, const HttpRequest& request);
   // What the handler answers. A mutation is in the audit log before it has an effect.
   absl::StatusOr<HttpResponse> Handle(const RestOperation& operation, const RestCall& call);
 
   Callers& callers_;
   AuditLog& audit_;
   Tenants& tenants_;
-  RateLimit limit_;
+  RateLimit limit_, strangers_;
+  RequestMetrics metrics_;
+  std::atomic<bool> is_draining_ = false;
 };
 
 // A router for all operations. The gate and the interface must outlive it.

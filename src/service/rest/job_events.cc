@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -24,6 +25,13 @@ JobNow Describe(const jobs_service_proto::Job& job) {
           .is_over = job.ended_ms() > 0};
 }
 
+void End(const std::vector<std::shared_ptr<EventStream>>& streams) {
+  for (const auto& stream : streams) {
+    stream->Send({.event = "ending", .data = "{}"});
+    stream->Close();
+  }
+}
+
 }  // namespace
 
 absl::Status JobEvents::Begin() {
@@ -35,11 +43,9 @@ void JobEvents::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_ending_ = true;
-    for (auto& [id, followed] : followed_)
-      for (const auto& stream : followed.streams) stream->Close();
+    for (auto& [id, followed] : followed_) End(followed.streams);
+    for (auto& [owner, followed] : followed_owners_) End(followed.streams);
     followed_.clear();
-    for (auto& [owner, followed] : followed_owners_)
-      for (const auto& stream : followed.streams) stream->Close();
     followed_owners_.clear();
   }
   ends_.notify_all();
@@ -48,8 +54,10 @@ void JobEvents::Stop() {
 
 absl::StatusOr<std::shared_ptr<EventStream>> JobEvents::Follow(const JobQuery& job,
                                                                const std::string& last_id) {
-  ASSIGN_OR_RETURN(const auto detail, desk_.Show(job));
-  const JobNow now = Describe(detail.job());
+  std::vector<JobMark> mark = {{.query = job}};
+  ASSIGN_OR_RETURN(const auto shown, desk_.Changes(mark));
+  if (mark.front().is_gone) return absl::NotFoundError(absl::StrCat("there is no job \"", job.id, "\""));
+  const JobNow now = Describe(shown.front());
   if (now.is_over && now.event.id == last_id) return nullptr;
   auto stream = std::make_shared<EventStream>();
   if (now.event.id != last_id) stream->Send(now.event);
@@ -59,9 +67,13 @@ absl::StatusOr<std::shared_ptr<EventStream>> JobEvents::Follow(const JobQuery& j
     return stream;
   }
   Followed& followed = followed_[job.id];
-  followed.query = job;
-  // Others may have an earlier event, or a later one: then all get the next one.
-  if (followed.last_id != now.event.id) followed.last_id = followed.streams.empty() ? now.event.id : "";
+  if (followed.streams.empty()) {
+    followed = {.mark = mark.front(), .last_id = now.event.id, .streams = {}};
+  } else if (followed.last_id != now.event.id) {
+    // Others have an earlier event, or a later one: then all get the next one.
+    followed.last_id = "";
+    followed.mark.digest = 0;
+  }
   followed.streams.push_back(stream);
   return stream;
 }
@@ -118,32 +130,57 @@ void JobEvents::LookAtAll(const std::string& owner) {
 void JobEvents::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ends_.wait_for(lock, std::chrono::duration<double>(look_seconds_), [&] { return is_ending_; })) {
-    std::vector<JobQuery> queries;
-    for (const auto& [id, followed] : followed_) queries.push_back(followed.query);
+    std::vector<JobMark> marks;
+    for (const auto& [id, followed] : followed_) marks.push_back(followed.mark);
     std::vector<std::string> owners;
     for (const auto& [owner, followed] : followed_owners_) owners.push_back(owner);
     lock.unlock();
-    for (const JobQuery& query : queries) Look(query);
+    if (!marks.empty()) LookAtEach(marks);
     for (const std::string& owner : owners) LookAtAll(owner);
     lock.lock();
   }
 }
 
-void JobEvents::Look(const JobQuery& query) {
-  const auto detail = desk_.Show(query);  // waits for the schedule, so that nobody may wait for this
-  if (!detail.ok()) return;               // the jobs cannot be kept just now
-  const JobNow now = Describe(detail->job());
+void JobEvents::LookAtEach(std::vector<JobMark>& marks) {
+  const auto changed = desk_.Changes(marks);  // waits for the schedule, so that nobody may wait for this
+  if (!changed.ok()) return;                  // the jobs cannot be kept just now
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = followed_.find(query.id);
+  for (const jobs_service_proto::Job& job : *changed) Tell(job);
+  Mark(marks);
+}
+
+void JobEvents::Mark(const std::vector<JobMark>& marks) {
+  for (const JobMark& mark : marks) {
+    const auto found = followed_.find(mark.query.id);
+    if (found == followed_.end()) continue;
+    found->second.mark = mark;
+    auto& streams = found->second.streams;
+    if (mark.is_gone)
+      for (const auto& stream : streams) stream->Close();
+    std::erase_if(streams, [](const auto& stream) { return stream->is_closed(); });
+    if (streams.empty()) followed_.erase(found);
+  }
+}
+
+void JobEvents::Tell(const jobs_service_proto::Job& job) {
+  const auto found = followed_.find(job.id());
   if (found == followed_.end()) return;
+  const JobNow now = Describe(job);
   Followed& followed = found->second;
-  std::erase_if(followed.streams, [](const auto& stream) { return stream->is_closed(); });
   if (followed.last_id != now.event.id)
     for (const auto& stream : followed.streams) stream->Send(now.event);
   followed.last_id = now.event.id;
-  if (now.is_over)
-    for (const auto& stream : followed.streams) stream->Close();
-  if (now.is_over || followed.streams.empty()) followed_.erase(found);
+  if (!now.is_over) return;
+  for (const auto& stream : followed.streams) stream->Close();
+  followed_.erase(found);
+}
+
+int64_t JobEvents::streams() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  int64_t count = 0;
+  for (const auto& [id, followed] : followed_) count += std::ssize(followed.streams);
+  for (const auto& [owner, followed] : followed_owners_) count += std::ssize(followed.streams);
+  return count;
 }
 
 }  // namespace attune

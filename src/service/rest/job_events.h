@@ -1,13 +1,14 @@
 // Tells those who follow a job what changes.
 //
 // Problem: thousands may follow, most jobs rest, and a follower who was cut off wants to go on. Idea: one
-// thread looks at every job that is followed, once for all its followers, and sends the whole job whenever it
-// differs from what was sent before. The event's id is the digest of that: whoever comes again with it is
+// thread asks the schedule which of the jobs that are followed have changed, all in one question, and sends
+// each of these whole to its followers. The event's id is the digest of that: whoever comes again with it is
 // sent nothing that he has. Price: what changes twice between two looks is told once.
 #ifndef ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 #define ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,7 +34,7 @@ class JobEvents {
 
   // Fails if the system has no thread to give.
   absl::Status Begin();
-  // Ends all streams.
+  // Tells all followers, by an event "ending", that the server ends, and ends their streams.
   void Stop();
 
   // Events "job", each with the job in JSON, from now until it is over; the first one at once, unless its id
@@ -42,10 +43,12 @@ class JobEvents {
   // A stream of events for each of the owner's jobs that is new or has changed from now on: of those that are
   // not over, and of the latest ones.
   absl::StatusOr<std::shared_ptr<EventStream>> FollowAll(const std::string& owner);
+  // How many streams are open.
+  int64_t streams() const;
 
  private:
   struct Followed {
-    JobQuery query;
+    JobMark mark;
     std::string last_id;  // of the event that all followers have
     std::vector<std::shared_ptr<EventStream>> streams;
   };
@@ -56,7 +59,13 @@ class JobEvents {
   };
 
   void Run();
-  void Look(const JobQuery& query);
+  // Tells the followers of each job if it has changed.
+  void LookAtEach(std::vector<JobMark>& marks);
+  // The followers have seen the jobs as the marks say. Forgets jobs that nobody follows any more. For those
+  // who hold the mutex, as the next one.
+  void Mark(const std::vector<JobMark>& marks);
+  // Sends the job to its followers if it is not as they have it.
+  void Tell(const jobs_service_proto::Job& job);
   void LookAtAll(const std::string& owner);
   // By id of the job.
   absl::StatusOr<std::map<std::string, ServerEvent>> EventsOf(const std::string& owner);
@@ -64,7 +73,7 @@ class JobEvents {
   JobDesk& desk_;
   const double look_seconds_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable ends_;
   bool is_ending_ = false;
   std::map<std::string, Followed> followed_;  // by id of the job

@@ -6,8 +6,8 @@ namespace attune {
 
 std::vector<int> RestOperation::Problems() const {
   // A path or a parameter may be none, and the server may be ending or overloaded.
-  std::set<int> statuses = {400, 500, 503};
-  if (role) statuses.insert({401, 403, 429});
+  std::set<int> statuses = {400, 429, 500, 503};
+  if (role) statuses.insert({401, 403});
   if (!body.is_null() || !body_type.empty()) statuses.insert({413, 415});
   statuses.insert(problems.begin(), problems.end());
   return {statuses.begin(), statuses.end()};

@@ -1,9 +1,11 @@
 #include "service/rest/rest_server.h"
 
+#include <atomic>
 #include <utility>
 
 #include "base/status.h"
 #include "fleet/blobs/sql_blob_store.h"
+#include "http/health.h"
 #include "service/models/sql_model_store.h"
 #include "service/page/page.h"
 #include "service/rest/gate.h"
@@ -82,6 +84,16 @@ class RestServer final : public FleetExtension {
   void AddMetrics(MetricsText& text) const override {
     jobs_->AddMetrics(text);
     models_.AddMetrics(text);
+    gate_.metrics().AddTo(text);
+    text.Begin("attune_event_streams", "gauge", "Clients that follow a job.");
+    text.Add(static_cast<double>(events_.streams()));
+    text.Begin("attune_uploads_bytes", "gauge", "Bytes of complete uploads.");
+    text.Add(static_cast<double>(stores_.blobs->bytes()));
+    text.Begin("attune_http_connections", "gauge", "Open connections of people and programs.");
+    const HttpServer* const listening = listening_;
+    text.Add(listening == nullptr ? 0 : static_cast<double>(listening->connections()));
+    text.Begin("attune_draining", "gauge", "Whether the server is ending.");
+    text.Add(gate_.is_draining() ? 1 : 0);
   }
   void Close(const MemberRefusal& refusal) override { jobs_->Close(refusal); }
 
@@ -94,17 +106,25 @@ class RestServer final : public FleetExtension {
     RETURN_IF_ERROR(remover_.Begin());
     if (logins_ != nullptr) RETURN_IF_ERROR(logins_->Begin());
     HttpRouter router = RouterOf(api_, gate_);
+    AddHealthRoutes([this] { return Readiness(); }, router);
     ServePage(EmbeddedPage(), router);
     if (options_.before_listening) options_.before_listening();
     ASSIGN_OR_RETURN(
         http_, HttpServer::Start({.address = options_.address, .tls = options_.tls, .threads = kThreads},
                                  std::move(router)));
+    listening_ = http_.get();
     if (options_.on_listening) options_.on_listening(http_->address());
     return absl::OkStatus();
   }
 
+  void Drain() override {
+    gate_.Drain();
+    events_.Stop();
+  }
+
   void Stop() override {
     events_.Stop();
+    listening_ = nullptr;
     remover_.Stop();
     http_.reset();  // requests that are under way may still ask for jobs
     agreements_.Stop();
@@ -113,6 +133,11 @@ class RestServer final : public FleetExtension {
   }
 
  private:
+  absl::Status Readiness() {
+    if (gate_.is_draining()) return absl::UnavailableError("the server is ending");
+    return jobs_->desk().AreKept() ? absl::OkStatus() : absl::UnavailableError("jobs cannot be kept now");
+  }
+
   const RestServerOptions options_;
   const std::unique_ptr<JobServer> jobs_;
   const Stores stores_;
@@ -130,6 +155,7 @@ class RestServer final : public FleetExtension {
   Gate gate_;
   const RestApi api_;
   std::unique_ptr<HttpServer> http_;
+  std::atomic<const HttpServer*> listening_ = nullptr;  // the same, for those who read metrics
 };
 
 }  // namespace

@@ -56,8 +56,22 @@ absl::Status SharedServer::Serve() {
   };
   ASSIGN_OR_RETURN(const std::unique_ptr<FleetServer> server, FleetServer::Start(fleet));
   if (options_.on_serving) RETURN_IF_ERROR(options_.on_serving(*server));
+  SetServing(server.get());
   lease_->AwaitLost();
+  SetServing(nullptr);
   return absl::OkStatus();
+}
+
+void SharedServer::SetServing(FleetServer* server) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  serving_ = server;
+}
+
+bool SharedServer::Drain() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (serving_ == nullptr) return false;
+  serving_->Drain();
+  return true;
 }
 
 std::string SharedServer::AddressForOthers(const std::string& address) const {

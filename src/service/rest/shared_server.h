@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,12 +38,16 @@ class SharedServer {
   static absl::StatusOr<std::unique_ptr<SharedServer>> Start(const SharedServerOptions& options);
   ~SharedServer();
 
+  // As FleetServer::Drain(), if this server serves the fleet; false if another one does.
+  bool Drain();
+
  private:
   explicit SharedServer(const SharedServerOptions& options) : options_(options) {}
 
   // The loop of the thread.
   void Run();
   absl::Status Serve();
+  void SetServing(FleetServer* server);
   absl::Status Forward();
   // REST's address as other servers reach it.
   std::string AddressForOthers(const std::string& address) const;
@@ -50,6 +55,8 @@ class SharedServer {
   SharedServerOptions options_;
   std::unique_ptr<ServerLease> lease_;
   std::unique_ptr<Forwarder> forwarder_;  // null while this server serves
+  std::mutex mutex_;
+  FleetServer* serving_ = nullptr;
   std::thread thread_;
 };
 

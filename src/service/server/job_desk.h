@@ -57,6 +57,10 @@ class JobDesk {
   void TellDone(std::function<void(const std::string& job)> on_done) {
     schedule_.TellDone(std::move(on_done));
   }
+  // As JobSchedule::Changes().
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> Changes(std::vector<JobMark>& marks) {
+    return schedule_.Changes(marks);
+  }
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query, const std::string& by);
   // As in JobSchedule.
   absl::StatusOr<int64_t> Unfinished(const std::string& owner) { return schedule_.Unfinished(owner); }
@@ -64,6 +68,8 @@ class JobDesk {
   absl::StatusOr<bool> RemoveJobs(const std::string& owner) { return schedule_.RemoveJobs(owner); }
   // A file of the job, to be read, and its size.
   absl::StatusOr<std::pair<FileDescriptor, int64_t>> OpenFile(const JobQuery& query, const std::string& name);
+  // Whether jobs can be stored now.
+  bool AreKept() const { return schedule_.counts().are_kept; }
 
   // By which the artifacts of jobs are signed.
   const ArtifactSigner& signer() const { return schedule_.signer(); }

@@ -154,6 +154,15 @@ struct JobSchedule::Serving {
     return all;
   }
 
+  // Looks into the store only if the job is over.
+  absl::StatusOr<proto::Job> Describe(JobMark& mark) const {
+    const auto live = driver->jobs().find(mark.number);
+    if (mark.number > 0 && live != driver->jobs().end()) return Describe(mark.number, live->second.record());
+    ASSIGN_OR_RETURN(const auto found, Find(mark.query));
+    mark.number = found.first;
+    return Describe(found.first, found.second);
+  }
+
   // The one job that the query finds.
   absl::StatusOr<std::pair<size_t, JobRecord>> Find(const JobQuery& query) const {
     if (query.id.empty()) return NoSuchJob(query);
@@ -471,6 +480,22 @@ absl::StatusOr<proto::JobDetail> JobSchedule::Show(const JobQuery& query) {
     for (auto& [end_ms, stage] : stages) *detail.add_stages() = std::move(stage);
     *detail.mutable_files() = attune::ToWire(job.files);
     return detail;
+  });
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::Changes(std::vector<JobMark>& marks) {
+  using Jobs = std::vector<proto::Job>;
+  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
+    Jobs changed;
+    for (JobMark& mark : marks) {
+      absl::StatusOr<proto::Job> job = serving.Describe(mark);
+      mark.is_gone = absl::IsNotFound(job.status());
+      if (mark.is_gone) continue;
+      RETURN_IF_ERROR(job.status());
+      const size_t digest = std::max<size_t>(1, std::hash<std::string>()(job->SerializeAsString()));
+      if (digest != std::exchange(mark.digest, digest)) changed.push_back(*std::move(job));
+    }
+    return changed;
   });
 }
 

@@ -42,6 +42,14 @@ struct JobScheduleOptions {
   std::function<void(const std::string& owner, double seconds)> on_device_used = nullptr;
 };
 
+// A job that somebody follows, as he has seen it.
+struct JobMark {
+  JobQuery query = {};
+  size_t number = 0;  // in the store; 0: not known
+  size_t digest = 0;  // of the job as it was; 0: he has not seen it
+  bool is_gone = false;
+};
+
 struct JobCounts {
   int64_t waiting = 0, running = 0;  // jobs that are not over
   int64_t runners = 0;               // that are connected
@@ -74,6 +82,9 @@ class JobSchedule {
   // NotFound if there is no such job.
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query);
   absl::StatusOr<JobRecord> Find(const JobQuery& query);
+  // Those of the jobs that are there and not as they were seen, in the order of the marks, which are brought
+  // up to date. Jobs that rest cost next to nothing: those that are not over are in memory.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> Changes(std::vector<JobMark>& marks);
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query);
   // How many jobs of the owner are not over.
   absl::StatusOr<int64_t> Unfinished(const std::string& owner);
