@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,7 +74,11 @@ absl::Status ConfineJob(const JobPlace& place, int port) {
   paths.Add(place.folder, FileUse::kChange);
   ForgetVariables();
   setenv("TMPDIR", place.folder.c_str(), 1);  // for databases that sort
-  absl::Status confined = ForbidFiles(paths.files());
+  const auto threads = fs::directory_iterator("/proc/self/task", error);
+  absl::Status confined;
+  if (error || std::distance(begin(threads), end(threads)) != 1)
+    confined = absl::FailedPreconditionError("a thread has begun before, and is not confined");
+  confined.Update(ForbidFiles(paths.files()));
   confined.Update(ForbidPeersBut(port));
   return confined;
 }

@@ -16,7 +16,7 @@ namespace attune {
 
 // From now on, this thread, and threads and processes that it starts, can do what the job in this place
 // needs, and nothing else. Call it before the first thread is started that the job's data might take over.
-// Fails if the system lacks one of the fences; the others hold then.
+// Fails if the system lacks one of the fences, or another thread runs; the other fences hold then.
 absl::Status ConfineJob(const JobPlace& place, int port);
 
 }  // namespace attune
