@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/sql/postgres_pool.h"
 #include "base/sql/sql_database.h"
+#include "base/sql/sql_errors.h"
 #include "base/status.h"
 
 namespace attune {
@@ -72,7 +73,12 @@ class PostgresDatabase final : public SqlDatabase {
   }
 
  protected:
-  absl::Status RunReading(const Step& step) override {
+  absl::Status RunReading(const Step& step) override { return CountedSqlError(ReadPatiently(step)); }
+
+  absl::Status RunWriting(const Step& step) override { return CountedSqlError(WritePatiently(step)); }
+
+ private:
+  absl::Status ReadPatiently(const Step& step) {
     absl::Status ran;
     for (int tries = 0; tries < 2; ++tries) {
       bool is_lost = false;
@@ -86,7 +92,7 @@ class PostgresDatabase final : public SqlDatabase {
     return ran;
   }
 
-  absl::Status RunWriting(const Step& step) override {
+  absl::Status WritePatiently(const Step& step) {
     Random random(std::random_device{}());
     for (int tries = 1;; ++tries) {
       bool may_go_again = false;
@@ -97,7 +103,6 @@ class PostgresDatabase final : public SqlDatabase {
     }
   }
 
- private:
   absl::StatusOr<int64_t> ReadVersion(SqlSession& session) const {
     return ReadInteger(session, "SELECT version FROM attune_versions WHERE store = ?", schema_.store);
   }

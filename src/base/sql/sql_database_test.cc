@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/sql/sql_errors.h"
 #include "base/sql/testing/database_for_test.h"
 
 namespace attune {
@@ -157,6 +158,16 @@ TEST_P(SqlDatabaseTest, NewerTablesAreRefused) {
 }
 
 TEST_P(SqlDatabaseTest, IsWritable) { EXPECT_TRUE(database_->CheckWritable().ok()); }
+
+TEST_P(SqlDatabaseTest, FaultsOfTheDatabaseAreCounted) {
+  const int64_t before = NumSqlErrors();
+  const auto answer = [](const absl::Status& status) { return [=](SqlSession&) { return status; }; };
+  database_->Read(answer(absl::NotFoundError("nothing"))).IgnoreError();
+  EXPECT_EQ(NumSqlErrors(), before);
+  database_->Read(answer(absl::UnavailableError("locked"))).IgnoreError();
+  database_->Write(answer(absl::DataLossError("damaged"))).IgnoreError();
+  EXPECT_EQ(NumSqlErrors(), before + 2);
+}
 
 INSTANTIATE_TEST_SUITE_P(EveryDatabase, SqlDatabaseTest, testing::EveryDatabase(), testing::DatabaseOf);
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/overloaded.h"
 #include "base/sql/sql_database.h"
+#include "base/sql/sql_errors.h"
 #include "base/sqlite/sqlite_schema.h"
 #include "base/status.h"
 
@@ -130,7 +131,12 @@ class SqliteDatabase final : public SqlDatabase {
   }
 
  protected:
-  absl::Status RunReading(const Step& step) override {
+  absl::Status RunReading(const Step& step) override { return CountedSqlError(ReadOnce(step)); }
+
+  absl::Status RunWriting(const Step& step) override { return CountedSqlError(WriteOnce(step)); }
+
+ private:
+  absl::Status ReadOnce(const Step& step) {
     ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, Take());
     SqliteSession session(*connection);
     const absl::Status ran = step(session);
@@ -138,7 +144,7 @@ class SqliteDatabase final : public SqlDatabase {
     return ran;
   }
 
-  absl::Status RunWriting(const Step& step) override {
+  absl::Status WriteOnce(const Step& step) {
     const std::lock_guard<std::mutex> writing(write_mutex_);
     ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, Take());
     const absl::Status ran = Transact(*connection, step);
@@ -146,7 +152,6 @@ class SqliteDatabase final : public SqlDatabase {
     return ran;
   }
 
- private:
   static absl::Status Transact(SqliteConnection& connection, const Step& step) {
     ASSIGN_OR_RETURN(SqliteTransaction transaction,
                      SqliteTransaction::Begin(connection, SqliteTransaction::Kind::kWrite));

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/private_file.h"
+#include "base/sql/sql_errors.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -132,6 +133,8 @@ struct FleetServer::Parts {
       metrics.revoked_certificates = std::ssize(*revoked);
     ObserveProcess(metrics);
     MetricsText more;
+    more.Begin("attune_database_errors_total", "counter", "Times that a database could not do its part.");
+    more.Add(static_cast<double>(NumSqlErrors()));
     if (extension != nullptr) extension->AddMetrics(more);
     return FormatMetrics(metrics) + more.text();
   }

@@ -13,6 +13,7 @@
 #include "jobs/json_object.h"
 #include "jobs/settings.h"
 #include "jobs/stage_prior.h"
+#include "service/agreement/promises_of_job.h"
 
 namespace attune {
 namespace {
@@ -88,10 +89,10 @@ AgreementDesk::AgreementDesk(AgreementStore& store, Models& models, JobDesk& job
     : models_(models), jobs_(jobs), dispatcher_(dispatcher), known_(store) {}
 
 absl::Status AgreementDesk::Begin() {
-  jobs_.TellDone([this](const std::string& job) {
+  jobs_.TellEnded([this](const std::string& job) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      done_.push_back(job);
+      ended_.push_back({.id = job});
     }
     changed_.notify_one();
   });
@@ -100,7 +101,7 @@ absl::Status AgreementDesk::Begin() {
 }
 
 void AgreementDesk::Stop() {
-  jobs_.TellDone(nullptr);
+  jobs_.TellEnded(nullptr);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_ending_ = true;
@@ -113,12 +114,13 @@ void AgreementDesk::Run() {
   CatchUp();
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return is_ending_ || !done_.empty(); });
+    changed_.wait(lock, [&] { return is_ending_ || !ended_.empty(); });
     if (is_ending_) return;
-    const std::string job = std::move(done_.front());
-    done_.pop_front();
+    const EndedJob job = std::move(ended_.front());
+    ended_.pop_front();
     lock.unlock();
-    Learn(job);
+    if (job.is_new) CountPromises(job.id);
+    Learn(job.id);
     lock.lock();
   }
 }
@@ -135,7 +137,19 @@ void AgreementDesk::CatchUp() {
   const std::set<std::string> learned = known_.Jobs();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const proto::Job& job : *jobs)
-    if (job.kind() == "tuning" && !learned.contains(job.id())) done_.push_front(job.id());
+    if (job.kind() == "tuning" && !learned.contains(job.id()))
+      ended_.push_front({.id = job.id(), .is_new = false});
+}
+
+void AgreementDesk::CountPromises(const std::string& job) {
+  const absl::StatusOr<JobRecord> record = jobs_.Find({.id = job});
+  if (!record.ok()) return;  // Learn() says so
+  promises_.Count(PromisesOf({.kind = record->spec.kind,
+                              .state = std::string(Name(record->state)),
+                              .agreement = record->spec.agreement,
+                              .result = record->result,
+                              .submitted_ms = record->submitted_ms,
+                              .ended_ms = record->ended_ms}));
 }
 
 void AgreementDesk::Learn(const std::string& job) {

@@ -23,6 +23,7 @@
 #include "service/agreement/agreement_store.h"
 #include "service/agreement/known_answers.h"
 #include "service/agreement/outlook.h"
+#include "service/agreement/promise_counts.h"
 #include "service/models/model_facts.h"
 #include "service/models/models.h"
 #include "service/server/job_desk.h"
@@ -57,12 +58,18 @@ class AgreementDesk {
   static nlohmann::json WithinLimits(const AskedJob& job, const Outlook& outlook);
 
   KnownAnswers& known() { return known_; }
+  const PromiseCounts& promises() const { return promises_; }
 
  private:
   struct DeviceOfKey {
     DeviceInfo info = {};
     int count = 0;  // devices that are there
     bool is_one_kind = true;
+  };
+
+  struct EndedJob {
+    std::string id = {};
+    bool is_new = true;  // and not from before this process
   };
 
   absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& key) const;
@@ -73,6 +80,8 @@ class AgreementDesk {
 
   // The loop of the thread.
   void Run();
+  // Of a job that has just ended.
+  void CountPromises(const std::string& job);
   void Learn(const std::string& job);
   void CatchUp();
 
@@ -80,10 +89,11 @@ class AgreementDesk {
   JobDesk& jobs_;
   const Dispatcher& dispatcher_;
   KnownAnswers known_;
+  PromiseCounts promises_;
 
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const ModelFacts>> facts_;  // by tenant and model
-  std::deque<std::string> done_;                                    // jobs to learn from
+  std::deque<EndedJob> ended_;                                      // to learn from
   std::condition_variable changed_;
   bool is_ending_ = false;
   std::thread thread_;

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "service/agreement/observations_for_test.h"
+#include "service/agreement/promise_counts.h"
 #include "service/agreement/promises_of_job.h"
 
 namespace attune {
@@ -199,6 +202,20 @@ TEST(KeptAgreementTest, DamageIsAnError) {
   EXPECT_FALSE(KeptAgreement::FromText("{}").ok());
   EXPECT_FALSE(KeptAgreement::FromText("no").ok());
   EXPECT_TRUE(PromisesOf({.kind = "tuning", .state = "done", .agreement = "{}"}).empty());
+}
+
+TEST(PromiseCountsTest, CountsWhatWasMetAndBroken) {
+  PromiseCounts counts;
+  counts.Count({{.name = kLatencyMean, .state = PromiseState::kMet},
+                {.name = kDeadline, .state = PromiseState::kBroken},
+                {.name = kSizeBytes, .state = PromiseState::kUnknown}});
+  MetricsText text;
+  counts.AddTo(text);
+  for (const char* line :
+       {"{promise=\"latency_mean\",result=\"met\"} 1\n", "{promise=\"latency_mean\",result=\"broken\"} 0\n",
+        "{promise=\"deadline_seconds\",result=\"broken\"} 1\n",
+        "{promise=\"size_bytes\",result=\"met\"} 0\n"})
+    EXPECT_TRUE(absl::StrContains(text.text(), absl::StrCat("attune_promises_total", line))) << text.text();
 }
 
 }  // namespace

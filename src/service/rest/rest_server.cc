@@ -85,6 +85,8 @@ class RestServer final : public FleetExtension {
     jobs_->AddMetrics(text);
     models_.AddMetrics(text);
     gate_.metrics().AddTo(text);
+    tenants_.AddMetrics(text);
+    agreements_.promises().AddTo(text);
     text.Begin("attune_event_streams", "gauge", "Clients that follow a job.");
     text.Add(static_cast<double>(events_.streams()));
     text.Begin("attune_uploads_bytes", "gauge", "Bytes of complete uploads.");

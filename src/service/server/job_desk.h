@@ -53,9 +53,9 @@ class JobDesk {
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query) { return schedule_.Show(query); }
   absl::StatusOr<JobRecord> Find(const JobQuery& query) { return schedule_.Find(query); }
   BlobStore& files() { return schedule_.files(); }
-  // JobSchedule::TellDone().
-  void TellDone(std::function<void(const std::string& job)> on_done) {
-    schedule_.TellDone(std::move(on_done));
+  // JobSchedule::TellEnded().
+  void TellEnded(std::function<void(const std::string& job)> on_ended) {
+    schedule_.TellEnded(std::move(on_ended));
   }
   // As JobSchedule::Changes().
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Changes(std::vector<JobMark>& marks) {

@@ -241,7 +241,7 @@ absl::Status JobSchedule::Serve() {
               options_.on_device_used(job.spec.owner, stage.end - stage.start);
             const std::lock_guard<std::mutex> lock(mutex_);
             ++counts_.stages;
-            if (job.state == JobState::kDone && job.spec.part == 0 && on_done_) on_done_(job.spec.id);
+            if (job.state != JobState::kUnfinished && job.spec.part == 0 && on_ended_) on_ended_(job.spec.id);
           }};
   serving.driver =
       std::make_unique<ScheduleDriver>(std::move(record), std::move(driving), *serving.store, hub_);
@@ -336,9 +336,9 @@ void JobSchedule::UpdateDevices(Serving& serving) {
   }
 }
 
-void JobSchedule::TellDone(std::function<void(const std::string& job)> on_done) {
+void JobSchedule::TellEnded(std::function<void(const std::string& job)> on_ended) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  on_done_ = std::move(on_done);
+  on_ended_ = std::move(on_ended);
 }
 
 JobCounts JobSchedule::counts() const {

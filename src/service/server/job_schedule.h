@@ -69,9 +69,9 @@ class JobSchedule {
   // Cuts short what runs. From now on, those who ask get Unavailable.
   void Stop();
 
-  // `on_done` is told of each job that has come to its end well, soon after that; null: nobody is. It must
-  // not block.
-  void TellDone(std::function<void(const std::string& job)> on_done);
+  // `on_ended` is told of each job that has come to its end, well or not, soon after that; null: nobody is.
+  // It must not block.
+  void TellEnded(std::function<void(const std::string& job)> on_ended);
 
   // The jobs must have been checked, and their files be there. As JobStore::AddJobs().
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(const std::string& submission,
@@ -149,7 +149,7 @@ class JobSchedule {
   absl::Status broken_;  // why the store does not work
   std::deque<Task> tasks_;
   JobCounts counts_;
-  std::function<void(const std::string& job)> on_done_;
+  std::function<void(const std::string& job)> on_ended_;
 
   std::thread thread_;
 };

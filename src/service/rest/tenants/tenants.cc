@@ -41,6 +41,7 @@ std::optional<HttpResponse> Tenants::Refusal(const std::string& name) {
   const int64_t rate = tenant->quota.requests_per_second;
   const double wait = requests_.Admit(name, static_cast<int>(2 * rate), 1.0 / static_cast<double>(rate));
   if (wait <= 0) return std::nullopt;
+  ++refusals_[kAtRequests];
   return TooManyProblem(wait, absl::StrCat("tenant ", name, " may ask ", rate,
                                            " times a second, and asks more often; wait as Retry-After says"));
 }
@@ -52,12 +53,15 @@ absl::StatusOr<double> Tenants::DeviceSeconds(const TenantRecord& tenant) {
 absl::StatusOr<std::optional<HttpResponse>> Tenants::RefusalOfJobs(const std::string& name, int64_t jobs) {
   ASSIGN_OR_RETURN(const TenantRecord tenant, Find(name));
   ASSIGN_OR_RETURN(const TenantState state, state_(name));
-  if (state.jobs + jobs > tenant.quota.jobs)
+  if (state.jobs + jobs > tenant.quota.jobs) {
+    ++refusals_[kAtJobs];
     return TooManyProblem(kJobsRetrySeconds, absl::StrCat("tenant ", name, " may have ", tenant.quota.jobs,
                                                           " jobs that are not over, and has ", state.jobs,
                                                           "; wait until some have ended, or cancel some"));
+  }
   ASSIGN_OR_RETURN(const double used, DeviceSeconds(tenant));
   if (used < static_cast<double>(tenant.quota.device_seconds)) return std::nullopt;
+  ++refusals_[kAtDeviceSeconds];
   // The oldest day goes at midnight.
   const double wait = static_cast<double>((Today() + 1) * kDayMs - clock_.WallMillis()) / 1000;
   return TooManyProblem(
@@ -69,9 +73,17 @@ absl::StatusOr<std::optional<HttpResponse>> Tenants::RefusalOfBytes(const std::s
   ASSIGN_OR_RETURN(const TenantRecord tenant, Find(name));
   ASSIGN_OR_RETURN(const TenantState state, state_(name));
   if (bytes <= tenant.quota.stored_bytes - state.stored_bytes) return std::nullopt;
+  ++refusals_[kAtStoredBytes];
   return Problem(403,
                  absl::StrCat("tenant ", name, " may store ", tenant.quota.stored_bytes, " bytes, and has ",
                               state.stored_bytes, "; delete uploads, or ask the administrator for more"));
+}
+
+void Tenants::AddMetrics(MetricsText& text) const {
+  constexpr const char* kNames[kNumBounds] = {"requests", "jobs", "device_seconds", "stored_bytes"};
+  text.Begin("attune_quota_refusals_total", "counter", "Requests that were refused, by the quota reached.");
+  for (size_t i = 0; i < kNumBounds; ++i)
+    text.Add(static_cast<double>(refusals_[i].load()), {{"quota", kNames[i]}});
 }
 
 absl::Status Tenants::Look(const std::string& name) {

@@ -2,6 +2,8 @@
 #ifndef ATTUNE_SERVICE_REST_TENANTS_TENANTS_H_
 #define ATTUNE_SERVICE_REST_TENANTS_TENANTS_H_
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/rate_limit.h"
+#include "fleet/server/metrics_text.h"
 #include "http/message.h"
 #include "service/rest/tenants/tenant_store.h"
 
@@ -48,10 +51,15 @@ class Tenants {
   // Brings what a tenant stores up to date in its usage.
   absl::Status Look(const std::string& name);
 
+  // How often tenants were refused, by the bound that they were at.
+  void AddMetrics(MetricsText& text) const;
+
   int64_t Today() const;
   TenantStore& store() { return store_; }
 
  private:
+  enum Bound : uint8_t { kAtRequests, kAtJobs, kAtDeviceSeconds, kAtStoredBytes, kNumBounds };
+
   struct Known {
     TenantRecord tenant = {};
     double at = 0;
@@ -61,6 +69,7 @@ class Tenants {
   const State state_;
   const Clock& clock_;
   RateLimit requests_;
+  std::array<std::atomic<int64_t>, kNumBounds> refusals_ = {};
   std::mutex mutex_;
   std::map<std::string, Known> known_;
 };
