@@ -41,6 +41,7 @@ struct Flags {
   std::string oidc = {};              // the file of issuers; empty: none is trusted
   std::vector<std::string> http_tls;  // the files of the chain and the key; empty: nothing is encrypted
   double drain_seconds = 1;
+  int64_t upload_days = UploadLimits().rest_days;
   LocalToken token;
   std::string role = "member";
 };
@@ -75,6 +76,7 @@ absl::StatusOr<HttpTls> ReadTls(const std::vector<std::string>& files) {
 
 absl::StatusOr<RestServerOptions> RestOptions(const Flags& flags, const std::string& folder) {
   RestServerOptions rest = {.address = flags.http, .folder = folder};
+  rest.uploads.rest_days = flags.upload_days;
   if (!flags.http_tls.empty()) {
     ASSIGN_OR_RETURN(rest.tls, ReadTls(flags.http_tls));
   } else if (!IsLoopback(flags.http)) {
@@ -251,6 +253,11 @@ void AddServerCommand(CLI::App& app, Action& action) {
           "when it is to end (SIGTERM), it says for so long that it is not ready, and takes no new work "
           "(default: 1)")
       ->check(CLI::Range(0.0, 3600.0));
+  command
+      ->add_option("--upload-days", flags->upload_days,
+                   "an upload that no job and no model has needed for so long is removed; 0: never "
+                   "(default: 7)")
+      ->check(CLI::Range(int64_t{0}, int64_t{36'500}));
   const auto calibrate_minutes = std::make_shared<double>(60);
   command
       ->add_option("--calibrate-minutes", *calibrate_minutes,

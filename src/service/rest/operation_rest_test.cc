@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/log_scope.h"
-#include "service/rest/rest_for_test.h"
 #include "service/rest/request_trace.h"
+#include "service/rest/rest_for_test.h"
 
 namespace attune {
 namespace {
@@ -81,7 +81,8 @@ TEST(RequestTrace, GoesOnWithTheClients) {
 }
 
 TEST_F(OperationRestTest, FollowersOfAJobThatIsRemovedAreLetGo) {
-  const std::string job = Submit(ann_, MockJob()), other = Submit(Token("bob", AccessRole::kMember), MockJob());
+  const std::string job = Submit(ann_, MockJob()),
+                    other = Submit(Token("bob", AccessRole::kMember), MockJob());
   std::vector<JobMark> marks = {{.query = {.id = job, .owner = "nobody"}}, {.query = {.id = other}}};
   const auto changed = jobs_->desk().Changes(marks);
   ASSERT_TRUE(changed.ok()) << changed.status();

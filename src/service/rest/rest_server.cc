@@ -17,6 +17,7 @@
 #include "service/rest/sql_service_store.h"
 #include "service/rest/tenants/holdings.h"
 #include "service/rest/tenants/tenant_use.h"
+#include "service/rest/upload_cleaner.h"
 
 namespace attune {
 namespace {
@@ -106,6 +107,7 @@ class RestServer final : public FleetExtension {
     RETURN_IF_ERROR(events_.Begin());
     RETURN_IF_ERROR(audit_.Begin());
     RETURN_IF_ERROR(remover_.Begin());
+    RETURN_IF_ERROR(cleaner_.Begin());
     if (logins_ != nullptr) RETURN_IF_ERROR(logins_->Begin());
     HttpRouter router = RouterOf(api_, gate_);
     AddHealthRoutes([this] { return Readiness(); }, router);
@@ -128,6 +130,7 @@ class RestServer final : public FleetExtension {
     events_.Stop();
     listening_ = nullptr;
     remover_.Stop();
+    cleaner_.Stop();
     http_.reset();  // requests that are under way may still ask for jobs
     agreements_.Stop();
     models_.Stop();
@@ -154,6 +157,7 @@ class RestServer final : public FleetExtension {
   TenantUse stored_{jobs_->desk(), *stores_.service};
   Tenants tenants_;
   TenantRemover remover_;
+  UploadCleaner cleaner_{uploads_, models_};
   Gate gate_;
   const RestApi api_;
   std::unique_ptr<HttpServer> http_;

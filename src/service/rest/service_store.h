@@ -18,6 +18,7 @@ struct KnownUpload {
   std::string tenant = {}, digest = {};  // of the whole file: SHA-256
   int64_t bytes = 0;
   int64_t created_ms = 0;
+  int64_t used_ms = 0;  // when somebody has needed it last; 0: before that was known
 
   bool operator==(const KnownUpload&) const = default;
 };
@@ -49,6 +50,10 @@ class ServiceStore {
                                                                 const std::string& digest) = 0;
   // The tenant's, the oldest first.
   virtual absl::StatusOr<std::vector<KnownUpload>> Uploads(const std::string& tenant) = 0;
+  // It is needed now. Does nothing if it is gone.
+  virtual absl::Status UseUpload(const std::string& tenant, const std::string& digest, int64_t now_ms) = 0;
+  // Uploads of all tenants that nobody has needed since `before_ms`, by tenants.
+  virtual absl::StatusOr<std::vector<KnownUpload>> RestingUploads(int64_t before_ms) = 0;
   // Forgets it, if it is known.
   virtual absl::Status RemoveUpload(const std::string& tenant, const std::string& digest) = 0;
 

@@ -21,11 +21,15 @@ constexpr const char* kUp1[] = {
     "CREATE INDEX request_keys_by_time ON request_keys (created_ms)",
 };
 constexpr const char* kDown1[] = {"DROP TABLE tokens", "DROP TABLE uploads", "DROP TABLE request_keys"};
-constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}};
+constexpr const char* kUp2[] = {"ALTER TABLE uploads ADD COLUMN used_ms INTEGER NOT NULL DEFAULT 0"};
+constexpr const char* kDown2[] = {"ALTER TABLE uploads DROP COLUMN used_ms"};
+constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}, {.up = kUp2, .down = kDown2}};
 
 constexpr std::string_view kSelectToken =
     "SELECT id, name, tenant, role, created_by, created_ms, expires_ms FROM tokens WHERE is_revoked = 0 AND "
     "expires_ms > ? AND ";
+
+constexpr std::string_view kSelectUpload = "SELECT tenant, digest, bytes, created_ms, used_ms FROM uploads ";
 
 absl::StatusOr<AccessToken> ReadToken(const SqlRow& row) {
   ASSIGN_OR_RETURN(const AccessRole role, AccessRoleNamed(row.Text(3)));
@@ -39,8 +43,11 @@ absl::StatusOr<AccessToken> ReadToken(const SqlRow& row) {
 }
 
 absl::StatusOr<KnownUpload> ReadUpload(const SqlRow& row) {
-  KnownUpload upload = {
-      .tenant = row.Text(0), .digest = row.Text(1), .bytes = row.Integer(2), .created_ms = row.Integer(3)};
+  KnownUpload upload = {.tenant = row.Text(0),
+                        .digest = row.Text(1),
+                        .bytes = row.Integer(2),
+                        .created_ms = row.Integer(3),
+                        .used_ms = row.Integer(4)};
   if (upload.bytes < 0) return InvalidInput("an upload of negative size");
   return upload;
 }
@@ -48,10 +55,8 @@ absl::StatusOr<KnownUpload> ReadUpload(const SqlRow& row) {
 absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
 
 absl::StatusOr<std::vector<KnownUpload>> UploadsOf(SqlSession& session, const std::string& tenant) {
-  return ReadRows(
-      session, ReadUpload,
-      "SELECT tenant, digest, bytes, created_ms FROM uploads WHERE tenant = ? ORDER BY created_ms, digest",
-      tenant);
+  return ReadRows(session, ReadUpload,
+                  absl::StrCat(kSelectUpload, "WHERE tenant = ? ORDER BY created_ms, digest"), tenant);
 }
 
 absl::Status InsertToken(SqlSession& session, const AccessToken& token, const std::string& digest) {
@@ -135,8 +140,8 @@ absl::StatusOr<KnownUpload> SqlServiceStore::AddUpload(const KnownUpload& upload
                                                 " bytes in ", kMostUploads, " uploads, and has ", left,
                                                 " bytes and ", kMostUploads - std::ssize(known),
                                                 " uploads left; delete some"));
-    RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO uploads VALUES (?, ?, ?, ?)", upload.tenant,
-                               upload.digest, upload.bytes, upload.created_ms)
+    RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO uploads VALUES (?, ?, ?, ?, ?)", upload.tenant,
+                               upload.digest, upload.bytes, upload.created_ms, upload.used_ms)
                         .status());
     return upload;
   });
@@ -145,14 +150,30 @@ absl::StatusOr<KnownUpload> SqlServiceStore::AddUpload(const KnownUpload& upload
 absl::StatusOr<std::optional<KnownUpload>> SqlServiceStore::FindUpload(const std::string& tenant,
                                                                        const std::string& digest) {
   return database_->Read([&](SqlSession& session) {
-    return ReadRow(session, ReadUpload,
-                   "SELECT tenant, digest, bytes, created_ms FROM uploads WHERE tenant = ? AND digest = ?",
+    return ReadRow(session, ReadUpload, absl::StrCat(kSelectUpload, "WHERE tenant = ? AND digest = ?"),
                    tenant, digest);
   });
 }
 
 absl::StatusOr<std::vector<KnownUpload>> SqlServiceStore::Uploads(const std::string& tenant) {
   return database_->Read([&](SqlSession& session) { return UploadsOf(session, tenant); });
+}
+
+absl::Status SqlServiceStore::UseUpload(const std::string& tenant, const std::string& digest,
+                                        int64_t now_ms) {
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "UPDATE uploads SET used_ms = ? WHERE tenant = ? AND digest = ?", now_ms,
+                      tenant, digest)
+        .status();
+  });
+}
+
+absl::StatusOr<std::vector<KnownUpload>> SqlServiceStore::RestingUploads(int64_t before_ms) {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadUpload,
+                    absl::StrCat(kSelectUpload, "WHERE used_ms < ? ORDER BY tenant, used_ms, digest"),
+                    before_ms);
+  });
 }
 
 absl::Status SqlServiceStore::RemoveUpload(const std::string& tenant, const std::string& digest) {

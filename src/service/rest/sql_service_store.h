@@ -32,6 +32,8 @@ class SqlServiceStore final : public ServiceStore {
   absl::StatusOr<std::optional<KnownUpload>> FindUpload(const std::string& tenant,
                                                         const std::string& digest) override;
   absl::StatusOr<std::vector<KnownUpload>> Uploads(const std::string& tenant) override;
+  absl::Status UseUpload(const std::string& tenant, const std::string& digest, int64_t now_ms) override;
+  absl::StatusOr<std::vector<KnownUpload>> RestingUploads(int64_t before_ms) override;
   absl::Status RemoveUpload(const std::string& tenant, const std::string& digest) override;
 
   absl::StatusOr<std::string> ClaimKey(const std::string& tenant, const std::string& key,

@@ -1,37 +1,42 @@
 #include "service/rest/uploads.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "service/rest/access.h"
 
 namespace attune {
 namespace {
 
-constexpr int64_t kOldMs = 2 * kDayMs;  // the store of blobs gives up what rests for a day
+constexpr int64_t kOldMs = 2 * kDayMs;    // the store of blobs gives up what rests for a day
+constexpr int64_t kNoticeMs = 3'600'000;  // uses within it count as one, which spares the disk
 
 }  // namespace
 
 absl::StatusOr<Upload> Uploads::Begin(const std::string& tenant, const std::string& digest, int64_t bytes) {
   if (bytes > limits_.most_bytes)
     return absl::OutOfRangeError(absl::StrCat("one upload may have ", limits_.most_bytes, " bytes"));
-  RETURN_IF_ERROR(RemoveOld(tenant));
+  const int64_t now_ms = clock_.WallMillis();
   ASSIGN_OR_RETURN(
       const KnownUpload known,
       store_.AddUpload(
-          {.tenant = tenant, .digest = digest, .bytes = bytes, .created_ms = clock_.WallMillis()},
+          {.tenant = tenant, .digest = digest, .bytes = bytes, .created_ms = now_ms, .used_ms = now_ms},
           limits_.most_tenant_bytes));
   if (known.bytes != bytes)
     return absl::AlreadyExistsError(
         absl::StrCat("upload ", digest, ": was begun with ", known.bytes, " bytes; delete it first"));
+  RETURN_IF_ERROR(Use(known));
   return StateOf(known);
 }
 
 absl::StatusOr<Upload> Uploads::Find(const std::string& tenant, const std::string& digest) {
   ASSIGN_OR_RETURN(const std::optional<KnownUpload> known, store_.FindUpload(tenant, digest));
   if (!known) return absl::NotFoundError(absl::StrCat("there is no upload ", digest, "; begin it first"));
+  RETURN_IF_ERROR(Use(*known));
   return StateOf(*known);
 }
 
@@ -81,18 +86,47 @@ absl::StatusOr<Upload> Uploads::Append(const std::string& tenant, const std::str
 }
 
 absl::Status Uploads::Remove(const std::string& tenant, const std::string& digest) {
-  RETURN_IF_ERROR(Find(tenant, digest).status());
-  RETURN_IF_ERROR(blobs_.Forget(tenant, digest));
-  return store_.RemoveUpload(tenant, digest);
+  ASSIGN_OR_RETURN(const std::optional<KnownUpload> known, store_.FindUpload(tenant, digest));
+  if (!known) return absl::NotFoundError(absl::StrCat("there is no upload ", digest));
+  return Forget(*known);
 }
 
-absl::Status Uploads::RemoveOld(const std::string& tenant) {
-  ASSIGN_OR_RETURN(const std::vector<KnownUpload> uploads, store_.Uploads(tenant));
-  for (const KnownUpload& upload : uploads) {
-    if (upload.created_ms > clock_.WallMillis() - kOldMs) break;
-    if (blobs_.Has(tenant, upload.digest)) continue;
-    RETURN_IF_ERROR(blobs_.Forget(tenant, upload.digest));
-    RETURN_IF_ERROR(store_.RemoveUpload(tenant, upload.digest));
+absl::Status Uploads::Use(const KnownUpload& known) {
+  const int64_t now_ms = clock_.WallMillis();
+  if (now_ms - known.used_ms < kNoticeMs) return absl::OkStatus();
+  return store_.UseUpload(known.tenant, known.digest, now_ms);
+}
+
+absl::Status Uploads::Forget(const KnownUpload& known) {
+  RETURN_IF_ERROR(blobs_.Forget(known.tenant, known.digest));
+  return store_.RemoveUpload(known.tenant, known.digest);
+}
+
+absl::Status Uploads::RemoveResting(const Needed& needed) {
+  const int64_t now_ms = clock_.WallMillis(), rest_ms = limits_.rest_days * kDayMs;
+  const int64_t least_ms = rest_ms > 0 ? std::min(rest_ms, kOldMs) : kOldMs;
+  ASSIGN_OR_RETURN(const auto resting, store_.RestingUploads(now_ms - least_ms));
+  std::string tenant;
+  std::set<std::string> stay;
+  for (const KnownUpload& upload : resting) {
+    // From before uses were known: its time begins now.
+    if (upload.used_ms == 0) {
+      RETURN_IF_ERROR(Use(upload));
+      continue;
+    }
+    if (blobs_.Has(upload.tenant, upload.digest)) {
+      if (rest_ms == 0 || now_ms - upload.used_ms < rest_ms) continue;
+      if (tenant != upload.tenant) {
+        ASSIGN_OR_RETURN(stay, needed(upload.tenant));
+        tenant = upload.tenant;
+      }
+      if (stay.contains(upload.digest)) continue;
+    } else if (now_ms - upload.used_ms < kOldMs) {
+      continue;
+    }
+    RETURN_IF_ERROR(Forget(upload));
+    Log(LogLevel::kInfo, "an upload that rests is removed", "tenant", upload.tenant, "sha256", upload.digest,
+        "bytes", upload.bytes);
   }
   return absl::OkStatus();
 }

@@ -6,6 +6,8 @@
 #define ATTUNE_SERVICE_REST_UPLOADS_H_
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,7 @@ namespace attune {
 struct UploadLimits {
   int64_t most_bytes = int64_t{8} << 30;          // of one
   int64_t most_tenant_bytes = int64_t{32} << 30;  // of all of a tenant, as they will be
+  int64_t rest_days = 7;                          // one that nobody needs for so long is removed; 0: never
 };
 
 struct Upload {
@@ -47,6 +50,10 @@ class Uploads {
   // DataLoss, and the upload is gone, if it has another digest.
   absl::StatusOr<Upload> Append(const std::string& tenant, const std::string& digest, int64_t offset,
                                 std::string_view bytes);
+  // Removes those that nobody has needed for long, and those that nobody has gone on with for two days.
+  // `needed`: digests of a tenant's uploads that stay.
+  using Needed = std::function<absl::StatusOr<std::set<std::string>>(const std::string& tenant)>;
+  absl::Status RemoveResting(const Needed& needed);
   // Jobs that were submitted with it have it still.
   absl::Status Remove(const std::string& tenant, const std::string& digest);
 
@@ -55,8 +62,9 @@ class Uploads {
 
  private:
   absl::StatusOr<Upload> StateOf(const KnownUpload& known);
-  // Those that nobody has gone on with.
-  absl::Status RemoveOld(const std::string& tenant);
+  // It is needed now.
+  absl::Status Use(const KnownUpload& known);
+  absl::Status Forget(const KnownUpload& known);
 
   ServiceStore& store_;
   BlobStore& blobs_;
