@@ -2,24 +2,30 @@
 
 rest_test.py MODEL MOCKS    starts a server, a runner and a device that MOCKS plays, whose answers take no measuring
 """
+import array
 import concurrent.futures
 import hashlib
 import http.client
 import json
+import os
 import pathlib
 import re
+import signal
 import ssl
+import struct
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 from fleet_members import KEY, Fleet, Member
 from program import PROGRAM, Failed, attune, run_tool
-from rest_client import Client, first_client
+from rest_client import WAIT_S, Client, first_client
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 PIECE = 1 << 12  # bytes
+SAMPLE_SHAPE, SAMPLE_VALUES = (1, 16, 14, 14), 16 * 14 * 14  # of the model's input
 
 
 class RestTest(unittest.TestCase):
@@ -89,10 +95,10 @@ class RestTest(unittest.TestCase):
 
     def test_promises_are_kept_and_known_afterwards(self):
         """A job keeps what it promised; the next one is answered by it, and the impossible is refused."""
-        self.upload()
+        self.member.upload(self.content)
         body = self.job()
         body["agreement"] = {"latency_ms": {"mean": 100, "p99": 200}, "accuracy_loss": 0, "size_bytes": 1e9,
-                             "deadline_seconds": RUN_S, "priority": "high"}
+                             "deadline_seconds": WAIT_S, "priority": "high"}
         body["settings"]["seed"] = 7
         submitted = self.member.ask("POST", "/v1/jobs", body)
         self.assertEqual(submitted.status, 201, submitted.body)
@@ -104,7 +110,7 @@ class RestTest(unittest.TestCase):
         self.assertEqual(ended["state"], "done", ended)
         self.assertEqual({promise["state"] for promise in ended["promises"]}, {"met"}, ended["promises"])
 
-        deadline = time.monotonic() + RUN_S
+        deadline = time.monotonic() + WAIT_S
         while self.member.ask("POST", "/v1/predictions", body).json()["verdict"] != "known":
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)
@@ -126,6 +132,52 @@ class RestTest(unittest.TestCase):
         self.assertEqual(self.member.events(job)[-1]["state"], "cancelled")
         listed = self.member.ask("GET", "/v1/jobs?state=cancelled").json()["jobs"]
         self.assertIn(job, [other["id"] for other in listed])
+
+    def confined(self, job):
+        """For each process that has run the job: whether no thread of it may gain rights any more, as they were last."""
+        known = {}
+        while self.member.told("GET", f"/v1/jobs/{job}")["ended"] is None:
+            for process in pathlib.Path("/proc").glob("[0-9]*"):
+                try:
+                    command = (process / "cmdline").read_bytes().split(b"\0")
+                    if command[2:3] != [b"runner"] or not self.is_of_fleet(process):
+                        continue
+                    statuses = [(thread / "status").read_text() for thread in (process / "task").iterdir()]
+                    known[process.name] = all("\nNoNewPrivs:\t1\n" in status for status in statuses)
+                except OSError:
+                    continue  # it has ended meanwhile
+            time.sleep(0.02)
+        return known
+
+    def is_of_fleet(self, process):
+        """Whether the runner has started it."""
+        parent = re.search(r"^PPid:\t(\d+)$", (process / "status").read_text(), re.MULTILINE)[1]
+        return int(parent) == self.fleet.members["runner"].pid()
+
+    def test_jobs_are_confined(self):
+        """Whole jobs of both kinds end well in their fences, which hold for all threads of their processes."""
+        samples = []
+        for number in range(8):
+            values = array.array("f", [((number + 3) * index % 17) / 17 for index in range(SAMPLE_VALUES)])
+            header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {SAMPLE_SHAPE}, }}".encode()
+            header += b" " * (-(len(header) + 11) % 64) + b"\n"
+            samples.append(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + values.tobytes())
+        self.member.upload(self.content)
+        quantization = {"name": "quantized", "kind": "quantization", "on": KEY,
+                        "inputs": [{"name": "in/net.onnx", "sha256": self.digest}] +
+                                  [{"name": f"in/data/{number}.npy", "sha256": self.member.upload(sample)}
+                                   for number, sample in enumerate(samples)],
+                        "settings": {"model": "in/net.onnx", "data": "in/data", "measure_seconds": 0.1,
+                                     "variants": [{"name": "small", "calibration": "min-max"}]}}
+        for body in (self.job(seed=11), quantization):
+            job = self.member.told("POST", "/v1/jobs", body)["id"]
+            processes = self.confined(job)
+            ended = self.member.told("GET", f"/v1/jobs/{job}")
+            self.assertEqual(ended["state"], "done", ended)
+            self.assertTrue(processes)
+            self.assertTrue(all(processes.values()), processes)
+        log = self.fleet.members["runner"].log.read_text()
+        self.assertTrue("confined in part" not in log or "Linux 6." in log, log[-2000:])
 
     def test_a_bad_model_says_why(self):
         """The importer's sentence comes back, and the service lives on."""
@@ -171,6 +223,33 @@ class RestTest(unittest.TestCase):
         connection.request("GET", "/v1/me", headers={"Authorization": f"Bearer {found[2]}"})
         self.assertEqual(json.loads(connection.getresponse().read())["role"], "admin")
         connection.close()
+
+    def test_a_server_that_ends_says_so(self):
+        """Streams are told, questions are answered, nothing new is begun."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        server = Member([PROGRAM, "server", "--state", folder / "state", "--listen", "127.0.0.1:0", "--enrolment",
+                         "127.0.0.1:0", "--http", "127.0.0.1:0", "--drain-seconds", "3600"], folder / "log")
+        self.addCleanup(server.kill)
+        while not re.search(r"^attune_\S{43}$", server.log.read_text(), re.MULTILINE):
+            self.assertIsNone(server.ended(), server.log.read_text())
+            time.sleep(0.05)
+        client = first_client(types.SimpleNamespace(server_log=server.log.read_text))
+        self.assertEqual(client.ask("GET", "/readyz").status, 200)
+        body = {"name": "mock", "kind": "mock", "settings": {"stages": [{"name": "build", "seconds": 1}]}}
+        job = client.told("POST", "/v1/jobs", body)["id"]
+        stream = client.connect()
+        stream.request("GET", f"/v1/jobs/{job}/events", headers=client.headers())
+        events = stream.getresponse()
+        self.assertEqual(events.status, 200)
+        os.kill(server.pid(), signal.SIGTERM)
+        self.assertIn(b"event: ending\n", events.read())
+        stream.close()
+        self.assertEqual(client.ask("GET", "/readyz").status, 503)
+        self.assertEqual(client.ask("GET", "/healthz").status, 200)
+        self.assertEqual(client.ask("GET", f"/v1/jobs/{job}").status, 200)
+        refused = client.ask("POST", "/v1/jobs", body)
+        self.assertEqual(refused.status, 503)
+        self.assertTrue(refused.headers["Retry-After"])
 
     def test_devices_are_listed(self):
         """With the key that jobs name."""
