@@ -2117,6 +2117,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400"];
+            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
@@ -2151,6 +2152,7 @@ export interface operations {
             401: components["responses"]["401"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
+            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
@@ -2206,6 +2208,7 @@ export interface operations {
             };
             400: components["responses"]["400"];
             404: components["responses"]["404"];
+            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
@@ -2248,6 +2251,7 @@ export interface operations {
             400: components["responses"]["400"];
             401: components["responses"]["401"];
             404: components["responses"]["404"];
+            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
@@ -2911,6 +2915,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400"];
+            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
