@@ -40,6 +40,7 @@ absl::StatusOr<std::unique_ptr<TaskTuning>> TaskTuning::Create(TuningTask task, 
   tuning->slice_ = slice;
   tuning->sliced_ = std::make_unique<SlicedSpace>(*tuning->space_, slice);
   tuning->combines_ = options.part.combines();
+  tuning->batch_ = options.batch;
   tuning->search_ = search->create({.seed = seed, .epsilon = options.random_share});
   tuning->progress_.weight = tuning->task_.uses;
   ASSIGN_OR_RETURN(const Workload workload, tuning->task_.Analyze());
@@ -72,8 +73,33 @@ void TaskTuning::Transfer(std::span<const Record> records, const std::string& ru
     KeepFoundByParts(records);
   } else {
     KeepKnown(times);
+    KeepHistory(records, run);
   }
   search_->Observe(observed_);
+}
+
+void TaskTuning::KeepHistory(std::span<const Record> records, const std::string& run) {
+  double baseline = 0, best = kNever;
+  int64_t last_trial = 0;
+  int in_batch = 0;
+  for (const Record& record : records) {
+    const std::optional<Candidate> candidate = CandidateOf(record, *space_);
+    if (record.run != run || record.search == kConfirmation || !candidate.has_value()) continue;
+    if (in_batch == batch_ || (in_batch > 0 && record.trial != last_trial + 1)) {
+      resumed_best_.push_back(best);
+      in_batch = 0;
+    }
+    ++in_batch;
+    ++resumed_since_gain_;
+    last_trial = record.trial;
+    if (record.outcome != TrialOutcome::kOk) continue;
+    if (*candidate == space_->Default()) baseline = record.timing.seconds;
+    const double ratio = baseline > 0 ? record.timing.seconds / baseline : kNever;
+    if (ratio >= best) continue;
+    best = ratio;
+    resumed_since_gain_ = 0;
+  }
+  if (in_batch > 0) resumed_best_.push_back(best);
 }
 
 void TaskTuning::KeepFoundByParts(std::span<const Record> records) {
@@ -146,6 +172,9 @@ std::optional<Candidate> TaskTuning::Guess(std::span<const Candidate> others, co
 
 // Rescales what this run measured before it was killed by the baseline's new time.
 void TaskTuning::Resume() {
+  is_resuming_ = !resumed_best_.empty();
+  for (const double ratio : std::exchange(resumed_best_, {}))
+    progress_.best.push_back(ratio * baseline_seconds());
   for (const auto& [candidate, ratio] : std::exchange(resumed_, {})) {
     if (candidate == space_->Default()) continue;
     const double seconds = ratio * baseline_seconds();
@@ -214,12 +243,17 @@ void TaskTuning::AddFailure(const Candidate& candidate) {
 }
 
 void TaskTuning::EndBatch() {
+  const bool is_old = std::exchange(is_resuming_, false) && unobserved_.size() <= 1;
   search_->Observe(unobserved_);
   observed_.insert(observed_.end(), unobserved_.begin(), unobserved_.end());
   unobserved_.clear();
   features_->KeepOnly(observed_);
   space_->Forget();
-  progress_.best.push_back(best_.has_value() ? best_seconds_ : kNever);
+  if (is_old) {
+    since_gain_ = resumed_since_gain_;
+  } else {
+    progress_.best.push_back(best_.has_value() ? best_seconds_ : kNever);
+  }
 }
 
 const Candidate* TaskTuning::found() const {

@@ -123,6 +123,10 @@ class TaskTuning {
   // The candidates of other tasks moved into this task's space, each once; those that do not fit are
   // dropped.
   std::vector<Candidate> Fitting(std::span<const Candidate> others);
+  // What the budget knew of this run before it was killed: the best after each batch, relative to the
+  // baseline. Batches are told apart by their size, and by the numbers of trials, which other tasks have had
+  // between.
+  void KeepHistory(std::span<const Record> records, const std::string& run);
   void Resume();
 
   TuningTask task_;
@@ -139,6 +143,10 @@ class TaskTuning {
   std::optional<Candidate> confirmed_before_;  // the best of the records, if a run has confirmed it
   // Times of this run from before it was killed, relative to the baseline's, until that is measured again.
   std::unordered_map<Candidate, double, CandidateHash> resumed_;
+  std::vector<double> resumed_best_;  // likewise, the best after each batch
+  int64_t resumed_since_gain_ = 0;
+  bool is_resuming_ = false;                                    // this batch measures the baseline again
+  int batch_ = 1;                                               // TuningOptions::batch
   std::unordered_map<Candidate, double, CandidateHash> times_;  // of this run
   std::optional<Candidate> best_;                               // of this run
   std::optional<Baseline> baseline_;

@@ -18,6 +18,9 @@ constexpr size_t kProposedHints = 8;
 std::vector<Candidate> SearchBase::Propose(int batch, const SearchState& state) {
   space_ = state.space;
   batch_.clear();
+  // A search that goes on from its trials alone, in another process, draws what this one would have drawn.
+  constexpr uint64_t kPrime = 1'000'003;
+  random_ = Random(Random(options_.seed + kPrime * tried_.size()).Next());
   limit_ = static_cast<size_t>(std::max(batch, 0));
   // Begin with the baseline, so that the final result is never slower.
   const std::vector<Candidate> defaults = space_->Defaults();
@@ -77,10 +80,10 @@ void SearchBase::AddByEnumeration(size_t count) {
 }
 
 size_t SearchBase::RandomShare() {
-  random_owed_ += options_.epsilon * static_cast<double>(missing());
-  const auto share = std::min(static_cast<size_t>(std::max(random_owed_, 0.0)), missing());
-  random_owed_ -= static_cast<double>(share);
-  return share;
+  const auto due = [&](size_t tried) {
+    return static_cast<size_t>(std::max(options_.epsilon * static_cast<double>(tried), 0.0));
+  };
+  return std::min(due(tried_.size() + missing()) - due(tried_.size()), missing());
 }
 
 Candidate SearchBase::Cross(std::span<const Candidate* const> parents) {

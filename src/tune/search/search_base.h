@@ -1,5 +1,5 @@
 // Shared parts of the search strategies: the memory of tried candidates, the batch under construction, and
-// the factories.
+// the factories. Each batch draws its own random numbers, by the seed and by how many candidates were tried.
 #ifndef ATTUNE_TUNE_SEARCH_SEARCH_BASE_H_
 #define ATTUNE_TUNE_SEARCH_SEARCH_BASE_H_
 
@@ -67,7 +67,6 @@ class SearchBase : public SearchStrategy {
   std::vector<Candidate> hints_;
   CandidateSet tried_;  // or proposed
   std::vector<Trial> measured_;
-  double random_owed_ = 0;
   // Only used while a batch is built:
   CandidateSpace* space_ = nullptr;
   std::vector<Candidate> batch_;

@@ -226,5 +226,26 @@ TEST(Search, AreFoundByName) {
   EXPECT_EQ(FindSearchStrategy("luck"), nullptr);
 }
 
+// As in another process, which has the trials of the first one and nothing else.
+TEST(SearchStrategies, GoOnFromTheirTrialsAlone) {
+  constexpr int kBatch = 8, kBatches = 4;
+  for (const SearchStrategyInfo& info : AllSearchStrategies()) {
+    SyntheticSpace space = MediumSpace();
+    const auto first = info.create({.seed = 7});
+    std::vector<Trial> trials;
+    for (int i = 0; i < kBatches; ++i) {
+      std::vector<Trial> batch;
+      for (const Candidate& candidate : first->Propose(kBatch, {&space, nullptr}))
+        batch.push_back({candidate, true, space.Seconds(candidate)});
+      first->Observe(batch);
+      trials.insert(trials.end(), batch.begin(), batch.end());
+    }
+    const auto second = info.create({.seed = 7});
+    second->Observe(trials);
+    EXPECT_EQ(second->Propose(kBatch, {&space, nullptr}), first->Propose(kBatch, {&space, nullptr}))
+        << info.name;
+  }
+}
+
 }  // namespace
 }  // namespace attune
