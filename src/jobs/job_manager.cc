@@ -107,6 +107,7 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
   losses_.erase(next_.stage.name);
   const std::string& name = next_.stage.name;
   predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), ended.seconds);
+  if (!following_.has_value()) opening_seconds_ = now - start_;
   record_.position += following_.has_value() ? 1 : 0;
   record_.progress = WithoutControls(ended.progress);
   record_.figures = ended.figures;

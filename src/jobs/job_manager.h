@@ -66,6 +66,7 @@ class JobManager {
   double asked() const { return asked_; }
   double start() const { return start_; }  // if it runs
   double remaining() const { return next_.remaining; }
+  double opening_seconds() const { return opening_seconds_; }  // what its runner took to open it
 
  private:
   std::vector<std::string> Labels(const std::string& stage) const;
@@ -80,6 +81,7 @@ class JobManager {
   std::string place_;                  // the name of the host of the stage that runs
   std::optional<JobStage> following_;  // nothing: the job is to be opened
   double job_remaining_ = 0;           // as the job has it
+  double opening_seconds_ = 0;
   std::map<std::string, int> losses_;  // of runners, by the stage, since it was done
 
   NextStage next_;

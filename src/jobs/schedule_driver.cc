@@ -197,6 +197,7 @@ absl::Status ScheduleDriver::Start(const StageStart& start) {
     runner = *started;
     by_runner_[runner] = number;
     host_of_runner_[runner] = start.holding.host;
+    moving_.erase(number);
   }
   const Host& host = hosts_.at(host_of_runner_.at(runner));
   if (!hosts_.contains(start.holding.host)) devices_in_use_[start.holding.host] = number;
@@ -233,6 +234,7 @@ void ScheduleDriver::Dismiss(size_t number) {
     runners_.End(job.runner());
   }
   files_.erase(number);
+  moving_.erase(number);
   if (options_.is_endless) jobs_.erase(number);
 }
 
@@ -371,6 +373,7 @@ absl::Status ScheduleDriver::StopAll() {
 absl::Status ScheduleDriver::StartStages() {
   RETURN_IF_ERROR(Learn());
   RETURN_IF_ERROR(FollowParts());
+  RETURN_IF_ERROR(MoveFromBusyHost());
   RETURN_IF_ERROR(Admit());
   for (const StageStart& start : scheduler_.Decide(Now())) RETURN_IF_ERROR(Start(start));
   return absl::OkStatus();

@@ -130,6 +130,8 @@ class ScheduleDriver {
   // Takes back what waits for hosts and devices that are gone.
   void RefuseUngrantable();
 
+  // Takes a job away from a host that is busy while another one is idle.
+  absl::Status MoveFromBusyHost();
   // The host on which a part is best opened.
   std::optional<int> LeastBusyHost(const JobManager& job) const;
   // The job's next needs, with those that say where it may be.
@@ -175,6 +177,7 @@ class ScheduleDriver {
   std::map<size_t, JobManager> jobs_;
   JobAdmission admission_;  // of jobs that the scheduler does not know
   SplitJobs split_;
+  std::map<size_t, int> moving_;         // jobs that are to be opened on this host
   std::map<int64_t, size_t> by_number_;  // jobs by the scheduler's number
   std::map<size_t, int64_t> numbers_;    // the scheduler's, by job
   std::map<int64_t, size_t> by_runner_;

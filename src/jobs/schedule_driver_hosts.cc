@@ -63,7 +63,8 @@ absl::Status ScheduleDriver::RemoveHost(int host) {
   std::vector<size_t> waiting;
   for (const auto& [number, scheduled] : numbers_) {
     const JobManager& job = jobs_.at(number);
-    if (job.record().spec.part > 0 && job.runner() == 0 && !job.runs()) waiting.push_back(number);
+    const bool has_chosen = job.record().spec.part > 0 || moving_.contains(number);
+    if (has_chosen && job.runner() == 0 && !job.runs()) waiting.push_back(number);
   }
   for (const size_t number : waiting) RETURN_IF_ERROR(AskAgain(number, /*has_run=*/false));
   RefuseUngrantable();
@@ -118,6 +119,8 @@ int64_t ScheduleDriver::MostOf(const JobGroup& group) const {
 // A part goes to the host that has the fewest jobs, so that parts that build do not wait for each other.
 // Nothing for other jobs, which share hosts as they come, and if there is no choice.
 std::optional<int> ScheduleDriver::LeastBusyHost(const JobManager& job) const {
+  for (const auto& [number, host] : moving_)
+    if (&jobs_.at(number) == &job && hosts_.contains(host)) return host;
   if (job.record().spec.part == 0) return std::nullopt;
   const JobGroup group = GroupOf(job);
   std::map<int, int64_t> busy;
@@ -136,6 +139,29 @@ std::optional<int> ScheduleDriver::LeastBusyHost(const JobManager& job) const {
         if (jobs_.at(number).runner() == 0 && need.key == RunnerSlot(host)) ++count;
   }
   return std::ranges::min_element(busy, {}, [](const auto& entry) { return entry.second; })->first;
+}
+
+// It is opened again there, so it has to have waited for as long as that takes. One at a time, as it changes
+// what is idle.
+absl::Status ScheduleDriver::MoveFromBusyHost() {
+  constexpr double kLeastPatience = 5;  // seconds
+  if (!options_.is_endless || hosts_.size() < 2) return absl::OkStatus();
+  for (const auto& [number, scheduled] : numbers_) {
+    JobManager& job = jobs_.at(number);
+    const bool waits = job.runner() != 0 && !job.runs() && !job.measures_elsewhere();
+    if (!waits || Now() - job.asked() < std::max(kLeastPatience, job.opening_seconds())) continue;
+    JobStage stage = job.stage();
+    for (const std::string& slot : GroupOf(job)) stage.needs.push_back({.key = slot});
+    const std::optional<int> idle = scheduler_.FreeHost(stage);
+    const int64_t runner = job.runner();
+    if (!idle || !hosts_.contains(*idle) || *idle == host_of_runner_.at(runner)) continue;
+    moving_[number] = *idle;
+    ForgetRunner(runner);
+    runners_.End(runner);
+    job.LeaveRunner();
+    return AskElsewhere(number);
+  }
+  return absl::OkStatus();
 }
 
 NextStage ScheduleDriver::Ask(JobManager& job) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -377,8 +378,8 @@ class EndlessScheduleTest : public ScheduleDriverTest {
   }
 
   std::map<size_t, JobRecord> Submit(const std::string& submission, const std::string& on = "",
-                                     const std::string& owner = "") {
-    const auto file = ParseJobsFile(kJobs, "jobs.yaml", folder_.path());
+                                     const std::string& owner = "", const std::string& text = kJobs) {
+    const auto file = ParseJobsFile(text, "jobs.yaml", folder_.path());
     std::vector<JobRecord> jobs;
     for (const JobSpec& spec : file->jobs) {
       jobs.emplace_back().spec = spec;
@@ -501,6 +502,49 @@ TEST_F(EndlessScheduleTest, JobsGoOnElsewhereWhenTheirHostIsGone) {
     done += stage.stage.name != kOpenStage && stage.outcome == StageOutcome::kDone ? 1 : 0;
   }
   EXPECT_EQ(done, 40);
+}
+
+// Nobody is submitted once the second host is there, and the first one's processor is held beyond the test's
+// end, so that only a job that moves can go on.
+TEST_F(EndlessScheduleTest, AJobLeavesAHostThatIsBusyForOneThatIsIdle) {
+  LocalHost host = ComputingHost();
+  host.resources.processors = 1;
+  host.numbers = host.building = {0};
+  host.resources.slots["ann"] = kAnyAmount;
+  driver_->Use(*FindSchedulingStrategy("priority"));
+  driver_->AddHost(host, "first");
+  constexpr char kShort[] = "jobs: [{kind: mock, repeat: 10, stages: [{name: build, seconds: 1}]}]";
+  const size_t moved = Submit("short", "", "ann", kShort).begin()->first;
+  Step(4);
+  constexpr char kLong[] = "jobs: [{kind: mock, priority: 1000, stages: [{name: long, seconds: 1000}]}]";
+  const size_t holds = Submit("long", "", "ann", kLong).begin()->first;
+  const auto is_long = [&] {
+    return driver_->jobs().at(holds).runs() && driver_->jobs().at(holds).stage().name == "long";
+  };
+  for (int i = 0; i < 10 && !is_long(); ++i) Step();
+  ASSERT_TRUE(is_long());
+  const JobManager& job = driver_->jobs().at(moved);
+  ASSERT_TRUE(job.runner() != 0 && !job.runs());
+  // It may not be on a host that is not its owner's.
+  LocalHost others = host;
+  others.resources.slots.clear();
+  driver_->AddHost(others, "other");
+  Step(20);
+  ASSERT_TRUE(job.runner() != 0 && !job.runs());
+  driver_->AddHost(host, "second");
+  for (int i = 0; i < 50 && driver_->jobs().contains(moved); ++i) Step();
+  EXPECT_FALSE(driver_->jobs().contains(moved));
+  EXPECT_TRUE(is_long());
+  const auto stages = store_->Stages(schedule_, moved, INT64_MAX);
+  ASSERT_TRUE(stages.ok()) << stages.status();
+  std::map<std::string, int> done, opened;  // stages, by place
+  for (const StageRecord& stage : *stages) {
+    EXPECT_EQ(stage.outcome, StageOutcome::kDone);
+    ++(stage.stage.name == kOpenStage ? opened : done)[stage.place];
+  }
+  EXPECT_EQ(opened, (std::map<std::string, int>{{"first", 1}, {"second", 1}}));
+  EXPECT_GT(done["first"], 0);
+  EXPECT_EQ(done["first"] + done["second"], 10);
 }
 
 TEST_F(EndlessScheduleTest, GoesOnFromTheStore) {

@@ -108,6 +108,13 @@ absl::Status Scheduler::CheckGrantable(const JobFacts& facts, const JobStage& st
       "job \"", facts.id, "\": no host can ever grant what its stage \"", stage.name, "\" needs: ", needs));
 }
 
+std::optional<int> Scheduler::FreeHost(const JobStage& stage) {
+  const std::optional<Holding> holding = ledger_.Take(StageNeeds::Of(stage));
+  if (!holding) return std::nullopt;
+  ledger_.Release(*holding);
+  return holding->host;
+}
+
 std::vector<int64_t> Scheduler::Ungrantable() const {
   std::vector<int64_t> jobs;
   for (const auto& [name, group] : groups_) {

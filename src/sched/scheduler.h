@@ -67,6 +67,9 @@ class Scheduler {
   // The job's stage came to nothing, for example because its process died. The job asks for it again.
   void Lost(int64_t job, double now);
 
+  // A host that could grant the stage now, before all requests that wait; nothing if there is none.
+  std::optional<int> FreeHost(const JobStage& stage);
+
   // Fails, saying what it needs, if no host could ever grant the stage of such a job.
   absl::Status CheckGrantable(const JobFacts& facts, const JobStage& stage) const {
     return CheckGrantable(facts, stage, -1);
