@@ -29,6 +29,8 @@
 #include "jobs/schedule_driver.h"
 #include "sched/strategy.h"
 #include "service/server/artifact_signer.h"
+#include "service/server/job_credentials.h"
+#include "service/server/known_jobs.h"
 #include "service/server/runner_hub.h"
 #include "service/wire/jobs.pb.h"
 
@@ -40,14 +42,6 @@ struct JobScheduleOptions {
   int64_t jobs_at_once = 16;                     // that are in memory on each machine
   // Is told how long a stage has had a device, by the thread that schedules; null: nobody is.
   std::function<void(const std::string& owner, double seconds)> on_device_used = nullptr;
-};
-
-// A job that somebody follows, as he has seen it.
-struct JobMark {
-  JobQuery query = {};
-  size_t number = 0;  // in the store; 0: not known
-  size_t digest = 0;  // of the job as it was; 0: he has not seen it
-  bool is_gone = false;
 };
 
 struct JobCounts {
@@ -114,20 +108,16 @@ class JobSchedule {
   void Run();
   absl::Status Serve();
   void RunTasks(const absl::StatusOr<Serving*>& serving);
-  // Brings the schedule's hosts and devices up to date.
-  absl::Status UpdateMachines(Serving& serving);
-  void UpdateDevices(Serving& serving);
+  ScheduleDriverOptions Driving();
   // Forgets files that a stage has replaced.
   void ForgetFiles(const JobRecord& job, const std::vector<JobFile>& before);
   // A whole job's own inputs, and what its parts have left, each in a folder of its own.
   absl::StatusOr<std::vector<JobFile>> Gather(const JobRecord& whole,
                                               const std::map<size_t, JobRecord>& parts);
   absl::StatusOr<JobSupplies> Supply(const std::string& job);
-  // The credentials of jobs that are over are worth nothing any more; those of an earlier server neither.
+  // The credentials of jobs that are over are worth nothing any more.
   absl::Status RevokeOld(const Serving& serving);
   void Count(const Serving& serving);
-  absl::Status RevokeAll();
-  absl::Status Revoke(const std::string& identity);
 
   // Has the thread answer a question.
   template <typename Answer>
@@ -139,9 +129,9 @@ class JobSchedule {
   const ArtifactSigner signer_;
   RunnerHub hub_;
 
-  Serving* serving_ = nullptr;  // for the thread
-  // The ids of the identities that jobs measure by, by job; for the thread.
-  std::map<std::string, std::string> identities_;
+  // For the thread.
+  Serving* serving_ = nullptr;
+  JobCredentials credentials_;
 
   mutable std::mutex mutex_;
   std::condition_variable ends_;

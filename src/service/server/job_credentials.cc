@@ -1,0 +1,59 @@
+#include "service/server/job_credentials.h"
+
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "fleet/identity/certificate.h"
+#include "fleet/identity/credentials.h"
+
+namespace attune {
+namespace {
+
+constexpr char kJobIdentity[] = "job";  // the ids of identities that jobs measure by begin so
+
+}  // namespace
+
+absl::Status JobCredentials::Revoke(const std::string& identity) {
+  parts_.dispatcher.ForgetPriority(identity);
+  return parts_.store.RevokeIdentity(
+      identity, {.reason = "its job is elsewhere or over", .time_ms = SystemClock().WallMillis()});
+}
+
+absl::Status JobCredentials::RevokeAll() {
+  identities_.clear();
+  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> issued, parts_.store.Certificates());
+  const int64_t now_ms = SystemClock().WallMillis();
+  for (const IssuedCertificate& certificate : issued) {
+    const CertificateFacts& facts = certificate.facts;
+    if (facts.who.id.starts_with(kJobIdentity) && !certificate.revocation && facts.end_ms > now_ms)
+      RETURN_IF_ERROR(Revoke(facts.who.id));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobCredentials::KeepOnly(const std::set<std::string_view>& jobs) {
+  for (auto entry = identities_.begin(); entry != identities_.end();) {
+    if (jobs.contains(entry->first)) {
+      ++entry;
+      continue;
+    }
+    RETURN_IF_ERROR(Revoke(entry->second));
+    entry = identities_.erase(entry);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> JobCredentials::New(const JobSpec& job) {
+  if (const auto before = identities_.find(job.id); before != identities_.end())
+    RETURN_IF_ERROR(Revoke(before->second));
+  ASSIGN_OR_RETURN(
+      const FleetCredentials credentials,
+      parts_.admission.NewCredentials({.role = FleetRole::kClient, .owner = job.owner, .id = kJobIdentity}));
+  ASSIGN_OR_RETURN(const CertificateFacts facts, ReadCertificate(credentials.certificate_pem));
+  identities_[job.id] = facts.who.id;
+  parts_.dispatcher.SetPriority(facts.who.id, job.priority);
+  return FormatCredentials(credentials);
+}
+
+}  // namespace attune

@@ -1,0 +1,56 @@
+// The jobs of a schedule as clients are told of them.
+#ifndef ATTUNE_SERVICE_SERVER_KNOWN_JOBS_H_
+#define ATTUNE_SERVICE_SERVER_KNOWN_JOBS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "jobs/job_store.h"
+#include "jobs/schedule_driver.h"
+#include "service/wire/jobs.pb.h"
+
+namespace attune {
+
+// A job that somebody follows, as he has seen it.
+struct JobMark {
+  JobQuery query = {};
+  size_t number = 0;  // in the store; 0: not known
+  size_t digest = 0;  // of the job as it was; 0: he has not seen it
+  bool is_gone = false;
+};
+
+// For the thread that schedules. The store and the driver must outlive it.
+class KnownJobs {
+ public:
+  // `schedule`: its id in the store.
+  KnownJobs(JobStore& store, std::string schedule, const ScheduleDriver& driver)
+      : store_(store), schedule_(std::move(schedule)), driver_(driver) {}
+
+  // The one job that the query finds, with its number; NotFound if there is none.
+  absl::StatusOr<std::pair<size_t, JobRecord>> Find(const JobQuery& query) const;
+  jobs_service_proto::Job Describe(size_t number, const JobRecord& job) const;
+  // Looks into the store only if the job is over.
+  absl::StatusOr<jobs_service_proto::Job> Describe(JobMark& mark) const;
+  // The same with its stages and files.
+  absl::StatusOr<jobs_service_proto::JobDetail> Detail(size_t number, const JobRecord& job) const;
+
+ private:
+  // A whole job whose parts have not all ended: what they do.
+  void DescribeParts(const std::vector<size_t>& unfinished, int parts, jobs_service_proto::Job& wire) const;
+  // The job's latest stages, and those of its parts, in the order of their ends.
+  absl::StatusOr<std::multimap<int64_t, jobs_service_proto::StageOfJob>> StagesOf(size_t number,
+                                                                                  const JobRecord& job) const;
+
+  JobStore& store_;
+  const std::string schedule_;
+  const ScheduleDriver& driver_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_SERVER_KNOWN_JOBS_H_
