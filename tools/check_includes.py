@@ -59,14 +59,16 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet",
-                "http", "artifact/signer.h"],
+                "http", "artifact/signer.h", "service/cost_models"],
+    "service/cost_models": ["base", "base/sql", "target", "tune/cost_model", "tune/records", "tune/task"],
     "service/models": ["base", "base/sql", "graph", "import", "lower", "target", "device", "api", "tune/job",
                        "tune/task", "jobs", "fleet", "service"],
     "service/agreement": ["base", "base/sql", "compile/compile.h", "device", "target", "fleet", "job", "jobs", "sched",
                           "tune/job", "service", "service/models"],
     "service/page": ["base", "http"],
     "service/rest": ["base", "base/sqlite", "base/sql", "http", "device", "jobs", "sched", "fleet", "service",
-                     "service/models", "service/agreement", "service/page", "tune/records", "tune/task", "artifact/signer.h"],
+                     "service/models", "service/agreement", "service/cost_models", "service/page",
+                     "tune/records", "tune/task", "artifact/signer.h"],
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],

@@ -37,9 +37,10 @@ struct Flags {
   double takeover_seconds = 10;
   JobScheduleOptions jobs;
   std::string strategy = "fair_share";
-  std::string http = {};              // empty: nowhere
-  std::string oidc = {};              // the file of issuers; empty: none is trusted
-  std::vector<std::string> http_tls;  // the files of the chain and the key; empty: nothing is encrypted
+  std::vector<std::string> learn_from;  // owners of devices
+  std::string http = {};                // empty: nowhere
+  std::string oidc = {};                // the file of issuers; empty: none is trusted
+  std::vector<std::string> http_tls;    // the files of the chain and the key; empty: nothing is encrypted
   double drain_seconds = 1;
   int64_t upload_days = UploadLimits().rest_days;
   LocalToken token;
@@ -179,6 +180,7 @@ absl::Status Serve(const Flags& flags) {
   ASSIGN_OR_RETURN(options.location, LocationOf(flags));
   JobScheduleOptions jobs = flags.jobs;
   jobs.folder = options.folder + "/jobs";
+  jobs.trusted_owners = {flags.learn_from.begin(), flags.learn_from.end()};
   ASSIGN_OR_RETURN(jobs.strategy, StrategyNamed(flags.strategy));
   if (!IsForServers(*jobs.strategy))
     return InvalidInput("strategy: \"", flags.strategy,
@@ -286,6 +288,12 @@ void AddServerCommand(CLI::App& app, Action& action) {
       ->add_option("--at-once", flags->jobs.jobs_at_once,
                    "submitted jobs that have begun at a time, for each machine (default: 16)")
       ->check(CLI::Range(int64_t{1}, kMostJobs));
+  command
+      ->add_option("--learn-from", flags->learn_from,
+                   "owner of devices that are trusted: the cost model that jobs share learns from records of "
+                   "jobs that consent, on these devices alone (default: it does not learn)")
+      ->type_name("OWNER")
+      ->take_all();
   command->callback([command, flags, options, calibrate_minutes, &action] {
     if (!command->get_subcommands().empty()) return;
     LogToPeople(*command);

@@ -17,6 +17,7 @@ RestApi MakeRestApi(const RestParts& parts) {
   AddModelOperations(parts, api);
   AddDeviceOperations(parts, api);
   AddDeviceStateOperations(parts, api);
+  AddCostModelOperations(parts, api);
   AddSigningKeyOperations(parts, api);
   AddSessionOperations(parts, api);
   AddLoginOperations(parts, api);

@@ -62,6 +62,7 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api);
 void AddSigningKeyOperations(const RestParts& parts, RestApi& api);
 void AddDeviceOperations(const RestParts& parts, RestApi& api);
 void AddDeviceStateOperations(const RestParts& parts, RestApi& api);
+void AddCostModelOperations(const RestParts& parts, RestApi& api);
 
 }  // namespace attune
 

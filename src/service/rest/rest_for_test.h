@@ -38,8 +38,13 @@ class RestTest : public ::testing::Test {
       : fleet_([this](const std::string& folder, const FleetServerParts& parts) {
           dispatcher_ = &parts.dispatcher;
           fleet_store_ = &parts.store;
-          auto made = MakeJobServer(
-              {.folder = folder + "/jobs", .strategy = FindSchedulingStrategy("fair_share")}, parts);
+          JobScheduleOptions options = {.folder = folder + "/jobs",
+                                        .strategy = FindSchedulingStrategy("fair_share")};
+          options.trusted_owners = {"bob"};  // whose devices those of a FleetOfTest are
+          options.teaches_cost_model = [this](const std::string& tenant) {
+            return TeachesCostModel(*tenant_store_, tenant);
+          };
+          auto made = MakeJobServer(options, parts);
           EXPECT_TRUE(made.ok()) << made.status();
           jobs_ = made->get();
           return made;

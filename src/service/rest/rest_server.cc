@@ -185,6 +185,9 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   scheduling.on_device_used = [tenants = stores.tenants.get()](const std::string& owner, double seconds) {
     CountDeviceSeconds(*tenants, owner, seconds);
   };
+  scheduling.teaches_cost_model = [tenants = stores.tenants.get()](const std::string& tenant) {
+    return TeachesCostModel(*tenants, tenant);
+  };
   ASSIGN_OR_RETURN(std::unique_ptr<JobServer> job_server, MakeJobServer(scheduling, parts));
   return std::make_unique<RestServer>(options, std::move(job_server), std::move(stores), parts);
 }

@@ -10,6 +10,7 @@
 #include "fleet/store/sql_fleet_store.h"
 #include "jobs/sql_job_store.h"
 #include "service/agreement/agreement_store.h"
+#include "service/cost_models/cost_model_store.h"
 #include "service/models/sql_model_store.h"
 #include "service/rest/audit/audit_store.h"
 #include "service/rest/sql_people_store.h"
@@ -22,9 +23,9 @@ namespace {
 
 // SQLite has neither blobs, which are in folders, nor servers that share it.
 std::vector<const SqlSchema*> SchemasAt(const SqlLocation& location) {
-  std::vector<const SqlSchema*> schemas = {&FleetSchema(),  &JobSchema(),      &ServiceSchema(),
-                                           &PeopleSchema(), &TenantSchema(),   &AuditSchema(),
-                                           &ModelSchema(),  &AgreementSchema()};
+  std::vector<const SqlSchema*> schemas = {&FleetSchema(),  &JobSchema(),       &ServiceSchema(),
+                                           &PeopleSchema(), &TenantSchema(),    &AuditSchema(),
+                                           &ModelSchema(),  &AgreementSchema(), &CostModelSchema()};
   if (location.is_postgres()) schemas.insert(schemas.end(), {&BlobSchema(), &ServerLeaseSchema()});
   return schemas;
 }

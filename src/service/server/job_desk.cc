@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "service/job_files.h"
 #include "service/server/submitted_job.h"
 
 namespace attune {
@@ -37,6 +40,12 @@ std::vector<JobRecord> WithParts(const std::vector<JobRecord>& jobs) {
   return all;
 }
 
+// A tuning job without a cost model of its own.
+bool LacksCostModel(const JobRecord& job) {
+  const nlohmann::json& settings = job.spec.settings;
+  return job.spec.kind == "tuning" && !settings.contains("cost_model") && settings.value("use_model", true);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<JobRecord>> JobDesk::Checked(const std::string& owner, const std::string& key,
@@ -61,9 +70,10 @@ absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner
                                                         BlobStore& sent) {
   const std::string key = KeyOf(owner, submission.key());
   ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, Checked(owner, key, submission));
-  jobs = WithParts(jobs);
   // One at a time, since the same may come again while the first is still being taken.
   const std::lock_guard<std::mutex> lock(submit_mutex_);
+  RETURN_IF_ERROR(GiveCostModel(key, jobs));
+  jobs = WithParts(jobs);
   const absl::Status kept = KeepAll(owner, jobs, sent);
   using Jobs = absl::StatusOr<std::vector<proto::Job>>;
   Jobs added = kept.ok() ? schedule_.Submit(key, jobs) : Jobs(kept);
@@ -97,6 +107,34 @@ absl::StatusOr<std::optional<proto::Job>> JobDesk::FindSubmitted(const std::stri
   ASSIGN_OR_RETURN(const auto known, schedule_.Submit(KeyOf(owner, key), {}));
   if (known.empty()) return std::nullopt;
   return known.front();
+}
+
+// The text becomes an input, so that all parts of a job have the same version, wherever they go on.
+absl::Status JobDesk::GiveCostModel(const std::string& key, std::vector<JobRecord>& jobs) {
+  if (std::ranges::none_of(jobs, LacksCostModel)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::optional<std::string> text, schedule_.learning().Current());
+  if (!text) return absl::OkStatus();
+  // Jobs that are known have the version of their time.
+  ASSIGN_OR_RETURN(const auto known, schedule_.Submit(key, {}));
+  if (!known.empty()) return absl::OkStatus();
+  const JobFile file = {.name = absl::StrCat(kInputsFolder, "shared-cost-model.txt"),
+                        .digest = Sha256Hex(*text),
+                        .bytes = std::ssize(*text)};
+  for (JobRecord& job : jobs) {
+    if (!LacksCostModel(job)) continue;
+    RETURN_IF_ERROR(KeepText(job.spec.base, file.digest, *text));
+    job.files.push_back(file);
+    job.spec.settings["cost_model"] = file.name;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobDesk::KeepText(const std::string& job, const std::string& digest, std::string_view text) {
+  BlobStore& files = schedule_.files();
+  if (files.Has(job, digest)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int64_t sent, files.Sent(job, digest));
+  RETURN_IF_ERROR(files.Append(job, digest, sent, text.substr(static_cast<size_t>(sent))));
+  return files.Finish(job, digest);
 }
 
 absl::Status JobDesk::KeepAll(const std::string& owner, const std::vector<JobRecord>& jobs, BlobStore& sent) {

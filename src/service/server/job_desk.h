@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,7 @@ class JobDesk {
 
   // By which the artifacts of jobs are signed.
   const ArtifactSigner& signer() const { return schedule_.signer(); }
+  SharedLearning& learning() { return schedule_.learning(); }
 
  private:
   absl::StatusOr<std::vector<JobRecord>> Checked(const std::string& owner, const std::string& key,
@@ -80,6 +82,11 @@ class JobDesk {
   absl::Status KeepAll(const std::string& owner, const std::vector<JobRecord>& jobs, BlobStore& sent);
   absl::Status Keep(const std::string& owner, const JobRecord& job, const JobFile& file, BlobStore& sent);
   void ForgetAll(const std::vector<JobRecord>& jobs);
+
+  // Tuning jobs without a cost model of their own begin with the one that jobs share.
+  absl::Status GiveCostModel(const std::string& key, std::vector<JobRecord>& jobs);
+  // A file of the job's.
+  absl::Status KeepText(const std::string& job, const std::string& digest, std::string_view text);
 
   JobSchedule& schedule_;
   const FleetServerParts parts_;

@@ -71,20 +71,29 @@ absl::StatusOr<std::unique_ptr<JobSchedule>> JobSchedule::Open(const JobSchedule
   ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> files,
                    OpenLastingBlobs(parts.location, "jobs", options.folder + "/files", {}));
   ASSIGN_OR_RETURN(ArtifactSigner signer, ArtifactSigner::OpenOrCreate(options.folder));
-  return std::unique_ptr<JobSchedule>(new JobSchedule(options, parts, std::move(files), std::move(signer)));
+  ASSIGN_OR_RETURN(std::unique_ptr<SharedLearning> learning,
+                   SharedLearning::Open({.folder = options.folder + "/learning",
+                                         .owners = options.trusted_owners,
+                                         .consents = options.teaches_cost_model},
+                                        parts.location, *files, parts.dispatcher));
+  return std::unique_ptr<JobSchedule>(
+      new JobSchedule(options, parts, std::move(files), std::move(signer), std::move(learning)));
 }
 
 absl::Status JobSchedule::Begin() {
+  RETURN_IF_ERROR(learning_->Begin());
   if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
   return absl::ResourceExhaustedError("the system has no more threads");
 }
 
 JobSchedule::JobSchedule(const JobScheduleOptions& options, const FleetServerParts& parts,
-                         std::unique_ptr<BlobStore> files, ArtifactSigner signer)
+                         std::unique_ptr<BlobStore> files, ArtifactSigner signer,
+                         std::unique_ptr<SharedLearning> learning)
     : options_(options),
       parts_(parts),
       files_(std::move(files)),
       signer_(std::move(signer)),
+      learning_(std::move(learning)),
       hub_(
           *files_, [this](const std::string& job) { return Supply(job); }, &signer_),
       credentials_(parts) {}
@@ -99,6 +108,7 @@ void JobSchedule::Stop() {
   ends_.notify_all();
   hub_.Wake();
   if (thread_.joinable()) thread_.join();
+  learning_->Stop();
 }
 
 void JobSchedule::Run() {
@@ -128,6 +138,7 @@ ScheduleDriverOptions JobSchedule::Driving() {
                 ForgetFiles(job, before);
                 if (options_.on_device_used && UsesDevice(stage))
                   options_.on_device_used(job.spec.owner, stage.end - stage.start);
+                learning_->Offer(job);
                 const std::lock_guard<std::mutex> lock(mutex_);
                 ++counts_.stages;
                 if (job.state != JobState::kUnfinished && job.spec.part == 0 && on_ended_) on_ended_(job.spec.id);

@@ -32,6 +32,7 @@
 #include "service/server/job_credentials.h"
 #include "service/server/known_jobs.h"
 #include "service/server/runner_hub.h"
+#include "service/server/shared_learning.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -42,6 +43,9 @@ struct JobScheduleOptions {
   int64_t jobs_at_once = 16;                     // that are in memory on each machine
   // Is told how long a stage has had a device, by the thread that schedules; null: nobody is.
   std::function<void(const std::string& owner, double seconds)> on_device_used = nullptr;
+  // Whose devices, and which tenants' jobs, the shared cost model learns from (SharedLearningOptions).
+  std::set<std::string> trusted_owners = {};
+  std::function<absl::StatusOr<bool>(const std::string& tenant)> teaches_cost_model = nullptr;
 };
 
 struct JobCounts {
@@ -92,6 +96,8 @@ class JobSchedule {
   JobCounts counts() const;
 
   RunnerHub& hub() { return hub_; }
+  // The cost model that jobs share.
+  SharedLearning& learning() { return *learning_; }
   // The files of jobs, by the name that is their `base` (JobSpec).
   BlobStore& files() { return *files_; }
   const ArtifactSigner& signer() const { return signer_; }
@@ -102,7 +108,8 @@ class JobSchedule {
   using Task = std::function<void(const absl::StatusOr<Serving*>& serving)>;
 
   JobSchedule(const JobScheduleOptions& options, const FleetServerParts& parts,
-              std::unique_ptr<BlobStore> files, ArtifactSigner signer);
+              std::unique_ptr<BlobStore> files, ArtifactSigner signer,
+              std::unique_ptr<SharedLearning> learning);
 
   // The loop of the thread.
   void Run();
@@ -127,6 +134,7 @@ class JobSchedule {
   const FleetServerParts parts_;
   const std::unique_ptr<BlobStore> files_;
   const ArtifactSigner signer_;
+  const std::unique_ptr<SharedLearning> learning_;
   RunnerHub hub_;
 
   // For the thread.

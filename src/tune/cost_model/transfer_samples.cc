@@ -14,21 +14,17 @@
 
 namespace attune {
 
-absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
-                                                           const TransferOptions& options) {
-  // Times are only comparable within one group.
-  using Group = std::tuple<std::string, std::string, int, CacheMode>;  // task, device, threads, caches
-  std::map<Group, std::deque<Record>> groups;
-  RETURN_IF_ERROR(records.ForEachRecord(options.which, [&](const Record& record) {
-    if (options.without.contains(record.task)) return absl::OkStatus();
-    std::deque<Record>& newest = groups[{record.task, record.device, record.threads, record.cache}];
-    newest.push_back(record);
-    if (newest.size() > options.most_records) newest.pop_front();
-    return absl::OkStatus();
-  }));
+namespace {
+
+// Times are only comparable within one group: a task, device, number of threads and cache mode.
+using Group = std::tuple<std::string, std::string, int, CacheMode>;
+using Groups = std::map<Group, std::deque<Record>>;
+
+Group GroupOf(const Record& record) { return {record.task, record.device, record.threads, record.cache}; }
+
+std::vector<TaskSamples> SamplesOfGroups(const Groups& groups, const Target& target) {
   std::vector<TaskSamples> samples;
-  for (const auto& [group, newest] : groups) {
-    const std::vector<Record> own(newest.begin(), newest.end());
+  for (const auto& [group, own] : groups) {
     absl::StatusOr<TuningTask> task = ParseTask(own.front().task);
     if (!task.ok()) continue;
     absl::StatusOr<ConfigSpace> space = ConfigSpace::Create(*task, target, Processors());
@@ -44,6 +40,27 @@ absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& recor
       samples.push_back(std::move(of_task));
   }
   return samples;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
+                                                           const TransferOptions& options) {
+  Groups groups;
+  RETURN_IF_ERROR(records.ForEachRecord(options.which, [&](const Record& record) {
+    if (options.without.contains(record.task)) return absl::OkStatus();
+    std::deque<Record>& newest = groups[GroupOf(record)];
+    newest.push_back(record);
+    if (newest.size() > options.most_records) newest.pop_front();
+    return absl::OkStatus();
+  }));
+  return SamplesOfGroups(groups, target);
+}
+
+std::vector<TaskSamples> SamplesOfRecords(std::span<const Record> records, const Target& target) {
+  Groups groups;
+  for (const Record& record : records) groups[GroupOf(record)].push_back(record);
+  return SamplesOfGroups(groups, target);
 }
 
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text) {

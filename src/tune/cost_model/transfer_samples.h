@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct TransferOptions {
 // if the database does.
 absl::StatusOr<std::vector<TaskSamples>> TransferSamplesOf(RecordDatabase& records, const Target& target,
                                                            const TransferOptions& options);
+
+// The same from records that are at hand, of any tasks, oldest first.
+std::vector<TaskSamples> SamplesOfRecords(std::span<const Record> records, const Target& target);
 
 // Parses a cost model for the features of this program, to be used as a base.
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> ParseCostModel(std::string_view text);

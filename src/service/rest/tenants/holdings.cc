@@ -176,6 +176,11 @@ std::vector<TenantHolding> HoldingsOf(const HoldingParts& parts) {
          RETURN_IF_ERROR(parts.known.RemoveTenant(tenant));
          return true;
        }},
+      {.name = "records of the cost model",
+       .remove = [parts](const auto& tenant) -> absl::StatusOr<bool> {
+         RETURN_IF_ERROR(parts.jobs.learning().RemoveTenant(tenant));
+         return true;
+       }},
       {.name = "audit",
        .save = [parts](const auto& tenant, auto& archive) { return SaveAudit(parts.audit, tenant, archive); },
        .remove = [parts](const auto& tenant) -> absl::StatusOr<bool> {

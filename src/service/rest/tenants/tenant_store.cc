@@ -192,4 +192,9 @@ absl::StatusOr<std::vector<TenantUsage>> TenantStore::Usage(const std::string& t
   });
 }
 
+absl::StatusOr<bool> TeachesCostModel(TenantStore& store, const std::string& tenant) {
+  ASSIGN_OR_RETURN(const auto found, store.Find(tenant));
+  return found && found->consent.cost_model && !found->is_being_deleted;
+}
+
 }  // namespace attune

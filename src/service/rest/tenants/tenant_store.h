@@ -96,6 +96,9 @@ class TenantStore {
   const std::unique_ptr<SqlDatabase> database_;
 };
 
+// Whether the shared cost model may learn from the tenant's measurements, as it stands now.
+absl::StatusOr<bool> TeachesCostModel(TenantStore& store, const std::string& tenant);
+
 }  // namespace attune
 
 #endif  // ATTUNE_SERVICE_REST_TENANTS_TENANT_STORE_H_

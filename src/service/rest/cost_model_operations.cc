@@ -1,0 +1,58 @@
+// The versions of the cost model that jobs share.
+#include "service/rest/operations.h"
+#include "service/rest/texts.h"
+
+namespace attune {
+namespace {
+
+constexpr int kUsualVersions = 50, kMostVersions = 500;
+
+JsonSchema VersionSchema() {
+  return ObjectSchema({{"version", IntegerSchema()},
+                       {"created", TimeSchema()},
+                       {"records", IntegerSchema()},
+                       {"tasks", IntegerSchema()},
+                       {"tasks_held_back", IntegerSchema()},
+                       {"ranking", NumberSchema()},
+                       {"ranking_before", {{"type", {"number", "null"}}}},
+                       {"state", {{"type", "string"}, {"enum", {"current", "replaced", "rolled_back"}}}}});
+}
+
+JsonSchema ToJson(const CostModelVersion& model) {
+  JsonSchema json = {{"version", model.version},           {"created", TimeText(model.created_ms)},
+                     {"records", model.records},           {"tasks", model.tasks},
+                     {"tasks_held_back", model.held_back}, {"ranking", model.ranking},
+                     {"ranking_before", nullptr},          {"state", Name(model.state)}};
+  if (model.ranking_before) json["ranking_before"] = *model.ranking_before;
+  return json;
+}
+
+}  // namespace
+
+void AddCostModelOperations(const RestParts& parts, RestApi& api) {
+  JobDesk& desk = parts.jobs;
+  api.schemas["CostModel"] = VersionSchema();
+  api.operations.push_back(
+      {.id = "listCostModels",
+       .method = "GET",
+       .path = "/v1/cost-models",
+       .summary = "The versions of the cost model that jobs begin with, the latest first.",
+       .parameters = {{.name = "most",
+                       .place = "query",
+                       .help = "How many at most",
+                       .schema = {{"type", "integer"},
+                                  {"minimum", 1},
+                                  {"maximum", kMostVersions},
+                                  {"default", kUsualVersions}}}},
+       .answers = {{.help = "The versions",
+                    .schema = ObjectSchema({{"cost_models", ListSchema(SchemaNamed("CostModel"))}})}},
+       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto versions,
+                          desk.learning().Versions(call.parameters.value("most", kUsualVersions)));
+         JsonSchema list = JsonSchema::array();
+         for (const CostModelVersion& version : versions) list.push_back(ToJson(version));
+         return JsonResponse({{"cost_models", list}});
+       }});
+}
+
+}  // namespace attune

@@ -1,0 +1,169 @@
+#include "service/server/shared_learning.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/output_file.h"
+#include "base/private_file.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "device/codec.h"
+#include "fleet/server/blob_pieces.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Jobs that wait to be learned from; more are left out.
+constexpr size_t kMostOffered = 100;
+constexpr char kRecordsSetting[] = "records", kUsualRecords[] = "records.db";
+
+// The job's database of records, and what SQLite has written beside it.
+std::vector<JobFile> RecordFiles(const JobRecord& job) {
+  const std::string name = job.spec.settings.value(kRecordsSetting, kUsualRecords);
+  std::vector<JobFile> files;
+  for (JobFile file : job.files) {
+    if (!file.name.starts_with(name)) continue;
+    const std::string ending = file.name.substr(name.size());
+    if (!ending.empty() && ending != "-wal") continue;
+    file.name = absl::StrCat(kUsualRecords, ending);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+absl::Status CopyTo(const std::pair<FileDescriptor, int64_t>& blob, const std::string& path) {
+  const auto& [file, bytes] = blob;
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> copy, OutputFile::Create(path));
+  std::string piece;
+  for (int64_t offset = 0; offset < bytes; offset += std::ssize(piece)) {
+    RETURN_IF_ERROR(ReadPiece(file.get(), bytes, offset, piece));
+    RETURN_IF_ERROR(copy->Write(piece));
+  }
+  return copy->Finish();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedLearning>> SharedLearning::Open(const SharedLearningOptions& options,
+                                                                     const SqlLocation& location,
+                                                                     BlobStore& files,
+                                                                     const Dispatcher& dispatcher) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CostModelStore> store, CostModelStore::Open(location));
+  return std::unique_ptr<SharedLearning>(new SharedLearning(options, files, dispatcher, std::move(store)));
+}
+
+absl::Status SharedLearning::Begin() {
+  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
+  return absl::ResourceExhaustedError("the system has no more threads");
+}
+
+void SharedLearning::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void SharedLearning::Offer(const JobRecord& job) {
+  const bool has_tuned = job.spec.kind == "tuning" && job.state == JobState::kDone && job.spec.part == 0;
+  if (options_.owners.empty() || !has_tuned || job.spec.on.empty()) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (offered_.size() >= kMostOffered) return;
+    offered_.push_back(job);
+  }
+  changed_.notify_all();
+}
+
+absl::StatusOr<std::optional<std::string>> SharedLearning::Current() {
+  ASSIGN_OR_RETURN(std::optional<std::string> text, store_->Current());
+  // One of an earlier program may know other features.
+  if (text && !IsUsable(*text)) text.reset();
+  return text;
+}
+
+void SharedLearning::Run() {
+  for (;;) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return is_ending_ || !offered_.empty(); });
+    if (is_ending_) return;
+    const JobRecord job = std::move(offered_.front());
+    offered_.pop_front();
+    lock.unlock();
+    const absl::Status learned = LearnFrom(job);
+    if (!learned.ok())
+      Log(LogLevel::kWarning, "nothing is learned from a job", "job", job.spec.id, "reason",
+          learned.message());
+  }
+}
+
+std::map<std::string, Target> SharedLearning::TrustedDevices() const {
+  std::map<std::string, Target> trusted;
+  std::set<std::string> others;
+  for (const fleet_proto::Device& device : dispatcher_.Devices("")) {
+    const auto info = DecodeDevice(device.info());
+    if (!info.ok()) continue;
+    if (options_.owners.contains(device.owner())) {
+      trusted.emplace(info->fingerprint, info->target);
+    } else {
+      others.insert(info->fingerprint);
+    }
+  }
+  // A record does not tell which of two devices that are alike it comes from.
+  std::erase_if(trusted, [&](const auto& entry) { return others.contains(entry.first); });
+  return trusted;
+}
+
+absl::StatusOr<bool> SharedLearning::Consents(const std::string& tenant) const {
+  if (options_.consents == nullptr) return false;
+  return options_.consents(tenant);
+}
+
+absl::Status SharedLearning::ForgetOthers() {
+  ASSIGN_OR_RETURN(const std::vector<std::string> tenants, store_->Tenants());
+  for (const std::string& tenant : tenants) {
+    ASSIGN_OR_RETURN(const bool consents, Consents(tenant));
+    if (!consents) RETURN_IF_ERROR(store_->RemoveTenant(tenant));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SharedLearning::Gather(const JobRecord& job, const std::map<std::string, Target>& devices) {
+  const std::vector<JobFile> files = RecordFiles(job);
+  if (files.empty()) return absl::OkStatus();
+  std::error_code error;
+  fs::remove_all(options_.folder, error);
+  RETURN_IF_ERROR(MakePrivateFolder(options_.folder));
+  for (const JobFile& file : files) {
+    ASSIGN_OR_RETURN(const auto blob, files_.Read(job.spec.base, file.digest));
+    RETURN_IF_ERROR(CopyTo(blob, absl::StrCat(options_.folder, "/", file.name)));
+  }
+  absl::Status gathered;
+  {
+    ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> from,
+                     RecordDatabase::Open(absl::StrCat(options_.folder, "/", kUsualRecords)));
+    gathered = model_.Gather(job.spec.owner, *from, devices);
+  }
+  fs::remove_all(options_.folder, error);
+  return gathered;
+}
+
+absl::Status SharedLearning::LearnFrom(const JobRecord& job) {
+  ASSIGN_OR_RETURN(const bool consents, Consents(job.spec.owner));
+  if (!consents) return absl::OkStatus();
+  const std::map<std::string, Target> devices = TrustedDevices();
+  if (devices.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(Gather(job, devices));
+  RETURN_IF_ERROR(ForgetOthers());
+  return model_.LearnIfDue(devices).status();
+}
+
+}  // namespace attune
