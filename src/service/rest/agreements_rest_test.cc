@@ -1,7 +1,7 @@
 // Agreements over REST: what is known is answered at once, and what is impossible is refused.
 #include <gmock/gmock.h>
 
-#include "attune/attune.h"
+#include "compile/compile.h"
 #include "fleet/server/made_up_agent_for_test.h"
 #include "import/onnx/testing/model_builder.h"
 #include "service/agreement/observations_for_test.h"
@@ -39,7 +39,7 @@ class AgreementsRestTest : public RestTest {
   void Teach() {
     const Json model = Get(ann_, "/v1/models/" + digest_);
     Observation known = MadeUpObservation(1);
-    known.compiler = attune_version();
+    known.compiler = kCompilerVersion;
     known.network = model["facts"]["network"];
     known.interface = model["facts"]["interface"];
     known.mean_ms = {1.9, 2, 2.1};

@@ -141,7 +141,8 @@ ScheduleDriverOptions JobSchedule::Driving() {
                 learning_->Offer(job);
                 const std::lock_guard<std::mutex> lock(mutex_);
                 ++counts_.stages;
-                if (job.state != JobState::kUnfinished && job.spec.part == 0 && on_ended_) on_ended_(job.spec.id);
+                if (job.state != JobState::kUnfinished && job.spec.part == 0 && on_ended_)
+                  on_ended_(job.spec.id);
               }};
 }
 

@@ -299,6 +299,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cost-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The versions of the cost model that jobs begin with, the latest first. */
+        get: operations["listCostModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/signing-keys": {
         parameters: {
             query?: never;
@@ -888,6 +905,18 @@ export interface components {
             int8_gops_per_core: number;
             l2_gb_per_s: number;
             memory_gb_per_s: number;
+        };
+        CostModel: {
+            version: number;
+            /** Format: date-time */
+            created: string;
+            records: number;
+            tasks: number;
+            tasks_held_back: number;
+            ranking: number;
+            ranking_before: number | null;
+            /** @enum {string} */
+            state: "current" | "replaced" | "rolled_back";
         };
         SigningKey: {
             id: string;
@@ -2028,6 +2057,49 @@ export interface operations {
                 content: {
                     "application/json": {
                         calibrations: components["schemas"]["Calibration"][];
+                    };
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    listCostModels: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                most?: number;
+            };
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        cost_models: components["schemas"]["CostModel"][];
                     };
                 };
             };
