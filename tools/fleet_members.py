@@ -140,9 +140,9 @@ class Fleet:
         self._await_more(1, name, [*pinned, self._program, "agent", invitation, "--state", self._folder / name, "--key",
                                    key, "--trust", "server"])
 
-    def add_runner(self, name):
-        """Starts a machine that runs the jobs that are submitted to the server."""
-        invitation = attune("fleet", "invite", "--role", "runner", "--owner", "server", program=self._program).strip()
+    def add_runner(self, name, tenant="server"):
+        """Starts a machine that runs the jobs that the tenant submits to the server."""
+        invitation = attune("fleet", "invite", "--role", "runner", "--owner", tenant, program=self._program).strip()
         self.members[name] = Member([self._program, "runner", invitation, "--state", self._folder / name],
                                     self._folder / f"{name}.log")
         while "running jobs" not in self.members[name].log.read_text():

@@ -88,6 +88,7 @@ class RestTest(unittest.TestCase):
         self.assertEqual(tuned.status, 200)
         self.assertEqual(hashlib.sha256(tuned.body).hexdigest(), files["out/result.atn"]["sha256"])
         self.assertTrue(shown["result"])
+        self.assertGreater(self.admin.told("GET", "/v1/tenants/server")["used"]["device_seconds"], 0)
 
         for path in ("", "/events", "/files/out%2Fresult.atn"):
             self.assertEqual(self.stranger.ask("GET", f"/v1/jobs/{job}{path}").status, 404)

@@ -38,10 +38,9 @@ std::vector<std::string> SlotsOf(const JobSpec& job) {
 // At a time, so that the schedule goes on in between.
 constexpr int64_t kJobsAtOnce = 300;
 
+// Devices alone are had by one stage at a time.
 bool UsesDevice(const StageRecord& stage) {
-  return std::ranges::any_of(stage.stage.needs, [](const ResourceNeed& need) {
-    return need.key.starts_with("device/") || need.key.starts_with("elsewhere/");
-  });
+  return std::ranges::any_of(stage.stage.needs, &ResourceNeed::exclusive);
 }
 
 }  // namespace
