@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How fast submissions are answered that what is known answers.
 
-known_answers.py MODEL MOCKS [--rate 500] [--seconds 60]    starts a server, a runner and a device that MOCKS plays
+known_answers.py MODEL MOCKS    starts a server, a runner and a device that MOCKS plays
 
 A job is tuned once; then the same agreement comes again and again, in new jobs. Requests are sent at their times,
 whether earlier ones are answered or not, and a latency counts from when its request should have been sent.
 """
 import argparse
 import asyncio
+import contextlib
 import json
 import pathlib
 import re
@@ -16,6 +17,7 @@ import tempfile
 import time
 
 from fleet_members import KEY, Fleet
+from postgres_server import PostgresServer
 from program import PROGRAM
 from rest_client import first_client
 
@@ -77,9 +79,14 @@ def main():
     parser.add_argument("mocks", type=pathlib.Path)
     parser.add_argument("--rate", type=int, default=500)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, Fleet(pathlib.Path(folder), PROGRAM, 30,
-                                                        ["--http", "127.0.0.1:0"]) as fleet:
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        flags = ["--http", "127.0.0.1:0"]
+        if options.database == "postgresql":
+            flags += ["--database", stack.enter_context(PostgresServer(folder / "postgresql")).url]
+        fleet = stack.enter_context(Fleet(folder, PROGRAM, 30, flags))
         fleet.add_mocks("agent", options.mocks, 0.001)
         fleet.add_runner("runner")
         client = first_client(fleet)
