@@ -94,7 +94,7 @@ TEST_F(JobsTest, WrongSubmissionsAreRefusedBeforeAServerIsAsked) {
                 "--set trials: is not like trials=200");
   const std::vector<std::vector<std::string>> wrong = {{"submit"},
                                                        {"submit", file, "--deadline", "soon"},
-                                                       {"submit", file, "--priority", "high"},
+                                                       {"submit", file, "--priority", "soon"},
                                                        {"show"},
                                                        {"logs", "a", "b"},
                                                        {"cancel"},
@@ -105,14 +105,15 @@ TEST_F(JobsTest, WrongSubmissionsAreRefusedBeforeAServerIsAsked) {
   }
 }
 
-TEST_F(JobsTest, WithoutAFleetThereIsNoServer) {
+TEST_F(JobsTest, WithoutALoginThereIsNoServer) {
   RunOptions options;
-  options.environment = {{"ATTUNE_FLEET", folder_ / "none"}, {"ATTUNE_SERVER", folder_ / "none"}};
-  const std::vector<std::vector<std::string>> all = {{"submit", "a.onnx"}, {"list"},        {"show", "a"},
-                                                     {"logs", "a"},        {"cancel", "a"}, {"result", "a"}};
+  options.environment = {{"ATTUNE_SERVERS", folder_ / "none"}};
+  const std::string model = folder_.Write("a.onnx", ConvolutionsModel());
+  const std::vector<std::vector<std::string>> all = {{"submit", model}, {"list"},        {"show", "a"},
+                                                     {"logs", "a"},     {"cancel", "a"}, {"result", "a"}};
   for (std::vector<std::string> arguments : all) {
     arguments.insert(arguments.begin(), "jobs");
-    ExpectRefused(RunAttune(arguments, options), "attune fleet join");
+    ExpectRefused(RunAttune(arguments, options), "attune login");
   }
 }
 
