@@ -94,7 +94,7 @@ TEST_F(JobsTest, WrongSubmissionsAreRefusedBeforeAServerIsAsked) {
                 "--set trials: is not like trials=200");
   const std::vector<std::vector<std::string>> wrong = {{"submit"},
                                                        {"submit", file, "--deadline", "soon"},
-                                                       {"submit", file, "--priority", "soon"},
+                                                       {"submit", file, "--priority", "2000000"},
                                                        {"show"},
                                                        {"logs", "a", "b"},
                                                        {"cancel"},
