@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "jobs/settings.h"
+#include "sched/priority_class.h"
 
 namespace attune {
 namespace {
@@ -25,7 +26,6 @@ constexpr std::array kSizes = {Unit("KiB", 1024.0),
                                Unit("MB", 1e6),
                                Unit("GB", 1e9),
                                Unit("B", 1.0)};
-constexpr int kMostPriority = 1'000'000;
 
 // A number with one of the units, the first that fits; nothing if it is none, or is negative.
 template <size_t kCount>
@@ -43,7 +43,7 @@ std::optional<double> WithUnit(std::string_view text, const std::array<Unit, kCo
 
 std::optional<int> PriorityNumber(const std::string& text) {
   int number = 0;
-  if (!absl::SimpleAtoi(text, &number) || std::abs(number) > kMostPriority) return std::nullopt;
+  if (!absl::SimpleAtoi(text, &number) || std::abs(number) > kMostJobPriority) return std::nullopt;
   return number;
 }
 

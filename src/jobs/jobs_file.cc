@@ -49,12 +49,11 @@ absl::StatusOr<JobSpec> ReadJob(Json object, const std::string& base, Ids& ids) 
     object.erase(key);
   }
   double deadline = 0;
-  constexpr int kMostPriority = 1'000'000;
   SettingsReader reader(common, base);
   reader.Read("id", job.id);
   reader.Read("kind", job.kind);
   reader.Read("owner", job.owner);
-  reader.Read("priority", job.priority, -kMostPriority, kMostPriority);
+  reader.Read("priority", job.priority, -kMostJobPriority, kMostJobPriority);
   reader.ReadSeconds("deadline", deadline);
   reader.Read("parts", job.parts, 1, AllPriorityClasses().back().most_parts);
   RETURN_IF_ERROR(reader.Finish());

@@ -7,6 +7,9 @@
 
 namespace attune {
 
+// A job's priority is between this and its negative.
+inline constexpr int kMostJobPriority = 1'000'000;
+
 struct PriorityClass {
   std::string_view name;
   int priority = 0;    // JobFacts::priority of its jobs; another number belongs to the class on its side of 0

@@ -98,7 +98,6 @@ JsonSchema StageSchema() {
 }
 
 JsonSchema NewJobSchema() {
-  constexpr int kMostPriority = 1'000'000;
   const JsonSchema input = ObjectSchema(
       {{"name", {{"type", "string"}, {"maxLength", kMostJobFileName}}}, {"sha256", DigestSchema()}});
   return ObjectSchema(
@@ -107,7 +106,7 @@ JsonSchema NewJobSchema() {
        {"settings", {{"type", "object"}}},
        {"inputs", {{"type", "array"}, {"items", input}, {"maxItems", kMostUploads}}},
        {"on", TextSchema()},
-       {"priority", {{"type", "integer"}, {"minimum", -kMostPriority}, {"maximum", kMostPriority}}},
+       {"priority", {{"type", "integer"}, {"minimum", -kMostJobPriority}, {"maximum", kMostJobPriority}}},
        {"parts", {{"type", "integer"}, {"minimum", 1}, {"maximum", AllPriorityClasses().back().most_parts}}},
        {"deadline_seconds", {{"type", "number"}, {"minimum", 0}, {"maximum", 1e9}}},
        {"agreement", SchemaNamed("Agreement")},

@@ -16,7 +16,6 @@ namespace attune {
 namespace {
 
 constexpr size_t kMostNameBytes = 64;
-constexpr int kMostPriority = 1'000'000;
 constexpr double kMostSeconds = 1e9;
 
 // Whether the name is that of a file of the job, or of a folder with some of them.
@@ -112,8 +111,8 @@ absl::StatusOr<JobRecord> CheckSubmittedJob(const jobs_service_proto::SubmittedJ
   const bool is_name = !submitted.name().empty() && submitted.name().size() <= kMostNameBytes &&
                        WithoutControls(submitted.name()) == submitted.name();
   if (!is_name) return InvalidInput(name, ": its name is not one line of at most ", kMostNameBytes, " bytes");
-  if (submitted.priority() > kMostPriority || submitted.priority() < -kMostPriority)
-    return InvalidInput(name, ": its priority is beyond ", kMostPriority);
+  if (submitted.priority() > kMostJobPriority || submitted.priority() < -kMostJobPriority)
+    return InvalidInput(name, ": its priority is beyond ", kMostJobPriority);
   RETURN_IF_ERROR(Annotate(TakeParts(submitted, job.spec), name));
   const double deadline = submitted.deadline_seconds();
   if (!(deadline >= 0 && deadline <= kMostSeconds)) return InvalidInput(name, ": its deadline is no time");
