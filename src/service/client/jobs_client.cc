@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
-#include "base/sha256.h"
 #include "base/status.h"
 #include "http/client/url.h"
 #include "jobs/json_object.h"
+#include "service/client/arriving_file.h"
 
 namespace attune {
 namespace {
@@ -27,47 +25,27 @@ std::string TargetOf(const std::string& job, std::string_view more = "") {
 
 std::string TextOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// The part of a file that has come.
+// Takes the answers that a file comes with, some of which begin with bytes that have come before.
 class DownloadedFile {
  public:
-  DownloadedFile(const RemoteFile& file, OutputFile& output) : file_(file), output_(output) {}
-
-  const int64_t& position() const { return position_; }
+  explicit DownloadedFile(ArrivingFile& file) : file_(file) {}
 
   // An answer begins where it was asked to, or at the file's begin, whose bytes are there already.
   absl::Status Begin(const HttpAnswer& head) {
     const bool is_rest = head.status == 206;
-    if (is_rest && !head.Header("content-range").starts_with(absl::StrCat("bytes ", position_, "-")))
-      return IsAnother();
-    known_ = is_rest ? 0 : position_;
+    if (is_rest && !head.Header("content-range").starts_with(absl::StrCat("bytes ", file_.position(), "-")))
+      return file_.IsAnother();
+    known_ = is_rest ? 0 : file_.position();
     return absl::OkStatus();
   }
   absl::Status Take(std::string_view piece) {
     const size_t skipped = std::min(static_cast<size_t>(known_), piece.size());
     known_ -= static_cast<int64_t>(skipped);
-    piece.remove_prefix(skipped);
-    if (std::ssize(piece) > file_.bytes - position_) return IsAnother();
-    RETURN_IF_ERROR(output_.Write(piece));
-    sum_.Add(piece);
-    position_ += std::ssize(piece);
-    return absl::OkStatus();
-  }
-  absl::Status Finish() {
-    if (position_ != file_.bytes || sum_.Finish() != file_.sha256) return IsAnother();
-    return output_.Finish();
+    return file_.Add(piece.substr(skipped));
   }
 
  private:
-  absl::Status IsAnother() const {
-    return absl::DataLossError(absl::StrCat(file_.name,
-                                            ": what comes is not what the server has named; "
-                                            "the file was damaged or has changed"));
-  }
-
-  const RemoteFile& file_;
-  OutputFile& output_;
-  Sha256 sum_;
-  int64_t position_ = 0;
+  ArrivingFile& file_;
   int64_t known_ = 0;  // bytes of this answer that have come before
 };
 
@@ -199,22 +177,24 @@ absl::Status JobsClient::Follow(const std::string& id,
 absl::Status JobsClient::Download(const std::string& job, const RemoteFile& file, const std::string& path,
                                   const WorkControl& control) {
   ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> output, OutputFile::Create(path));
-  DownloadedFile download(file, *output);
+  const JobFile named = {.name = file.name, .digest = file.sha256, .bytes = file.bytes};
+  ArrivingFile arriving(named, *output);
+  DownloadedFile download(arriving);
   HttpCall call = {.target = TargetOf(job, absl::StrCat("/files/", EncodePercent(file.name))),
                    .headers = {{"Accept", "application/octet-stream"}},
                    .seconds = 0};
   const auto attempt = [&]() -> absl::Status {
-    if (download.position() > 0) call.headers["Range"] = absl::StrCat("bytes=", download.position(), "-");
+    if (arriving.position() > 0) call.headers["Range"] = absl::StrCat("bytes=", arriving.position(), "-");
     bool has_begun = false;
     call.take = [&](const HttpAnswer& head, std::string_view piece) -> absl::Status {
       if (!std::exchange(has_begun, true)) RETURN_IF_ERROR(download.Begin(head));
       RETURN_IF_ERROR(download.Take(piece));
-      return control.Continue("receiving MiB", download.position() / kMiB, file.bytes / kMiB + 1);
+      return control.Continue("receiving MiB", arriving.position() / kMiB, file.bytes / kMiB + 1);
     };
     return server_->Send(call).status();
   };
-  if (file.bytes > 0) RETURN_IF_ERROR(server_->Insist(download.position(), attempt));
-  return download.Finish();
+  if (file.bytes > 0) RETURN_IF_ERROR(server_->Insist(arriving.position(), attempt));
+  return arriving.Finish();
 }
 
 absl::StatusOr<Json> JobsClient::Predict(const Json& job) {

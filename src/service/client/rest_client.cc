@@ -3,7 +3,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/backoff.h"
+#include "base/insist.h"
 #include "base/status.h"
 #include "http/client/followed_events.h"
 #include "http/client/retry.h"
@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostDetailBytes = 2000;
-// Of an Unavailable error: the seconds that the server asks for.
+// An Unavailable error carries the seconds that the server asks for under this name.
 constexpr char kRetryAfter[] = "attune/retry-after";
 
 absl::StatusCode CodeOf(int status) {
@@ -138,21 +138,11 @@ absl::StatusOr<Json> RestClient::Ask(HttpCall call) const {
 }
 
 absl::Status RestClient::Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const {
-  Backoff backoff;
-  bool is_told = false;
-  for (int tries = 1;; ++tries) {
-    const int64_t before = position;
-    const absl::Status status = attempt();
-    if (!absl::IsUnavailable(status)) return status;
-    if (position > before) {
-      tries = 1;
-      backoff.Reset();
-    }
-    if (tries >= options_.tries) return status;
-    if (options_.on_away && !std::exchange(is_told, true)) options_.on_away(status);
-    backoff.Pause([this] { return http_->is_cancelled(); }, SecondsAsked(status));
-    if (http_->is_cancelled()) return absl::CancelledError("the call was cancelled");
-  }
+  return attune::Insist(position, attempt,
+                        {.tries = options_.tries,
+                         .is_cancelled = [this] { return http_->is_cancelled(); },
+                         .on_away = options_.on_away,
+                         .seconds_asked = SecondsAsked});
 }
 
 absl::Status RestClient::Follow(

@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/backoff.h"
 #include "base/input_file.h"
+#include "base/insist.h"
 #include "base/output_file.h"
-#include "base/sha256.h"
 #include "base/status.h"
 #include "fleet/client/server_call.h"
 #include "fleet/wire/channel.h"
@@ -20,91 +19,44 @@ namespace proto = jobs_service_proto;
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr int kMostTries = 8;  // while the server does not answer, without getting further
 
 }  // namespace
-
-// The part of a file that has come.
-class JobFilesClient::Download {
- public:
-  Download(const std::string& job, const JobFile& file, OutputFile& output) : output_(output), file_(file) {
-    request_.set_job(job);
-    request_.set_name(file.name);
-  }
-
-  // Asks for what is missing.
-  const proto::FileRequest& request() {
-    request_.set_offset(position_);
-    return request_;
-  }
-  int64_t bytes() const { return file_.bytes; }
-  const int64_t& position() const { return position_; }
-
-  absl::Status Take(const proto::FilePiece& piece) {
-    if (piece.offset() != position_ || std::ssize(piece.bytes()) > bytes() - position_) return IsAnother();
-    RETURN_IF_ERROR(output_.Write(piece.bytes()));
-    sum_.Add(piece.bytes());
-    position_ += std::ssize(piece.bytes());
-    return absl::OkStatus();
-  }
-  absl::Status Finish() {
-    if (sum_.Finish() != file_.digest) return IsAnother();
-    return output_.Finish();
-  }
-
- private:
-  absl::Status IsAnother() const {
-    return absl::DataLossError(absl::StrCat(file_.name,
-                                            ": what comes is not what the server has named; "
-                                            "the file was damaged or has changed"));
-  }
-
-  OutputFile& output_;
-  const JobFile& file_;
-  proto::FileRequest request_;
-  Sha256 sum_;
-  int64_t position_ = 0;
-};
 
 std::unique_ptr<proto::Jobs::Stub> JobFilesClient::stub() {
   return proto::Jobs::NewStub(fleet_.connection().channel());
 }
 
-absl::Status JobFilesClient::Continue(Download& download, const WorkControl& control) {
+absl::Status JobFilesClient::Continue(const std::string& job, const std::string& name, ArrivingFile& file,
+                                      const WorkControl& control) {
+  proto::FileRequest request;
+  request.set_job(job);
+  request.set_name(name);
+  request.set_offset(file.position());
   grpc::ClientContext context;  // as long as it takes: the connection's keepalive notices a dead server
-  const auto pieces = stub()->ReadFile(&context, download.request());
+  const auto pieces = stub()->ReadFile(&context, request);
   proto::FilePiece piece;
   absl::Status status;
   while (status.ok() && pieces->Read(&piece)) {
-    status = download.Take(piece);
+    status = piece.offset() == file.position() ? file.Add(piece.bytes()) : file.IsAnother();
     if (status.ok())
-      status = control.Continue("receiving MiB", download.position() / kMiB, download.bytes() / kMiB + 1);
+      status = control.Continue("receiving MiB", file.position() / kMiB, file.bytes() / kMiB + 1);
   }
   if (!status.ok()) context.TryCancel();
   const absl::Status ended = ExplainServerCall(pieces->Finish(), fleet_.connection().credentials());
   RETURN_IF_ERROR(status);
   RETURN_IF_ERROR(ended);
-  if (download.position() == download.bytes()) return absl::OkStatus();
+  if (file.position() == file.bytes()) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("the fleet's server ", fleet_.server(), " has sent only ",
-                                             download.position(), " of ", download.bytes(), " bytes"));
+                                             file.position(), " of ", file.bytes(), " bytes"));
 }
 
 absl::Status JobFilesClient::ReadFile(const std::string& job, const JobFile& file, const std::string& path,
                                       const WorkControl& control) {
   ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> output, OutputFile::Create(path));
-  Download download(job, file, *output);
-  Backoff backoff;
-  for (int tries = 1;; ++tries) {
-    const int64_t before = download.position();
-    const absl::Status status = Continue(download, control);
-    if (status.ok()) return download.Finish();
-    if (download.position() > before) {
-      tries = 1;
-      backoff.Reset();
-    }
-    if (!absl::IsUnavailable(status) || tries >= kMostTries) return status;
-    backoff.Pause([&] { return control.is_cancelled(); });
-  }
+  ArrivingFile arriving(file, *output);
+  RETURN_IF_ERROR(Insist(arriving.position(), [&] { return Continue(job, file.name, arriving, control); },
+                         {.is_cancelled = [&] { return control.is_cancelled(); }}));
+  return arriving.Finish();
 }
 
 absl::StatusOr<SentFile> JobFilesClient::WriteFile(const std::string& job, const JobFile& file,

@@ -12,6 +12,7 @@
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
 #include "jobs/job_spec.h"
+#include "service/client/arriving_file.h"
 #include "service/client/sent_file.h"
 #include "service/wire/jobs.grpc.pb.h"
 
@@ -35,10 +36,9 @@ class JobFilesClient {
   std::unique_ptr<jobs_service_proto::Jobs::Stub> stub();
 
  private:
-  class Download;
-
   // One attempt, from where the last one has ended.
-  absl::Status Continue(Download& download, const WorkControl& control);
+  absl::Status Continue(const std::string& job, const std::string& name, ArrivingFile& file,
+                        const WorkControl& control);
 
   FleetClient fleet_;
 };
