@@ -71,14 +71,18 @@ absl::StatusOr<KnownServer> MeantServerAlone(const ServerFlags& flags) {
   return server;
 }
 
+bool IsTokenGiven(const ServerFlags& flags) {
+  return !flags.token_file.empty() || !Environment("ATTUNE_TOKEN").empty();
+}
+
 absl::StatusOr<KnownServer> MeantServer(const ServerFlags& flags) {
   ASSIGN_OR_RETURN(KnownServer server, MeantServerAlone(flags));
-  if (!flags.token_file.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(flags.token_file, kMostTokenBytes));
-    server.token = absl::StripAsciiWhitespace(text);
-    server.login = {};
-  } else if (const std::string token = Environment("ATTUNE_TOKEN"); !token.empty()) {
-    server.token = token;
+  if (IsTokenGiven(flags)) {
+    server.token = Environment("ATTUNE_TOKEN");
+    if (!flags.token_file.empty()) {
+      ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(flags.token_file, kMostTokenBytes));
+      server.token = absl::StripAsciiWhitespace(text);
+    }
     server.login = {};
   } else {
     ASSIGN_OR_RETURN(server, Renewed(std::move(server)));
@@ -92,10 +96,15 @@ absl::StatusOr<KnownServer> MeantServer(const ServerFlags& flags) {
 absl::StatusOr<std::unique_ptr<JobsClient>> OpenJobsServer(const ServerFlags& flags,
                                                            const Cancellation* cancellation) {
   ASSIGN_OR_RETURN(const KnownServer server, MeantServer(flags));
+  return OpenJobsServer(server, cancellation);
+}
+
+absl::StatusOr<std::unique_ptr<JobsClient>> OpenJobsServer(const KnownServer& server,
+                                                           const Cancellation* cancellation) {
   RestClientOptions options = {.cancellation = cancellation, .on_away = [](const absl::Status& why) {
                                  PrintNote(absl::StrCat(why.message(), "; waiting for it"));
                                }};
-  // What waits for long outlives the token of a login.
+  // A login's token may end while a command waits.
   if (!server.login.refresh_token.empty())
     options.renew_token = [server](const std::string& refused) -> absl::StatusOr<std::string> {
       KnownServer with_refused = server;

@@ -30,10 +30,16 @@ absl::StatusOr<KnownServer> MeantServer(const ServerFlags& flags);
 // The same without a token, unless one is kept.
 absl::StatusOr<KnownServer> MeantServerAlone(const ServerFlags& flags);
 
+// Whether the flags or $ATTUNE_TOKEN give a token, in the place of one that attune login has kept.
+bool IsTokenGiven(const ServerFlags& flags);
+
 // It need not answer. While it is away, a note says so. `cancellation` may be null, else it must outlive the
 // client.
 absl::StatusOr<std::unique_ptr<JobsClient>> OpenJobsServer(const ServerFlags& flags,
                                                            const Cancellation* cancellation = nullptr);
+// The same of a server that MeantServer() has found.
+absl::StatusOr<std::unique_ptr<JobsClient>> OpenJobsServer(const KnownServer& server,
+                                                           const Cancellation* cancellation);
 
 // Follows the jobs until all are over, and keeps them up to date. Calls `told` after each change, one at a
 // time, with the job's index. Cancelled on Ctrl-C, which `cancellation` of the server's client gets: the jobs

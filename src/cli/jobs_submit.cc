@@ -109,7 +109,7 @@ absl::Status Submit(const Flags& flags) {
   ASSIGN_OR_RETURN(const PreparedSubmission submission, Prepare(flags, control));
   ASSIGN_OR_RETURN(const KnownServer meant, MeantServer(flags.server));
   Cancellation cancellation;
-  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags.server, &cancellation));
+  ASSIGN_OR_RETURN(const auto server, OpenJobsServer(meant, &cancellation));
   ASSIGN_OR_RETURN(std::vector<RemoteJob> jobs, Send(*server, meant.url, submission, control));
   if (flags.json != "-") {
     for (const RemoteJob& job : jobs) PrintResult(absl::StrCat(job.id, "\n"));

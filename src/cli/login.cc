@@ -50,12 +50,6 @@ absl::StatusOr<std::string> WhoIs(const KnownServer& server) {
                       ", with the role ", me["role"].get<std::string>());
 }
 
-// Whether attune login has kept the token, as opposed to one that is given now.
-bool IsTokenKept(const ServerFlags& flags) {
-  const char* given = std::getenv("ATTUNE_TOKEN");
-  return flags.token_file.empty() && (given == nullptr || *given == '\0');
-}
-
 absl::StatusOr<KnownServer> LogIn(const Flags& flags) {
   ASSIGN_OR_RETURN(KnownServer server, MeantServerAlone(flags.server));
   if (!flags.pin.empty()) server.trust = {.pinned_key = flags.pin};
@@ -72,7 +66,7 @@ absl::StatusOr<std::pair<KnownServer, std::string>> Known(const Flags& flags) {
     if (server.ok() && !flags.pin.empty()) server->trust = {.pinned_key = flags.pin};
     absl::StatusOr<std::string> who = server.ok() ? WhoIs(*server) : server.status();
     if (who.ok()) return std::pair(*std::move(server), *std::move(who));
-    if (!absl::IsUnauthenticated(who.status()) || !IsTokenKept(flags.server)) return who.status();
+    if (!absl::IsUnauthenticated(who.status()) || IsTokenGiven(flags.server)) return who.status();
   }
   ASSIGN_OR_RETURN(KnownServer server, LogIn(flags));
   ASSIGN_OR_RETURN(std::string who, WhoIs(server));
