@@ -73,6 +73,12 @@ std::optional<Record> RecordOf(const std::string& content, const std::string& ta
   return record;
 }
 
+absl::Status RemoveUnusedTasks(SqlSession& session) {
+  return ChangeRows(session,
+                    "DELETE FROM learned_tasks WHERE digest NOT IN (SELECT task FROM learned_records)")
+      .status();
+}
+
 // Those of the tenant that are too many, and tasks of which nothing is left.
 absl::Status RemoveOld(SqlSession& session, const std::string& tenant) {
   ASSIGN_OR_RETURN(const int64_t oldest,
@@ -83,10 +89,7 @@ absl::Status RemoveOld(SqlSession& session, const std::string& tenant) {
   ASSIGN_OR_RETURN(
       const int64_t removed,
       ChangeRows(session, "DELETE FROM learned_records WHERE tenant = ? AND number <= ?", tenant, oldest));
-  if (removed == 0) return absl::OkStatus();
-  return ChangeRows(session,
-                    "DELETE FROM learned_tasks WHERE digest NOT IN (SELECT task FROM learned_records)")
-      .status();
+  return removed == 0 ? absl::OkStatus() : RemoveUnusedTasks(session);
 }
 
 }  // namespace
@@ -188,9 +191,7 @@ absl::StatusOr<std::vector<std::string>> CostModelStore::Tenants() {
 absl::Status CostModelStore::RemoveTenant(const std::string& tenant) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
     RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM learned_records WHERE tenant = ?", tenant).status());
-    return ChangeRows(session,
-                      "DELETE FROM learned_tasks WHERE digest NOT IN (SELECT task FROM learned_records)")
-        .status();
+    return RemoveUnusedTasks(session);
   });
 }
 
