@@ -1,4 +1,5 @@
-// What all messages say that a thread logs while it does one thing, such as to answer one request.
+// Adds a key and its value to all messages that a thread logs while it does one thing, such as to answer a
+// request.
 #ifndef ATTUNE_BASE_LOG_SCOPE_H_
 #define ATTUNE_BASE_LOG_SCOPE_H_
 

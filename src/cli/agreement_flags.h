@@ -1,4 +1,4 @@
-// What a job on a server must keep to: flags, and the agreement that a server is asked for.
+// Flags that say what a job on a server has to reach, and the agreement that they make.
 #ifndef ATTUNE_CLI_AGREEMENT_FLAGS_H_
 #define ATTUNE_CLI_AGREEMENT_FLAGS_H_
 

@@ -20,7 +20,8 @@
 namespace attune {
 namespace {
 
-// What programs are run from, and what they are told of the machine and of names in the network.
+// A job runs programs from the first, reads facts about the machine and the network from the second, and may
+// write to the third.
 constexpr const char* kExecuted[] = {"/usr", "/lib", "/lib64", "/bin"};
 constexpr const char* kRead[] = {"/proc",          "/sys",           "/etc/ld.so.cache",   "/etc/hosts",
                                  "/etc/host.conf", "/etc/localtime", "/etc/nsswitch.conf", "/etc/resolv.conf",

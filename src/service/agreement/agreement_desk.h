@@ -80,7 +80,7 @@ class AgreementDesk {
 
   // The loop of the thread.
   void Run();
-  // Of a job that has just ended.
+  // Counts which promises of a job that has just ended were met.
   void CountPromises(const std::string& job);
   void Learn(const std::string& job);
   void CatchUp();

@@ -87,7 +87,7 @@ class FakeServer {
   }
   int64_t received() const { return received_; }  // bytes of uploads
   int questions() const { return questions_; }    // how often jobs were asked for
-  // Where the answers with the file began.
+  // At which offsets the answers with the file began.
   std::vector<int64_t> offsets() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return offsets_;

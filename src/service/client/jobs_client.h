@@ -45,7 +45,7 @@ class JobsClient {
   // path stays as it is. Goes on where the connection broke. DataLoss if the content is another one.
   absl::Status Download(const std::string& job, const RemoteFile& file, const std::string& path,
                         const WorkControl& control = {});
-  // What the server foresees for a job of a submission, whose files it has.
+  // Asks the server what it foresees for a job of a submission. The server must have the files.
   absl::StatusOr<nlohmann::ordered_json> Predict(const nlohmann::ordered_json& job);
 
  private:
