@@ -35,6 +35,12 @@ struct JobQuery {
   int64_t most = INT64_MAX;
 };
 
+// Jobs that come together, under a key that differs from those of all others.
+struct JobSubmission {
+  std::string key = {};
+  std::vector<JobRecord> jobs = {};
+};
+
 // A call has taken effect when it returns: the end of the process does not undo it. Not thread safe.
 class JobStore {
  public:
@@ -60,13 +66,12 @@ class JobStore {
   // The same as ResumeOrBegin() for a schedule to which jobs come as long as it lasts. What it returns has
   // neither jobs nor stages.
   virtual absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) = 0;
-  // Adds jobs to an endless schedule. Their ids are made of the given ones, which thus need not differ, and
-  // of their numbers; one that is done has its result and its files already. Parts follow the whole job that
-  // they belong to, and get their ids from it. `submission` differs from those of all others: the jobs of one
-  // that is known are returned as they are now.
-  virtual absl::StatusOr<std::map<size_t, JobRecord>> AddJobs(const std::string& schedule,
-                                                              const std::string& submission,
-                                                              std::span<const JobRecord> jobs) = 0;
+  // Adds the jobs of all submissions to an endless schedule, or none, and returns each submission's by
+  // number. Their ids are made of the given ones, which thus need not differ, and of their numbers; one that
+  // is done has its result and its files already. Parts follow the whole job that they belong to, and get
+  // their ids from it. The jobs of a submission that is known are returned as they are now.
+  virtual absl::StatusOr<std::vector<std::map<size_t, JobRecord>>> AddJobs(
+      const std::string& schedule, const std::vector<JobSubmission>& submissions) = 0;
   // Jobs by number, the latest ones if there are more than the query wants.
   virtual absl::StatusOr<std::map<size_t, JobRecord>> Jobs(const std::string& schedule,
                                                            const JobQuery& query) = 0;

@@ -386,11 +386,11 @@ class EndlessScheduleTest : public ScheduleDriverTest {
       jobs.back().spec.on = on;
       jobs.back().spec.owner = owner;
     }
-    auto added = store_->AddJobs(schedule_, submission, jobs);
+    const auto added = store_->AddJobs(schedule_, {{.key = submission, .jobs = jobs}});
     EXPECT_TRUE(added.ok()) << added.status();
-    for (auto& [number, job] : *added)
+    for (auto& [number, job] : added->front())
       if (!driver_->jobs().contains(number)) driver_->Add(number, job);
-    return *std::move(added);
+    return added->front();
   }
 
   void Step(int times = 1) {
@@ -640,9 +640,9 @@ TEST_F(EndlessScheduleTest, FilesAreThoseOfTheLatestStage) {
   job.spec.id = job.spec.kind = "mock";
   job.spec.settings = {{"stages", nlohmann::json::array()}};
   job.files = {{"in/model", std::string(64, 'a'), 7}};
-  const auto added = store_->AddJobs(schedule_, "one", std::span(&job, 1));
+  const auto added = store_->AddJobs(schedule_, {{.key = "one", .jobs = {job}}});
   ASSERT_TRUE(added.ok()) << added.status();
-  JobRecord stored = added->begin()->second;
+  JobRecord stored = added->front().begin()->second;
   EXPECT_EQ(stored.files, job.files);
   EXPECT_GT(stored.submitted_ms, 0);
   stored.files.push_back({"out/result", std::string(64, 'b'), 9});
@@ -670,9 +670,10 @@ class SplitScheduleTest : public EndlessScheduleTest {
       job.spec.parts = parts;
       job.spec.part = part;
     }
-    const auto added = store_->AddJobs(schedule_, absl::StrCat("split", ++num_split_), jobs);
+    const auto added =
+        store_->AddJobs(schedule_, {{.key = absl::StrCat("split", ++num_split_), .jobs = jobs}});
     ASSERT_TRUE(added.ok()) << added.status();
-    for (const auto& [number, job] : *added) driver_->Add(number, job);
+    for (const auto& [number, job] : added->front()) driver_->Add(number, job);
   }
   std::map<size_t, JobRecord> PartsOf(size_t whole) {
     auto parts = store_->Jobs(schedule_, {.parts_of = whole});

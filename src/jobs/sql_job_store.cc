@@ -186,30 +186,40 @@ absl::StatusOr<ScheduleRecord> SqlJobStore::ResumeOrBeginEndless(const std::stri
   return schedule;
 }
 
-absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::AddJobs(const std::string& schedule,
-                                                                 const std::string& submission,
-                                                                 std::span<const JobRecord> jobs) {
-  using Jobs = std::map<size_t, JobRecord>;
-  return database_->Write([&](SqlSession& session) -> absl::StatusOr<Jobs> {
-    ASSIGN_OR_RETURN(Jobs known, JobsOfSubmission(session, schedule, submission));
-    if (!known.empty()) return known;
-    ASSIGN_OR_RETURN(const int64_t last,
-                     ReadInteger(session, "SELECT max(number) FROM jobs WHERE schedule = ?", schedule));
-    auto number = static_cast<size_t>(last);
-    JobRecord whole;
-    for (JobRecord job : jobs) {
-      ++number;
-      if (job.spec.part > 0) {
-        job.spec.id = absl::StrCat(whole.spec.id, kPartEnding, job.spec.part);
-        job.whole = whole.whole;
-      } else {
-        job.spec.id += absl::StrCat("-", number);
-        whole = job;
-        whole.whole = number;
-      }
-      RETURN_IF_ERROR(InsertJob(session, schedule, number, submission, job));
+absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::AddSubmission(SqlSession& session,
+                                                                       const std::string& schedule,
+                                                                       const JobSubmission& submission) {
+  ASSIGN_OR_RETURN(auto known, JobsOfSubmission(session, schedule, submission.key));
+  if (!known.empty() || submission.jobs.empty()) return known;
+  ASSIGN_OR_RETURN(const int64_t last,
+                   ReadInteger(session, "SELECT max(number) FROM jobs WHERE schedule = ?", schedule));
+  auto number = static_cast<size_t>(last);
+  JobRecord whole;
+  for (JobRecord job : submission.jobs) {
+    ++number;
+    if (job.spec.part > 0) {
+      job.spec.id = absl::StrCat(whole.spec.id, kPartEnding, job.spec.part);
+      job.whole = whole.whole;
+    } else {
+      job.spec.id += absl::StrCat("-", number);
+      whole = job;
+      whole.whole = number;
     }
-    return JobsOfSubmission(session, schedule, submission);
+    RETURN_IF_ERROR(InsertJob(session, schedule, number, submission.key, job));
+  }
+  return JobsOfSubmission(session, schedule, submission.key);
+}
+
+absl::StatusOr<std::vector<std::map<size_t, JobRecord>>> SqlJobStore::AddJobs(
+    const std::string& schedule, const std::vector<JobSubmission>& submissions) {
+  using Added = std::vector<std::map<size_t, JobRecord>>;
+  return database_->Write([&](SqlSession& session) -> absl::StatusOr<Added> {
+    Added added;
+    for (const JobSubmission& submission : submissions) {
+      ASSIGN_OR_RETURN(auto jobs, AddSubmission(session, schedule, submission));
+      added.push_back(std::move(jobs));
+    }
+    return added;
   });
 }
 

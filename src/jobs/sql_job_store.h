@@ -30,9 +30,8 @@ class SqlJobStore final : public JobStore {
   absl::StatusOr<ScheduleRecord> ResumeOrBegin(const std::string& key, std::span<const JobSpec> jobs,
                                                const std::string& host) override;
   absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) override;
-  absl::StatusOr<std::map<size_t, JobRecord>> AddJobs(const std::string& schedule,
-                                                      const std::string& submission,
-                                                      std::span<const JobRecord> jobs) override;
+  absl::StatusOr<std::vector<std::map<size_t, JobRecord>>> AddJobs(
+      const std::string& schedule, const std::vector<JobSubmission>& submissions) override;
   absl::StatusOr<std::map<size_t, JobRecord>> Jobs(const std::string& schedule,
                                                    const JobQuery& query) override;
   absl::StatusOr<std::vector<StageRecord>> Stages(const std::string& schedule, size_t job,
@@ -52,6 +51,9 @@ class SqlJobStore final : public JobStore {
                                               const std::string& host);
   static absl::StatusOr<std::string> Begin(SqlSession& session, const std::string& key,
                                            std::span<const JobSpec> jobs, const std::string& host);
+  static absl::StatusOr<std::map<size_t, JobRecord>> AddSubmission(SqlSession& session,
+                                                                   const std::string& schedule,
+                                                                   const JobSubmission& submission);
   static absl::Status InsertJob(SqlSession& session, const std::string& schedule, size_t number,
                                 const std::string& submission, const JobRecord& job);
   static absl::Status UpdateJob(SqlSession& session, const std::string& schedule, size_t index,

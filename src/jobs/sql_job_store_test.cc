@@ -64,7 +64,7 @@ TEST(SqlJobStore, GoesOnWithADatabaseOfVersion1) {
     ASSERT_TRUE(endless.ok()) << endless.status();
     JobRecord job;
     job.spec = schedule->jobs[0].spec;
-    EXPECT_TRUE((*store)->AddJobs(endless->id, std::to_string(opened), {&job, 1}).ok());
+    EXPECT_TRUE((*store)->AddJobs(endless->id, {{.key = std::to_string(opened), .jobs = {job}}}).ok());
   }
 }
 
@@ -81,7 +81,7 @@ TEST_P(JobStoreTest, FindsJobsPageByPage) {
   const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
   std::vector<JobRecord> jobs(5);
   for (JobRecord& job : jobs) job.spec = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
-  ASSERT_TRUE((*store)->AddJobs(schedule, "one", jobs).ok());
+  ASSERT_TRUE((*store)->AddJobs(schedule, {{.key = "one", .jobs = jobs}}).ok());
   const auto numbers = [&](const JobQuery& query) {
     std::vector<size_t> found;
     const auto jobs_found = (*store)->Jobs(schedule, query);
@@ -153,11 +153,21 @@ TEST_P(JobStoreTest, ASubmissionThatComesTwiceIsTheSameJobs) {
   const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
   JobRecord job;
   job.spec = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
-  const auto first = (*store)->AddJobs(schedule, "one", {&job, 1});
-  const auto again = (*store)->AddJobs(schedule, "one", {&job, 1});
-  ASSERT_EQ(again->size(), 1);
-  EXPECT_EQ(again->begin()->second.spec.id, first->begin()->second.spec.id);
-  EXPECT_EQ((*store)->Jobs(schedule, {})->size(), 1);
+  const auto first = (*store)->AddJobs(schedule, {{.key = "one", .jobs = {job}}});
+  // With another one, and twice at a time.
+  const JobSubmission one = {.key = "one", .jobs = {job}}, other = {.key = "other", .jobs = {job, job}};
+  const auto again = (*store)->AddJobs(schedule, {other, one, other});
+  ASSERT_TRUE(first.ok() && again.ok()) << first.status() << again.status();
+  const auto ids_of = [](const std::map<size_t, JobRecord>& jobs) {
+    std::vector<std::string> ids;
+    for (const auto& [number, added] : jobs) ids.push_back(added.spec.id);
+    return ids;
+  };
+  EXPECT_THAT(ids_of(first->at(0)), ::testing::ElementsAre("job-1"));
+  EXPECT_THAT(ids_of(again->at(0)), ::testing::ElementsAre("job-2", "job-3"));
+  EXPECT_THAT(ids_of(again->at(1)), ::testing::ElementsAre("job-1"));
+  EXPECT_THAT(ids_of(again->at(2)), ::testing::ElementsAre("job-2", "job-3"));
+  EXPECT_EQ((*store)->Jobs(schedule, {})->size(), 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryDatabase, JobStoreTest, testing::EveryDatabase(), testing::DatabaseOf);

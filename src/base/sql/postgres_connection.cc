@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/overloaded.h"
 #include "base/printable.h"
 #include "base/sql/postgres_sql.h"
@@ -24,10 +25,28 @@ constexpr Oid kBytea = 17, kInt8 = 20, kText = 25, kFloat8 = 701;
 
 std::string OneLine(std::string_view message) { return WithoutControls(absl::StripAsciiWhitespace(message)); }
 
+// That a connection remembers. The stores have some two hundred.
+constexpr size_t kMostStatements = 500;
+
+SqlValue ValueOf(const PGresult& result, int row, int column) {
+  if (PQgetisnull(&result, row, column) != 0) return std::string();
+  const char* text = PQgetvalue(&result, row, column);
+  if (PQftype(&result, column) != kBytea)
+    return std::string(text, static_cast<size_t>(PQgetlength(&result, row, column)));
+  size_t bytes = 0;
+  unsigned char* unescaped = PQunescapeBytea(reinterpret_cast<const unsigned char*>(text), &bytes);
+  SqlBytes value;
+  if (unescaped != nullptr) value.bytes.assign(reinterpret_cast<const char*>(unescaped), bytes);
+  PQfreemem(unescaped);
+  return value;
+}
+
+}  // namespace
+
 // The values of a statement's parameters, as libpq takes them.
-class Parameters {
+class PostgresParameters {
  public:
-  explicit Parameters(const std::vector<SqlValue>& values) {
+  explicit PostgresParameters(const std::vector<SqlValue>& values) {
     for (const SqlValue& value : values) std::visit([this](const auto& typed) { Add(typed); }, value);
     for (const std::string& text : texts_) {
       pointers_.push_back(text.c_str());
@@ -35,11 +54,20 @@ class Parameters {
     }
   }
   int Send(PGconn* connection, const std::string& sql) const {
-    return PQsendQueryParams(connection, sql.c_str(), static_cast<int>(texts_.size()), types_.data(),
-                             pointers_.data(), lengths_.data(), formats_.data(), /*resultFormat=*/0);
+    return PQsendQueryParams(connection, sql.c_str(), count(), types_.data(), pointers_.data(),
+                             lengths_.data(), formats_.data(), /*resultFormat=*/0);
   }
+  int SendPrepared(PGconn* connection, const std::string& name) const {
+    return PQsendQueryPrepared(connection, name.c_str(), count(), pointers_.data(), lengths_.data(),
+                               formats_.data(), /*resultFormat=*/0);
+  }
+  int Prepare(PGconn* connection, const std::string& name, const std::string& sql) const {
+    return PQsendPrepare(connection, name.c_str(), sql.c_str(), count(), types_.data());
+  }
+  const std::vector<Oid>& types() const { return types_; }
 
  private:
+  int count() const { return static_cast<int>(texts_.size()); }
   void Add(int64_t value) { Add(kInt8, absl::StrCat(value), 0); }
   void Add(double value) {
     constexpr size_t kMostDigits = 32;
@@ -60,21 +88,6 @@ class Parameters {
   std::vector<const char*> pointers_;
   std::vector<int> lengths_, formats_;
 };
-
-SqlValue ValueOf(const PGresult& result, int row, int column) {
-  if (PQgetisnull(&result, row, column) != 0) return std::string();
-  const char* text = PQgetvalue(&result, row, column);
-  if (PQftype(&result, column) != kBytea)
-    return std::string(text, static_cast<size_t>(PQgetlength(&result, row, column)));
-  size_t bytes = 0;
-  unsigned char* unescaped = PQunescapeBytea(reinterpret_cast<const unsigned char*>(text), &bytes);
-  SqlBytes value;
-  if (unescaped != nullptr) value.bytes.assign(reinterpret_cast<const char*>(unescaped), bytes);
-  PQfreemem(unescaped);
-  return value;
-}
-
-}  // namespace
 
 absl::StatusOr<PostgresAddress> PostgresAddress::FromUrl(const std::string& url) {
   const absl::Status fault = InvalidInput(
@@ -146,7 +159,9 @@ PostgresConnection::~PostgresConnection() { PQfinish(connection_); }
 
 void PostgresConnection::Clear::operator()(pg_result* result) const { PQclear(result); }
 
-bool PostgresConnection::is_lost() const { return is_late_ || PQstatus(connection_) != CONNECTION_OK; }
+bool PostgresConnection::is_lost() const {
+  return is_late_ || is_outdated_ || PQstatus(connection_) != CONNECTION_OK;
+}
 
 bool PostgresConnection::has_failed() const { return PQtransactionStatus(connection_) == PQTRANS_INERROR; }
 
@@ -160,9 +175,29 @@ absl::StatusOr<SqlAnswer> PostgresConnection::Execute(const std::string& sql,
                                                       const std::vector<SqlValue>& values) {
   has_collided_ = false;
   if (is_lost()) return Lost("its connection was lost");
-  if (Parameters(values).Send(connection_, PostgresSql(sql)) == 0) return Lost(PQerrorMessage(connection_));
+  const PostgresParameters parameters(values);
+  ASSIGN_OR_RETURN(const std::string name, PreparedName(sql, parameters));
+  const int sent = name.empty() ? parameters.Send(connection_, PostgresSql(sql))
+                                : parameters.SendPrepared(connection_, name);
+  if (sent == 0) return Lost(PQerrorMessage(connection_));
   ASSIGN_OR_RETURN(const Result result, AwaitResult());
   return ReadAnswer(*result);
+}
+
+absl::StatusOr<std::string> PostgresConnection::PreparedName(const std::string& sql,
+                                                             const PostgresParameters& parameters) {
+  const std::string key = absl::StrCat(sql, "\n", absl::StrJoin(parameters.types(), " "));
+  const auto found = statements_.find(key);
+  if (found == statements_.end()) {
+    if (statements_.size() < kMostStatements) statements_.emplace(key, "");
+    return "";
+  }
+  if (!found->second.empty()) return found->second;
+  const std::string name = absl::StrCat("attune_", num_prepared_++);
+  if (parameters.Prepare(connection_, name, PostgresSql(sql)) == 0) return Lost(PQerrorMessage(connection_));
+  RETURN_IF_ERROR(AwaitResult().status());
+  found->second = name;
+  return name;
 }
 
 absl::StatusOr<PostgresConnection::Result> PostgresConnection::AwaitResult() {
@@ -223,6 +258,11 @@ absl::Status PostgresConnection::Error(const pg_result& result) {
   const char* primary = PQresultErrorField(&result, PG_DIAG_MESSAGE_PRIMARY);
   const std::string reason = OneLine(primary == nullptr ? PQerrorMessage(connection_) : primary);
   if (is_lost() || code.empty() || code.starts_with("08") || code.starts_with("57P")) return Lost(reason);
+  // https://www.postgresql.org/docs/15/sql-prepare.html: it is planned again by itself, but for other
+  // columns.
+  constexpr std::string_view kOtherColumns = "0A000", kNotPrepared = "26000";
+  is_outdated_ = code == kOtherColumns || code == kNotPrepared;
+  if (is_outdated_) return Lost(reason);
   has_collided_ = code.starts_with("40");
   if (has_collided_ || code == "55P03" || code == "57014" || code == "25P03")
     return absl::UnavailableError(

@@ -19,6 +19,8 @@ struct pg_result;
 
 namespace attune {
 
+class PostgresParameters;
+
 // What a URL of a PostgreSQL database says.
 struct PostgresAddress {
   std::map<std::string, std::string> parameters = {};  // of libpq
@@ -28,7 +30,8 @@ struct PostgresAddress {
   static absl::StatusOr<PostgresAddress> FromUrl(const std::string& url);
 };
 
-// For one thread at a time, and not across fork().
+// For one thread at a time, and not across fork(). A statement that comes again is prepared: the database
+// reads and plans it once.
 class PostgresConnection final : public SqlSession {
  public:
   // Fails in some seconds if the database does not answer: Unavailable; PermissionDenied if it refuses the
@@ -65,14 +68,20 @@ class PostgresConnection final : public SqlSession {
   // Waits until the database has sent something, or has taken what is to be sent.
   absl::Status AwaitSocket(std::chrono::steady_clock::time_point end, bool is_sending);
   absl::StatusOr<SqlAnswer> ReadAnswer(const pg_result& result) const;
+  // The name under which a statement with such parameters is prepared; empty if it is not.
+  absl::StatusOr<std::string> PreparedName(const std::string& sql, const PostgresParameters& parameters);
   absl::Status Lost(std::string_view reason) const;
   absl::Status Error(const pg_result& result);
 
   const PostgresAddress address_;
   const std::chrono::milliseconds patience_;
   pg_conn* connection_ = nullptr;
-  bool is_late_ = false;  // a statement had no answer in time, and may still run
+  bool is_late_ = false;      // a statement had no answer in time, and may still run
+  bool is_outdated_ = false;  // a prepared statement does not fit the tables any more
   bool has_collided_ = false;
+  // Names of statements with the types of their parameters; empty: it came once.
+  std::map<std::string, std::string> statements_;
+  int num_prepared_ = 0;
 };
 
 }  // namespace attune

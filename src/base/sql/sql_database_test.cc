@@ -151,6 +151,21 @@ TEST_P(SqlDatabaseTest, TablesGoForwardAndBack) {
   EXPECT_TRUE(absl::IsInvalidArgument(database_->Migrate(3)));
 }
 
+TEST_P(SqlDatabaseTest, AStatementThatCameOftenFitsAChangedTable) {
+  ASSERT_TRUE(Add("a", 0, "", 0).ok());
+  const auto name_in_row = [&] {
+    const auto row = database_->Read([](SqlSession& session) -> absl::StatusOr<std::string> {
+      ASSIGN_OR_RETURN(const SqlAnswer answer,
+                       session.Execute("SELECT * FROM things WHERE count = ?", {ToSqlValue(0)}));
+      return answer.rows.at(0).Text(1);
+    });
+    return row.ok() ? *row : row.status().ToString();
+  };
+  for (int time = 0; time < 3; ++time) EXPECT_EQ(name_in_row(), "a");
+  ASSERT_TRUE(database_->Migrate(1).ok());
+  for (int time = 0; time < 3; ++time) EXPECT_EQ(name_in_row(), "a");
+}
+
 TEST_P(SqlDatabaseTest, NewerTablesAreRefused) {
   const auto older = (*location_).Open(SchemaOf(1));
   EXPECT_TRUE(absl::IsFailedPrecondition(older.status()));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -13,15 +12,11 @@
 #include "fleet/blobs/sql_blob_store.h"
 #include "jobs/kind.h"
 #include "jobs/schedule_summary.h"
-#include "jobs/sql_job_store.h"
 #include "service/job_files.h"
-#include "service/server/known_jobs.h"
-#include "service/server/schedule_hosts.h"
+#include "service/server/job_schedule_serving.h"
 
 namespace attune {
 namespace {
-
-namespace proto = jobs_service_proto;
 
 constexpr double kStepSeconds = 0.1;
 constexpr double kUpdateSeconds = 0.5;  // between two looks at the fleet's devices
@@ -35,33 +30,12 @@ std::vector<std::string> SlotsOf(const JobSpec& job) {
   return slots;
 }
 
-// At a time, so that the schedule goes on in between.
-constexpr int64_t kJobsAtOnce = 300;
-
 // Devices alone are had by one stage at a time.
 bool UsesDevice(const StageRecord& stage) {
   return std::ranges::any_of(stage.stage.needs, &ResourceNeed::exclusive);
 }
 
 }  // namespace
-
-struct JobSchedule::Serving {
-  Serving(std::unique_ptr<SqlJobStore> opened, ScheduleRecord record, ScheduleDriverOptions driving,
-          const FleetServerParts& parts, RunnerHub& hub)
-      : store(std::move(opened)),
-        schedule(record.id),
-        driver(std::move(record), std::move(driving), *store, hub),
-        hosts(hub, parts.dispatcher, driver),
-        known(*store, schedule, driver) {}
-
-  const std::unique_ptr<SqlJobStore> store;
-  const std::string schedule;
-  ScheduleDriver driver;
-  ScheduleHosts hosts;
-  const KnownJobs known;
-  absl::Status broken;  // why the driver and the store may differ
-  Stopwatch since_update;
-};
 
 absl::StatusOr<std::unique_ptr<JobSchedule>> JobSchedule::Open(const JobScheduleOptions& options,
                                                                const FleetServerParts& parts) {
@@ -176,28 +150,15 @@ absl::Status JobSchedule::Serve() {
 }
 
 void JobSchedule::RunTasks(const absl::StatusOr<Serving*>& serving) {
-  std::deque<Task> tasks;
+  std::vector<Task> tasks;
+  std::vector<Submitted*> submitted;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     tasks.swap(tasks_);
+    submitted.swap(submitted_);
   }
+  if (!submitted.empty()) Keep(serving, submitted);
   for (const Task& task : tasks) task(serving);
-}
-
-template <typename Answer>
-absl::StatusOr<Answer> JobSchedule::Ask(const std::function<absl::StatusOr<Answer>(Serving&)>& question) {
-  std::promise<absl::StatusOr<Answer>> promise;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (is_ending_) return absl::UnavailableError("the server is ending");
-    if (!broken_.ok())
-      return absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", broken_.message()));
-    tasks_.push_back([&](const absl::StatusOr<Serving*>& serving) {
-      promise.set_value(serving.ok() ? question(**serving) : serving.status());
-    });
-  }
-  hub_.Wake();
-  return promise.get_future().get();
 }
 
 void JobSchedule::TellEnded(std::function<void(const std::string& job)> on_ended) {
@@ -260,132 +221,6 @@ absl::Status JobSchedule::RevokeOld(const Serving& serving) {
   std::set<std::string_view> live;
   for (const auto& [number, job] : serving.driver.jobs()) live.insert(job.record().spec.id);
   return credentials_.KeepOnly(live);
-}
-
-absl::StatusOr<std::vector<proto::Job>> JobSchedule::Submit(const std::string& submission,
-                                                            std::vector<JobRecord> jobs) {
-  using Jobs = std::vector<proto::Job>;
-  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
-    for (JobRecord& job : jobs)
-      if (job.spec.deadline_seconds) *job.spec.deadline_seconds += serving.driver.Now();
-    const auto added = serving.store->AddJobs(serving.schedule, submission, jobs);
-    // They may be there, although nobody has heard of it: the schedule begins again with what is.
-    if (absl::IsUnavailable(added.status())) serving.broken = added.status();
-    RETURN_IF_ERROR(added.status());
-    Jobs described;
-    for (const auto& [number, job] : *added) {
-      // One that comes twice is known.
-      if (job.state == JobState::kUnfinished && !serving.driver.jobs().contains(number))
-        serving.driver.Add(number, job);
-    }
-    // With all its parts.
-    for (const auto& [number, job] : *added)
-      if (job.spec.part == 0) described.push_back(serving.known.Describe(number, job));
-    return described;
-  });
-}
-
-absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query, bool with_judged) {
-  using Jobs = std::vector<proto::Job>;
-  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
-    ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
-    Jobs described;
-    for (const auto& [number, job] : found) {
-      described.push_back(serving.known.Describe(number, job));
-      // All together they may be larger than a message.
-      if (!with_judged || job.spec.agreement.empty()) described.back().clear_result();
-    }
-    std::ranges::reverse(described);
-    return described;
-  });
-}
-
-absl::StatusOr<proto::JobDetail> JobSchedule::Show(const JobQuery& query) {
-  return Ask<proto::JobDetail>([&](Serving& serving) -> absl::StatusOr<proto::JobDetail> {
-    ASSIGN_OR_RETURN(const auto found, serving.known.Find(query));
-    return serving.known.Detail(found.first, found.second);
-  });
-}
-
-absl::StatusOr<std::vector<proto::Job>> JobSchedule::Changes(std::vector<JobMark>& marks) {
-  using Jobs = std::vector<proto::Job>;
-  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
-    Jobs changed;
-    for (JobMark& mark : marks) {
-      absl::StatusOr<proto::Job> job = serving.known.Describe(mark);
-      mark.is_gone = absl::IsNotFound(job.status());
-      if (mark.is_gone) continue;
-      RETURN_IF_ERROR(job.status());
-      const size_t digest = std::max<size_t>(1, std::hash<std::string>()(job->SerializeAsString()));
-      if (digest != std::exchange(mark.digest, digest)) changed.push_back(*std::move(job));
-    }
-    return changed;
-  });
-}
-
-absl::StatusOr<JobRecord> JobSchedule::Find(const JobQuery& query) {
-  return Ask<JobRecord>([&](Serving& serving) -> absl::StatusOr<JobRecord> {
-    ASSIGN_OR_RETURN(auto found, serving.known.Find(query));
-    return std::move(found.second);
-  });
-}
-
-absl::StatusOr<proto::Job> JobSchedule::Cancel(const JobQuery& query) {
-  return Ask<proto::Job>([&](Serving& serving) -> absl::StatusOr<proto::Job> {
-    ASSIGN_OR_RETURN(const auto found, serving.known.Find(query));
-    serving.broken = serving.driver.Cancel(found.first);
-    RETURN_IF_ERROR(serving.broken);
-    ASSIGN_OR_RETURN(const auto now, serving.known.Find(query));
-    return serving.known.Describe(now.first, now.second);
-  });
-}
-
-absl::StatusOr<int64_t> JobSchedule::Unfinished(const std::string& owner) {
-  return Ask<int64_t>([&](Serving& serving) -> absl::StatusOr<int64_t> {
-    return std::ranges::count_if(serving.driver.jobs(), [&](const auto& numbered) {
-      const JobManager& job = numbered.second;
-      return !job.is_over() && job.record().spec.owner == owner;
-    });
-  });
-}
-
-absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
-  JobQuery query = {.owner = owner, .with_parts = true, .most = kJobsAtOnce};
-  int64_t bytes = 0;
-  for (bool is_last = false; !is_last;) {
-    RETURN_IF_ERROR(Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
-                      ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
-                      for (const auto& [number, job] : found)
-                        for (const JobFile& file : job.files) bytes += file.bytes;
-                      is_last = std::ssize(found) < kJobsAtOnce;
-                      if (!is_last) query.before = found.begin()->second.spec.id;
-                      return true;
-                    }).status());
-  }
-  return bytes;
-}
-
-absl::StatusOr<bool> JobSchedule::RemoveJobs(const std::string& owner) {
-  return Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
-    const JobQuery going = {
-        .owner = owner, .state = JobState::kUnfinished, .with_parts = true, .most = kJobsAtOnce};
-    ASSIGN_OR_RETURN(const auto unfinished, serving.store->Jobs(serving.schedule, going));
-    for (const auto& [number, job] : unfinished) {
-      serving.broken = serving.driver.Cancel(number);
-      RETURN_IF_ERROR(serving.broken);
-    }
-    if (!unfinished.empty()) return false;
-    ASSIGN_OR_RETURN(
-        const auto over,
-        serving.store->Jobs(serving.schedule, {.owner = owner, .with_parts = true, .most = kJobsAtOnce}));
-    std::vector<size_t> numbers;
-    for (const auto& [number, job] : over) {
-      for (const JobFile& file : job.files) RETURN_IF_ERROR(files_->Forget(job.spec.base, file.digest));
-      numbers.push_back(number);
-    }
-    RETURN_IF_ERROR(serving.store->RemoveJobs(serving.schedule, numbers));
-    return over.empty();
-  });
 }
 
 }  // namespace attune

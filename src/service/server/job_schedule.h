@@ -9,7 +9,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -71,8 +70,9 @@ class JobSchedule {
   // It must not block.
   void TellEnded(std::function<void(const std::string& job)> on_ended);
 
-  // The jobs must have been checked, and their files be there. As JobStore::AddJobs().
-  absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(const std::string& submission,
+  // The jobs must have been checked, and their files be there. As JobStore::AddJobs() for one; those that
+  // come at the same time are kept together.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(const std::string& key,
                                                               std::vector<JobRecord> jobs);
   // The latest first, without results. `with_judged`: those of jobs with an agreement are there, which it is
   // judged by.
@@ -106,6 +106,8 @@ class JobSchedule {
   // It exists as long as the store works.
   struct Serving;
   using Task = std::function<void(const absl::StatusOr<Serving*>& serving)>;
+  // A submission that waits for its jobs.
+  struct Submitted;
 
   JobSchedule(const JobScheduleOptions& options, const FleetServerParts& parts,
               std::unique_ptr<BlobStore> files, ArtifactSigner signer,
@@ -126,6 +128,15 @@ class JobSchedule {
   absl::Status RevokeOld(const Serving& serving);
   void Count(const Serving& serving);
 
+  // Keeps all in one step, since a database takes as long for one as for a hundred (group commit: DeWitt et
+  // al., Implementation techniques for main memory database systems, 1984).
+  static void Keep(const absl::StatusOr<Serving*>& serving, const std::vector<Submitted*>& all);
+  static absl::StatusOr<std::vector<jobs_service_proto::Job>> Kept(Serving& serving,
+                                                                   const std::map<size_t, JobRecord>& jobs);
+
+  // Hands something to the thread. Fails if it would not be taken up.
+  template <typename Item>
+  absl::Status Enqueue(std::vector<Item>& queue, Item item);
   // Has the thread answer a question.
   template <typename Answer>
   absl::StatusOr<Answer> Ask(const std::function<absl::StatusOr<Answer>(Serving&)>& question);
@@ -145,7 +156,8 @@ class JobSchedule {
   std::condition_variable ends_;
   bool is_ending_ = false;
   absl::Status broken_;  // why the store does not work
-  std::deque<Task> tasks_;
+  std::vector<Task> tasks_;
+  std::vector<Submitted*> submitted_;
   JobCounts counts_;
   std::function<void(const std::string& job)> on_ended_;
 

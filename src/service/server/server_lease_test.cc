@@ -56,9 +56,9 @@ TEST_F(ServerLeaseTest, WhoHasLostItCanWriteNothing) {
   ASSERT_TRUE(schedule.ok()) << schedule.status();
   JobRecord job;
   job.spec = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
-  EXPECT_TRUE(store->AddJobs(schedule->id, "one", {&job, 1}).ok());
+  EXPECT_TRUE(store->AddJobs(schedule->id, {{.key = "one", .jobs = {job}}}).ok());
   TakeAway();
-  EXPECT_TRUE(absl::IsUnavailable(store->AddJobs(schedule->id, "two", {&job, 1}).status()));
+  EXPECT_TRUE(absl::IsUnavailable(store->AddJobs(schedule->id, {{.key = "two", .jobs = {job}}}).status()));
   EXPECT_TRUE(absl::IsUnavailable(store->SetJob(schedule->id, 1, job)));
   EXPECT_EQ(store->Jobs(schedule->id, {})->size(), 1);
   lease->AwaitLost();

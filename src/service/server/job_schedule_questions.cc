@@ -1,0 +1,186 @@
+// What JobSchedule is asked for.
+#include <algorithm>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "jobs/sql_job_store.h"
+#include "service/server/job_schedule.h"
+#include "service/server/job_schedule_serving.h"
+#include "service/server/known_jobs.h"
+
+namespace attune {
+namespace {
+
+namespace proto = jobs_service_proto;
+
+// At a time, so that the schedule goes on in between.
+constexpr int64_t kJobsAtOnce = 300;
+
+}  // namespace
+
+struct JobSchedule::Submitted {
+  JobSubmission submission = {};
+  std::promise<absl::StatusOr<std::vector<proto::Job>>> jobs = {};
+};
+
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::Submit(const std::string& key,
+                                                            std::vector<JobRecord> jobs) {
+  Submitted submitted = {.submission = {.key = key, .jobs = std::move(jobs)}};
+  RETURN_IF_ERROR(Enqueue(submitted_, &submitted));
+  return submitted.jobs.get_future().get();
+}
+
+void JobSchedule::Keep(const absl::StatusOr<Serving*>& serving, const std::vector<Submitted*>& all) {
+  if (!serving.ok()) {
+    for (Submitted* one : all) one->jobs.set_value(serving.status());
+    return;
+  }
+  const auto add = [&](const std::vector<JobSubmission>& submissions) {
+    auto added = (*serving)->store->AddJobs((*serving)->schedule, submissions);
+    // They may be there, although nobody has heard of it: the schedule begins again with what is.
+    if (absl::IsUnavailable(added.status())) (*serving)->broken = added.status();
+    return added;
+  };
+  std::vector<JobSubmission> submissions;
+  for (Submitted* one : all) {
+    JobSubmission& submission = submissions.emplace_back(std::move(one->submission));
+    for (JobRecord& job : submission.jobs)
+      if (job.spec.deadline_seconds) *job.spec.deadline_seconds += (*serving)->driver.Now();
+  }
+  const auto added = add(submissions);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (added.ok()) {
+      all[i]->jobs.set_value(Kept(**serving, (*added)[i]));
+    } else if (absl::IsUnavailable(added.status()) || all.size() == 1) {
+      all[i]->jobs.set_value(added.status());
+    } else {
+      // One that is refused is not to harm those that have come with it.
+      const auto alone = add({submissions[i]});
+      all[i]->jobs.set_value(alone.ok() ? Kept(**serving, alone->front()) : alone.status());
+    }
+  }
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::Kept(Serving& serving,
+                                                          const std::map<size_t, JobRecord>& jobs) {
+  std::vector<proto::Job> described;
+  for (const auto& [number, job] : jobs) {
+    // One that comes twice is known.
+    if (job.state == JobState::kUnfinished && !serving.driver.jobs().contains(number))
+      serving.driver.Add(number, job);
+  }
+  // With all its parts.
+  for (const auto& [number, job] : jobs)
+    if (job.spec.part == 0) described.push_back(serving.known.Describe(number, job));
+  return described;
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query, bool with_judged) {
+  using Jobs = std::vector<proto::Job>;
+  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
+    ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
+    Jobs described;
+    for (const auto& [number, job] : found) {
+      described.push_back(serving.known.Describe(number, job));
+      // All together they may be larger than a message.
+      if (!with_judged || job.spec.agreement.empty()) described.back().clear_result();
+    }
+    std::ranges::reverse(described);
+    return described;
+  });
+}
+
+absl::StatusOr<proto::JobDetail> JobSchedule::Show(const JobQuery& query) {
+  return Ask<proto::JobDetail>([&](Serving& serving) -> absl::StatusOr<proto::JobDetail> {
+    ASSIGN_OR_RETURN(const auto found, serving.known.Find(query));
+    return serving.known.Detail(found.first, found.second);
+  });
+}
+
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::Changes(std::vector<JobMark>& marks) {
+  using Jobs = std::vector<proto::Job>;
+  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
+    Jobs changed;
+    for (JobMark& mark : marks) {
+      absl::StatusOr<proto::Job> job = serving.known.Describe(mark);
+      mark.is_gone = absl::IsNotFound(job.status());
+      if (mark.is_gone) continue;
+      RETURN_IF_ERROR(job.status());
+      const size_t digest = std::max<size_t>(1, std::hash<std::string>()(job->SerializeAsString()));
+      if (digest != std::exchange(mark.digest, digest)) changed.push_back(*std::move(job));
+    }
+    return changed;
+  });
+}
+
+absl::StatusOr<JobRecord> JobSchedule::Find(const JobQuery& query) {
+  return Ask<JobRecord>([&](Serving& serving) -> absl::StatusOr<JobRecord> {
+    ASSIGN_OR_RETURN(auto found, serving.known.Find(query));
+    return std::move(found.second);
+  });
+}
+
+absl::StatusOr<proto::Job> JobSchedule::Cancel(const JobQuery& query) {
+  return Ask<proto::Job>([&](Serving& serving) -> absl::StatusOr<proto::Job> {
+    ASSIGN_OR_RETURN(const auto found, serving.known.Find(query));
+    serving.broken = serving.driver.Cancel(found.first);
+    RETURN_IF_ERROR(serving.broken);
+    ASSIGN_OR_RETURN(const auto now, serving.known.Find(query));
+    return serving.known.Describe(now.first, now.second);
+  });
+}
+
+absl::StatusOr<int64_t> JobSchedule::Unfinished(const std::string& owner) {
+  return Ask<int64_t>([&](Serving& serving) -> absl::StatusOr<int64_t> {
+    return std::ranges::count_if(serving.driver.jobs(), [&](const auto& numbered) {
+      const JobManager& job = numbered.second;
+      return !job.is_over() && job.record().spec.owner == owner;
+    });
+  });
+}
+
+absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
+  JobQuery query = {.owner = owner, .with_parts = true, .most = kJobsAtOnce};
+  int64_t bytes = 0;
+  for (bool is_last = false; !is_last;) {
+    RETURN_IF_ERROR(Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
+                      ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
+                      for (const auto& [number, job] : found)
+                        for (const JobFile& file : job.files) bytes += file.bytes;
+                      is_last = std::ssize(found) < kJobsAtOnce;
+                      if (!is_last) query.before = found.begin()->second.spec.id;
+                      return true;
+                    }).status());
+  }
+  return bytes;
+}
+
+absl::StatusOr<bool> JobSchedule::RemoveJobs(const std::string& owner) {
+  return Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
+    const JobQuery going = {
+        .owner = owner, .state = JobState::kUnfinished, .with_parts = true, .most = kJobsAtOnce};
+    ASSIGN_OR_RETURN(const auto unfinished, serving.store->Jobs(serving.schedule, going));
+    for (const auto& [number, job] : unfinished) {
+      serving.broken = serving.driver.Cancel(number);
+      RETURN_IF_ERROR(serving.broken);
+    }
+    if (!unfinished.empty()) return false;
+    ASSIGN_OR_RETURN(
+        const auto over,
+        serving.store->Jobs(serving.schedule, {.owner = owner, .with_parts = true, .most = kJobsAtOnce}));
+    std::vector<size_t> numbers;
+    for (const auto& [number, job] : over) {
+      for (const JobFile& file : job.files) RETURN_IF_ERROR(files_->Forget(job.spec.base, file.digest));
+      numbers.push_back(number);
+    }
+    RETURN_IF_ERROR(serving.store->RemoveJobs(serving.schedule, numbers));
+    return over.empty();
+  });
+}
+
+}  // namespace attune

@@ -1,0 +1,69 @@
+// What the thread that schedules has, and how others ask it; for the sources of JobSchedule alone.
+#ifndef ATTUNE_SERVICE_SERVER_JOB_SCHEDULE_SERVING_H_
+#define ATTUNE_SERVICE_SERVER_JOB_SCHEDULE_SERVING_H_
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "jobs/schedule_driver.h"
+#include "jobs/sql_job_store.h"
+#include "service/server/job_schedule.h"
+#include "service/server/known_jobs.h"
+#include "service/server/runner_hub.h"
+#include "service/server/schedule_hosts.h"
+
+namespace attune {
+
+struct JobSchedule::Serving {
+  Serving(std::unique_ptr<SqlJobStore> opened, ScheduleRecord record, ScheduleDriverOptions driving,
+          const FleetServerParts& parts, RunnerHub& hub)
+      : store(std::move(opened)),
+        schedule(record.id),
+        driver(std::move(record), std::move(driving), *store, hub),
+        hosts(hub, parts.dispatcher, driver),
+        known(*store, schedule, driver) {}
+
+  const std::unique_ptr<SqlJobStore> store;
+  const std::string schedule;
+  ScheduleDriver driver;
+  ScheduleHosts hosts;
+  const KnownJobs known;
+  absl::Status broken;  // why the driver and the store may differ
+  Stopwatch since_update;
+};
+
+template <typename Item>
+absl::Status JobSchedule::Enqueue(std::vector<Item>& queue, Item item) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_ending_) return absl::UnavailableError("the server is ending");
+    if (!broken_.ok())
+      return absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", broken_.message()));
+    queue.push_back(std::move(item));
+  }
+  hub_.Wake();
+  return absl::OkStatus();
+}
+
+template <typename Answer>
+absl::StatusOr<Answer> JobSchedule::Ask(const std::function<absl::StatusOr<Answer>(Serving&)>& question) {
+  std::promise<absl::StatusOr<Answer>> promise;
+  RETURN_IF_ERROR(Enqueue<Task>(tasks_, [&](const absl::StatusOr<Serving*>& serving) {
+    promise.set_value(serving.ok() ? question(**serving) : serving.status());
+  }));
+  return promise.get_future().get();
+}
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_SERVER_JOB_SCHEDULE_SERVING_H_
