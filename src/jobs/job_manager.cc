@@ -54,8 +54,7 @@ NextStage JobManager::Ask(const StagePredictions& predictions, const std::string
   own_ = next_.stage.seconds;
   const std::string& name = next_.stage.name;
   next_.stage.seconds = predictions.Predict(Labels(name), OwnOrPrior(record_.spec.kind, name, own_));
-  next_.remaining = job_remaining_;
-  if (next_.remaining <= 0) next_.remaining = StagePrior(record_.spec.kind, "").median;
+  next_.remaining = job_remaining_.value_or(StagePrior(record_.spec.kind, "").median);
   asked_ = now;
   return next_;
 }

@@ -77,10 +77,10 @@ class JobManager {
   const std::string subject_;
 
   int64_t runner_ = 0;
-  std::string host_;                   // the fingerprint of where the next stage runs
-  std::string place_;                  // the name of the host of the stage that runs
-  std::optional<JobStage> following_;  // nothing: the job is to be opened
-  double job_remaining_ = 0;           // as the job has it
+  std::string host_;                     // the fingerprint of where the next stage runs
+  std::string place_;                    // the name of the host of the stage that runs
+  std::optional<JobStage> following_;    // nothing: the job is to be opened
+  std::optional<double> job_remaining_;  // as the job has it
   double opening_seconds_ = 0;
   std::map<std::string, int> losses_;  // of runners, by the stage, since it was done
 

@@ -32,7 +32,7 @@ def parse(arguments):
     parser = Parser("promises", description=DESCRIPTION)
     parser.add_argument("--learn", type=count, default=24, help="variants to learn from (default: 24)")
     parser.add_argument("--judge", type=count, default=60, help="variants to judge by (default: 60)")
-    parser.add_argument("--trials", type=count, default=64, help="of each job (default: 64)")
+    parser.add_argument("--trials", type=count, default=32, help="of each job (default: 32)")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/promises", help="default: build/promises")
     parser.add_argument("--write-docs", action="store_true", help="also write results/ and docs/service.md")
     parser.add_argument("--page-only", action="store_true", help="measure nothing: make the page of results/ again")

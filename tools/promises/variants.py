@@ -6,9 +6,9 @@ from program import attune, model_file
 
 # Networks that take any size, with the shares of the published width.
 NETWORKS = {"resnet18": [1], "mobilenet_v1": [1], "mobilenet_v2": [1], "mobilenet_v3_small": [1],
-            "mobilenet_v3_large": [1], "shufflenet_v2": [1], "regnet_x_400mf": [1], "regnet_y_400mf": [1],
+            "mobilenet_v3_large": [1], "regnet_x_400mf": [1], "regnet_y_400mf": [1],
             "squeezenet1_1": [1], "efficientnet_b0": [1], "resnet50": [0.25, 0.5], "resnet50_v2": [0.25, 0.5]}
-SIZES = [128, 160, 192, 224, 256, 288]
+SIZES = [128, 160, 192, 224, 256, 288, 320]
 PUBLISHED = 224
 
 

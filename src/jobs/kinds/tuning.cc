@@ -23,6 +23,7 @@
 #include "jobs/kinds/network_judge.h"
 #include "jobs/kinds/part_records.h"
 #include "jobs/settings.h"
+#include "jobs/stage_prior.h"
 #include "tune/job/report.h"
 #include "tune/job/stage.h"
 #include "tune/search/search.h"
@@ -152,7 +153,13 @@ class NetworkTuningJob final : public Job {
     const std::lock_guard<std::mutex> lock(mutex_);
     return tuner_->job().SpentSeconds() + ending_seconds_;
   }
-  double RemainingSeconds() const override { return tuner_->job().RemainingSeconds(); }
+  double RemainingSeconds() const override {
+    double seconds = tuner_->job().RemainingSeconds();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = ended_; i < ending_.size(); ++i)
+      seconds += StagePrior("tuning", EndingStage(ending_[i]).name).median;
+    return seconds;
+  }
   std::string Progress() const override { return tuner_->job().Progress(); }
   std::string Figures() const override { return FiguresOf(tuner_->job().Summary()).dump(); }
   std::string Result() const override {

@@ -12,7 +12,6 @@
 #include "device/codec.h"
 #include "jobs/json_object.h"
 #include "jobs/settings.h"
-#include "jobs/stage_prior.h"
 #include "service/agreement/promises_of_job.h"
 
 namespace attune {
@@ -75,11 +74,12 @@ NetworkToPredict NetworkOf(const ModelFacts& facts, const Peaks& peaks, const st
   return network;
 }
 
+// What a job itself says counts from its first stage on; before that, what was predicted for it.
 double RemainingOf(const proto::Job& job) {
   constexpr double kUnknown = 30;
-  if (job.remaining_seconds() > 0) return job.remaining_seconds();
-  const double usual = StagePrior(job.kind(), "").median;
-  return usual > 0 ? usual : kUnknown;
+  const double usual = job.remaining_seconds() > 0 ? job.remaining_seconds() : kUnknown;
+  const absl::StatusOr<KeptAgreement> kept = KeptAgreement::FromText(job.agreement());
+  return kept.ok() && kept->finish_seconds > 0 ? std::min(usual, kept->finish_seconds) : usual;
 }
 
 }  // namespace
@@ -212,8 +212,8 @@ absl::StatusOr<std::vector<JobAhead>> AgreementDesk::JobsAhead(const std::string
   return ahead;
 }
 
-absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const ModelFacts& facts,
-                                                     const DeviceOfKey& device, int threads) {
+Foresight AgreementDesk::ForesightOf(const AskedJob& job, const ModelFacts& facts, const DeviceOfKey& device,
+                                     int threads, std::span<const JobAhead> ahead) {
   const std::string& fingerprint = device.info.fingerprint;
   Peaks peaks = known_.PeaksOf(job.tenant, fingerprint, threads);
   Foresight sight = {.are_peaks_measured = peaks.gflops_per_core > 0,
@@ -228,7 +228,6 @@ absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const 
   constexpr double kMillis = 1e3;
   sight.latency.bound_ms = kMillis * bound;
   const auto seen = known_.SeenBy(job.tenant);
-  ASSIGN_OR_RETURN(const std::vector<JobAhead> ahead, JobsAhead(job.on));
   sight.finish = PredictFinish(network.plan, ahead, device.count, seen);
   sight.size_bytes = PredictSize(facts.weight_bytes, seen, &sight.sizes);
   return sight;
@@ -250,13 +249,14 @@ absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
                              .compiler = std::string(kCompilerVersion)};
   if (auto known = may_be_known ? known_.Find(query, job.agreement) : nullptr)
     return OutlookOfKnown(job.agreement, std::move(known));
+  ASSIGN_OR_RETURN(const std::vector<JobAhead> ahead, JobsAhead(job.on));
+  const double alone = NominalSeconds(PlanOfSettings(WithinLimits(job, 0), facts->tasks.size()));
   AskedJob limited = job;
-  limited.settings = WithinLimits(job, {});
-  ASSIGN_OR_RETURN(const Foresight sight, ForesightOf(limited, *facts, device, threads));
-  return MakeOutlook(job.agreement, sight);
+  limited.settings = WithinLimits(job, QueueSeconds(ahead, alone, device.count));
+  return MakeOutlook(job.agreement, ForesightOf(limited, *facts, device, threads, ahead));
 }
 
-Json AgreementDesk::WithinLimits(const AskedJob& job, const Outlook& outlook) {
+Json AgreementDesk::WithinLimits(const AskedJob& job, double queue_seconds) {
   Json settings = job.settings;
   // A quarter of the samples judges what the others have made.
   constexpr int kJudged = 4;
@@ -272,7 +272,7 @@ Json AgreementDesk::WithinLimits(const AskedJob& job, const Outlook& outlook) {
     const double seconds = std::max(kLeast, *asked - kAround - besides);
     most = most > 0 ? std::min(most, seconds) : seconds;
   };
-  limit(job.agreement.deadline_seconds, outlook.queue_seconds);
+  limit(job.agreement.deadline_seconds, queue_seconds);
   limit(job.agreement.device_seconds, 0);
   if (most > 0) settings["time"] = most;
   return settings;

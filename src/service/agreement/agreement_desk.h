@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -54,8 +55,8 @@ class AgreementDesk {
   // import fails.
   absl::StatusOr<Outlook> Foresee(const AskedJob& job);
 
-  // The settings of the job with the limit of time that its agreement asks for.
-  static nlohmann::json WithinLimits(const AskedJob& job, const Outlook& outlook);
+  // The settings of the job with the limit of time that its agreement asks for, if it waits for so long.
+  static nlohmann::json WithinLimits(const AskedJob& job, double queue_seconds);
 
   KnownAnswers& known() { return known_; }
   const PromiseCounts& promises() const { return promises_; }
@@ -74,8 +75,8 @@ class AgreementDesk {
 
   absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& key) const;
   absl::StatusOr<std::shared_ptr<const ModelFacts>> FactsOf(const AskedJob& job);
-  absl::StatusOr<Foresight> ForesightOf(const AskedJob& job, const ModelFacts& facts,
-                                        const DeviceOfKey& device, int threads);
+  Foresight ForesightOf(const AskedJob& job, const ModelFacts& facts, const DeviceOfKey& device, int threads,
+                        std::span<const JobAhead> ahead);
   absl::StatusOr<std::vector<JobAhead>> JobsAhead(const std::string& key);
 
   // The loop of the thread.

@@ -18,11 +18,20 @@ constexpr double kAfterLimit = 6;
 constexpr LogPrior kPrior = {.mean = 0, .spread = 0.5, .weight = 2, .degrees = 4};
 constexpr size_t kMostJobs = 200;
 
-// Jobs that differ by a factor of e in their work, or in how much of their time is waiting, count 0.6.
-double Nearness(double log_work, double log_wait) {
-  return std::exp(-(log_work * log_work + log_wait * log_wait) / 2);
+// How alike two jobs are. The more trials a task has, the more is found, to be confirmed and compared by
+// further measurements: what a job takes depends more on that than on how many trials there are.
+constexpr double kWorkApart = 1, kEffortApart = 0.2, kWaitApart = 0.35;
+double Nearness(double log_work, double log_effort, double log_wait) {
+  const double work = log_work / kWorkApart, effort = log_effort / kEffortApart, wait = log_wait / kWaitApart;
+  return std::exp(-(work * work + effort * effort + wait * wait) / 2);
 }
 
+// Of the trials that a task has.
+double LogEffort(const TuningPlan& plan) {
+  constexpr double kMost = 200;  // without a limit
+  const double trials = plan.trials > 0 ? plan.trials / std::max(plan.tasks, 1.0) : kMost;
+  return std::log(std::clamp(trials, 1.0, kMost));
+}
 double LogWait(double queue, double work) { return std::log1p(queue / work); }
 
 }  // namespace
@@ -39,12 +48,11 @@ double NominalSeconds(const TuningPlan& plan) {
 }
 
 double QueueSeconds(std::span<const JobAhead> jobs, double own_seconds, int devices) {
-  double turns = 0, all = 0;
-  for (const JobAhead& job : jobs) {
-    turns += std::min(job.remaining_seconds, own_seconds);
-    all += job.remaining_seconds;
-  }
-  return (turns + all) / 2 / std::max(devices, 1);
+  // While a job builds kernels, another one measures.
+  constexpr double kOfTurn = 0.5;
+  double turns = 0;
+  for (const JobAhead& job : jobs) turns += std::min(job.remaining_seconds, own_seconds);
+  return kOfTurn * turns / std::max(devices, 1);
 }
 
 FinishForecast PredictFinish(const TuningPlan& plan, std::span<const JobAhead> ahead, int devices,
@@ -60,7 +68,7 @@ FinishForecast PredictFinish(const TuningPlan& plan, std::span<const JobAhead> a
     const double work = NominalSeconds(seen.plan);
     log_ratios.push_back(std::log(seen.finish_seconds / (work + seen.queue_seconds)));
     weights.push_back(
-        Nearness(std::log(work / forecast.work_seconds),
+        Nearness(std::log(work / forecast.work_seconds), LogEffort(seen.plan) - LogEffort(plan),
                  LogWait(seen.queue_seconds, work) - LogWait(forecast.queue_seconds, forecast.work_seconds)));
   }
   forecast.jobs = static_cast<int>(log_ratios.size());

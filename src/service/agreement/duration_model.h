@@ -2,7 +2,7 @@
 //
 // Problem: a job waits for others, and measures until its limits tell it to stop. Idea: both are estimated by
 // simple sums; the jobs before this one tell how far such an estimate is off, more so the more alike they
-// were in their work and in their wait (log_prediction.h).
+// were in their work, in the trials that each task has, and in their wait (log_prediction.h).
 #ifndef ATTUNE_SERVICE_AGREEMENT_DURATION_MODEL_H_
 #define ATTUNE_SERVICE_AGREEMENT_DURATION_MODEL_H_
 
@@ -22,8 +22,8 @@ double NominalSeconds(const TuningPlan& plan);
 struct JobAhead {
   double remaining_seconds = 0;
 };
-// The seconds that a new job of so many seconds waits for these, with so many devices: between taking turns
-// with them, as a fair schedule does, and waiting until they are over.
+// The seconds that a new job of so many seconds waits for these, with so many devices: it takes turns with
+// each of them until the shorter one of the two is over.
 double QueueSeconds(std::span<const JobAhead> jobs, double own_seconds, int devices);
 
 struct FinishForecast {

@@ -129,7 +129,7 @@ LatencyForecast LatencyModel::Predict(const NetworkToPredict& network) const {
   forecast.mean =
       PredictNext(forecast.estimate_ms, kNetwork, errors.of_mean, weights, ScaleOf(estimate.share_known));
   const LogPrediction slowest = PredictNext(1, kSlowest, errors.of_p99, weights);
-  forecast.p99 = forecast.mean.Times(std::exp(slowest.location())).Widened(slowest.scale());
+  forecast.p99 = forecast.mean.Times(slowest.Quantile(0.5)).Widened(slowest.Spread());
   return forecast;
 }
 

@@ -73,8 +73,9 @@ TEST(DurationTest, TheQueueCounts) {
   const TuningPlan plan = {.trials = 100, .tasks = 10};
   const std::vector<JobAhead> ahead = {{100}, {50}};
   const FinishForecast waits = PredictFinish(plan, ahead, 1, {});
-  EXPECT_GT(waits.queue_seconds, 2 * std::min(50.0, NominalSeconds(plan)) - 1);
-  EXPECT_LE(waits.queue_seconds, 150);
+  EXPECT_GT(waits.queue_seconds, 0);
+  EXPECT_LE(waits.queue_seconds, 2 * NominalSeconds(plan));
+  EXPECT_LT(PredictFinish(plan, std::span(ahead).first(1), 1, {}).queue_seconds, waits.queue_seconds);
   EXPECT_LT(PredictFinish(plan, ahead, 2, {}).queue_seconds, waits.queue_seconds);
   EXPECT_LT(NominalSeconds({.seconds = 10}), NominalSeconds({.seconds = 100}));
 }

@@ -1,7 +1,10 @@
 #include "service/agreement/log_prediction.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <numbers>
 
 namespace attune {
 namespace {
@@ -48,55 +51,83 @@ double StudentCdf(double t, double degrees) {
   return t > 0 ? 1 - tail : tail;
 }
 
-double StudentQuantile(double p, double degrees) {
-  double low = -1, high = 1;
-  while (StudentCdf(low, degrees) > p) low *= 2;
-  while (StudentCdf(high, degrees) < p) high *= 2;
-  constexpr int kSteps = 80;
-  for (int step = 0; step < kSteps; ++step) {
-    const double middle = (low + high) / 2;
-    (StudentCdf(middle, degrees) < p ? low : high) = middle;
+double LogPrediction::LogProbability(double log_limit) const {
+  double probability = 0, weight = 0;
+  for (const Part& part : parts_) {
+    const double t = (log_limit - part.location) / part.scale;
+    const double of_part =
+        std::isinf(part.degrees) ? std::erfc(-t / std::numbers::sqrt2) / 2 : StudentCdf(t, part.degrees);
+    probability += part.weight * of_part;
+    weight += part.weight;
   }
-  return (low + high) / 2;
+  return probability / weight;
 }
 
 double LogPrediction::Probability(double limit) const {
-  if (limit <= 0) return 0;
-  return StudentCdf((std::log(limit) - location_) / scale_, degrees_);
+  return limit <= 0 ? 0 : LogProbability(std::log(limit));
 }
 
 double LogPrediction::Quantile(double p) const {
-  return std::exp(location_ + scale_ * StudentQuantile(p, degrees_));
+  const auto [first, last] = std::ranges::minmax(parts_, {}, &Part::location);
+  double low = first.location - 1, high = last.location + 1;
+  while (LogProbability(low) > p) low -= high - low;
+  while (LogProbability(high) < p) high += high - low;
+  constexpr int kSteps = 60;
+  for (int step = 0; step < kSteps; ++step) {
+    const double middle = (low + high) / 2;
+    (LogProbability(middle) < p ? low : high) = middle;
+  }
+  return std::exp((low + high) / 2);
 }
 
 LogPrediction LogPrediction::Times(double factor) const {
-  return {location_ + std::log(factor), scale_, degrees_};
+  std::vector<Part> parts = parts_;
+  for (Part& part : parts) part.location += std::log(factor);
+  return LogPrediction(std::move(parts));
 }
 
 LogPrediction LogPrediction::Widened(double spread) const {
-  return {location_, std::hypot(scale_, spread), degrees_};
+  std::vector<Part> parts = parts_;
+  for (Part& part : parts) part.scale = std::hypot(part.scale, spread);
+  return LogPrediction(std::move(parts));
+}
+
+double LogPrediction::Spread() const {
+  constexpr double kTenth = 1.2815515655;  // the normal distribution's quantile of 90 %
+  return std::log(Quantile(0.9) / Quantile(0.1)) / (2 * kTenth);
 }
 
 LogPrediction PredictNext(double estimate, const LogPrior& prior, std::span<const double> log_ratios,
                           std::span<const double> weights, double scale) {
-  double count = 0, sum = 0;
+  const double log_estimate = std::log(estimate);
+  std::vector<LogPrediction::Part> parts = {{.weight = prior.weight,
+                                             .location = log_estimate + scale * prior.mean,
+                                             .scale = scale * prior.spread * std::sqrt(1 + 1 / prior.weight),
+                                             .degrees = prior.degrees}};
+  double count = 0, squares = 0, sum = 0;
   for (size_t i = 0; i < log_ratios.size(); ++i) {
     count += weights[i];
+    squares += weights[i] * weights[i];
     sum += weights[i] * log_ratios[i];
   }
-  const double mean = count > 0 ? sum / count : prior.mean;
-  double squares = 0;
+  // What does not count is as if it had not been seen.
+  constexpr double kLeast = 1e-9;
+  if (count < kLeast) return LogPrediction(std::move(parts));
+  double deviations = 0;
   for (size_t i = 0; i < log_ratios.size(); ++i)
-    squares += weights[i] * (log_ratios[i] - mean) * (log_ratios[i] - mean);
-  const double believed = prior.weight + count;
-  const double location = (prior.weight * prior.mean + sum) / believed;
-  const double degrees = prior.degrees + count;
-  const double deviation = prior.mean - mean;
-  const double variance = (prior.degrees * prior.spread * prior.spread + squares +
-                           prior.weight * count / believed * deviation * deviation) /
-                          degrees;
-  const double spread = std::sqrt(variance * (1 + 1 / believed));
-  return {std::log(estimate) + scale * location, scale * spread, degrees};
+    deviations += weights[i] * std::abs(log_ratios[i] - sum / count);
+  // Less moved by outliers than the root of squares; the same for a normal distribution.
+  const double seen = deviations / count * std::sqrt(std::numbers::pi / 2);
+  const double spread = (prior.weight * prior.spread + count * seen) / (prior.weight + count);
+  const double bandwidth = 0.9 * spread * std::pow(count * count / squares, -0.2);
+  for (size_t i = 0; i < log_ratios.size(); ++i) {
+    if (weights[i] <= 0) continue;
+    parts.push_back({.weight = weights[i],
+                     .location = log_estimate + scale * log_ratios[i],
+                     .scale = scale * bandwidth,
+                     .degrees = std::numeric_limits<double>::infinity()});
+  }
+  return LogPrediction(std::move(parts));
 }
 
 }  // namespace attune

@@ -1,15 +1,18 @@
 // Predicts positive quantities from few observations of the same kind.
 //
-// Problem: latencies and durations vary by factors, and at first nothing was seen. Idea: the logarithm of
-// real to estimated values is normal with an unknown mean and variance, about which a conjugate prior says
-// what some observations would; the prediction of the next one is Student's t (Gelman et al.: Bayesian data
-// analysis, 3rd ed., section 3.3). So an interval is the prior's where there is no evidence, narrows with
-// each observation, and gets wider again where estimates turn out wrong. Cost: one spread for all that is
-// compared, which the caller may scale.
+// Problem: latencies and durations vary by factors, at first nothing was seen, and the errors of estimates
+// have long tails, which a spread would blow up. Idea: what comes next is one of the log ratios of real to
+// estimated values that were seen, or else what a prior says, which counts as some of them (a Dirichlet
+// process: Ferguson, A Bayesian analysis of some nonparametric problems, 1973); each ratio stands for its
+// surroundings (kernel density: Silverman, Density estimation, 1986, section 3.4). So an interval is the
+// prior's where there is no evidence, narrows with each observation, and holds as many of the next ones as of
+// those that were seen. Cost: time in proportion to the observations.
 #ifndef ATTUNE_SERVICE_AGREEMENT_LOG_PREDICTION_H_
 #define ATTUNE_SERVICE_AGREEMENT_LOG_PREDICTION_H_
 
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "service/agreement/promise.h"
 
@@ -17,19 +20,26 @@ namespace attune {
 
 // The probability that Student's t with these degrees of freedom (above 0) is at most `t`.
 double StudentCdf(double t, double degrees);
-// The value that it is below with probability p, 0 < p < 1.
-double StudentQuantile(double p, double degrees);
 
 // The distribution of a positive quantity.
 class LogPrediction {
  public:
+  // exp(location + scale · t), t having the degrees of freedom of Student's t; infinitely many: it is normal.
+  struct Part {
+    double weight = 1;
+    double location = 0, scale = 1;  // scale > 0
+    double degrees = 1;
+  };
+
   LogPrediction() = default;
-  // exp(location + scale · t), t having the degrees of freedom. `scale` > 0.
   LogPrediction(double location, double scale, double degrees)
-      : location_(location), scale_(scale), degrees_(degrees) {}
+      : parts_({{.location = location, .scale = scale, .degrees = degrees}}) {}
+  // Each of them with a probability in proportion to its weight.
+  explicit LogPrediction(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
   // That the quantity is at most `limit`.
   double Probability(double limit) const;
+  // 0 < p < 1.
   double Quantile(double p) const;
   // Quantiles of 10, 50 and 90 percent.
   PromiseRange Range() const { return {Quantile(0.1), Quantile(0.5), Quantile(0.9)}; }
@@ -37,19 +47,20 @@ class LogPrediction {
   LogPrediction Times(double factor) const;
   // The same, with a further independent error of this spread in the logarithm.
   LogPrediction Widened(double spread) const;
-
-  double location() const { return location_; }
-  double scale() const { return scale_; }
+  // Of the normal distribution of the logarithm that has such an interval.
+  double Spread() const;
 
  private:
-  double location_ = 0, scale_ = 1, degrees_ = 1;
+  double LogProbability(double log_limit) const;
+
+  std::vector<Part> parts_ = {{}};
 };
 
-// What is believed of log ratios before any was seen: a mean and spread, as if from so many observations.
+// What is believed of log ratios before any was seen, as if from so many observations: Student's t.
 struct LogPrior {
   double mean = 0, spread = 1;
-  double weight = 2;   // of the mean
-  double degrees = 4;  // of the spread
+  double weight = 2;
+  double degrees = 4;
 };
 
 // The prediction of the next log ratio, times `scale` (how uncertain it is compared with the observed ones,

@@ -3,19 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
 namespace attune {
 namespace {
 
-TEST(StudentTest, KnownQuantiles) {
+TEST(LogPredictionTest, KnownQuantilesOfStudent) {
   EXPECT_NEAR(StudentCdf(0, 3), 0.5, 1e-12);
-  EXPECT_NEAR(StudentQuantile(0.975, 19), 2.093024, 1e-5);
-  EXPECT_NEAR(StudentQuantile(0.9, 4), 1.533206, 1e-5);
-  EXPECT_NEAR(StudentQuantile(0.1, 1), -3.077684, 1e-5);
-  EXPECT_NEAR(StudentQuantile(0.9, 1e6), 1.281552, 1e-4);
-  for (const double t : {-3.0, -0.2, 0.7, 40.0}) EXPECT_NEAR(StudentQuantile(StudentCdf(t, 7), 7), t, 1e-6);
+  const auto quantile = [](double p, double degrees) {
+    return std::log(LogPrediction(0, 1, degrees).Quantile(p));
+  };
+  EXPECT_NEAR(quantile(0.975, 19), 2.093024, 1e-5);
+  EXPECT_NEAR(quantile(0.9, 4), 1.533206, 1e-5);
+  EXPECT_NEAR(quantile(0.1, 1), -3.077684, 1e-5);
+  EXPECT_NEAR(quantile(0.9, 1e6), 1.281552, 1e-4);
+  EXPECT_NEAR(quantile(0.9, std::numeric_limits<double>::infinity()), 1.281552, 1e-5);
+  EXPECT_NEAR(LogPrediction(2, 0.3, std::numeric_limits<double>::infinity()).Spread(), 0.3, 1e-6);
 }
 
 TEST(LogPredictionTest, QuantilesAndProbabilitiesAgree) {
@@ -50,8 +55,19 @@ TEST(PredictNextTest, IntervalsNarrowWithEvidenceAndHoldTheirShare) {
     width += std::log(range.high / range.low) / kTrials;
   }
   EXPECT_GT(held, 0.75 * kTrials);
+  EXPECT_LT(held, 0.93 * kTrials);
   const PromiseRange before = PredictNext(3, prior, {}, {}).Range();
   EXPECT_LT(width, 0.5 * std::log(before.high / before.low));
+}
+
+TEST(PredictNextTest, AnOutlierAmongManyChangesLittle) {
+  const LogPrior prior = {.mean = 0, .spread = 0.5};
+  std::vector<double> seen, weights(40, 1.0);
+  for (int i = 0; i < 40; ++i) seen.push_back(0.005 * (i - 20));
+  const PromiseRange before = PredictNext(1, prior, seen, weights).Range();
+  seen.back() = 2;
+  const PromiseRange with_it = PredictNext(1, prior, seen, weights).Range();
+  EXPECT_LT(std::log(with_it.high / with_it.low), 1.7 * std::log(before.high / before.low));
 }
 
 TEST(PredictNextTest, WrongEstimatesWidenTheInterval) {

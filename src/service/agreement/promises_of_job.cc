@@ -196,6 +196,7 @@ std::string KeptAgreement::ToText() const {
   return Json{{"agreement", ToJson(agreement)},
               {"promises", ToJson(promises)},
               {"queue_seconds", queue_seconds},
+              {"finish_seconds", finish_seconds},
               {"is_shared", is_shared}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -203,7 +204,9 @@ std::string KeptAgreement::ToText() const {
 absl::StatusOr<KeptAgreement> KeptAgreement::FromText(const std::string& text) {
   ASSIGN_OR_RETURN(const Json json, ParseJsonObject<Json>(text));
   try {
-    KeptAgreement kept = {.queue_seconds = json.at("queue_seconds"), .is_shared = json.at("is_shared")};
+    KeptAgreement kept = {.queue_seconds = json.at("queue_seconds"),
+                          .finish_seconds = json.value("finish_seconds", 0.0),
+                          .is_shared = json.at("is_shared")};
     ASSIGN_OR_RETURN(kept.agreement, AgreementOfJson(json.at("agreement")));
     ASSIGN_OR_RETURN(kept.promises, PromisesOfJson(json.at("promises")));
     return kept;

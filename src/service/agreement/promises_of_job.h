@@ -15,9 +15,10 @@ namespace attune {
 // The text that a job is stored with (JobSpec::agreement).
 struct KeptAgreement {
   Agreement agreement = {};
-  std::vector<Promise> promises = {};  // as predicted at the submission
-  double queue_seconds = 0;
-  bool is_shared = false;  // its result may be given to others
+  // As predicted at the submission.
+  std::vector<Promise> promises = {};
+  double queue_seconds = 0, finish_seconds = 0;  // the latter after the submission; 0: unknown
+  bool is_shared = false;                        // its result may be given to others
 
   std::string ToText() const;
   // A text of any origin that ToText() could have written.

@@ -198,6 +198,15 @@ TEST_F(PromisesOfJobTest, AccuracyIsJudgedByTheUpperEndOfTheLoss) {
   EXPECT_EQ(UpperShare(0, 0), 1);
 }
 
+TEST(KeptAgreementTest, ComesBackAsItWas) {
+  const KeptAgreement kept = {.queue_seconds = 3, .finish_seconds = 40, .is_shared = true};
+  const auto read = KeptAgreement::FromText(kept.ToText());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->queue_seconds, 3);
+  EXPECT_EQ(read->finish_seconds, 40);
+  EXPECT_TRUE(read->is_shared);
+}
+
 TEST(KeptAgreementTest, DamageIsAnError) {
   EXPECT_FALSE(KeptAgreement::FromText("{}").ok());
   EXPECT_FALSE(KeptAgreement::FromText("no").ok());

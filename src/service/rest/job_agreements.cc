@@ -36,9 +36,10 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared
   const KeptAgreement kept = {.agreement = asked.agreement,
                               .promises = outlook.promises,
                               .queue_seconds = outlook.queue_seconds,
+                              .finish_seconds = outlook.finish_seconds.median,
                               .is_shared = is_shared};
   job.set_agreement(kept.ToText());
-  job.set_settings(AgreementDesk::WithinLimits(asked, outlook).dump());
+  job.set_settings(AgreementDesk::WithinLimits(asked, outlook.queue_seconds).dump());
   if (job.priority() == 0) job.set_priority(FindPriorityClass(asked.agreement.priority)->priority);
   if (job.deadline_seconds() == 0) job.set_deadline_seconds(asked.agreement.deadline_seconds.value_or(0));
 }
