@@ -27,6 +27,11 @@ JobPlace PlaceOf(const std::string& id, const std::string& folder, const LocalHo
   return place;
 }
 
+// Why the stage of a job that is over is cut short.
+std::string EndOf(const JobManager& job) {
+  return job.record().state == JobState::kFailed ? job.record().error : "is cancelled";
+}
+
 }  // namespace
 
 absl::Status CheckJobs(const std::vector<JobSpec>& jobs, const LocalHost& host) {
@@ -254,12 +259,20 @@ void ScheduleDriver::Withdraw(size_t number) {
 }
 
 absl::Status ScheduleDriver::Cancel(size_t number) {
+  return EndSoon(number, [](JobManager& job) { job.Cancel(); });
+}
+
+absl::Status ScheduleDriver::Fail(size_t number, const std::string& why) {
+  return EndSoon(number, [&](JobManager& job) { job.Fail(why); });
+}
+
+absl::Status ScheduleDriver::EndSoon(size_t number, const std::function<void(JobManager& job)>& end) {
   const auto found = jobs_.find(number);
   if (found == jobs_.end() || found->second.is_over()) return absl::OkStatus();
   JobManager& job = found->second;
   for (const size_t part : split_.UnfinishedOf(number)) RETURN_IF_ERROR(Cancel(part));
   split_.Forget(number);
-  job.Cancel();
+  end(job);
   if (!job.runs()) {
     Withdraw(number);
     return SetOver(number);
@@ -273,7 +286,7 @@ absl::Status ScheduleDriver::GiveUpCancelled() {
   std::vector<size_t> late;
   for (const auto& [number, end] : cancelled_)
     if (end <= Now()) late.push_back(number);
-  for (const size_t number : late) RETURN_IF_ERROR(Record(number, StopStage(number, "is cancelled")));
+  for (const size_t number : late) RETURN_IF_ERROR(Record(number, StopStage(number, EndOf(jobs_.at(number)))));
   return absl::OkStatus();
 }
 
@@ -299,7 +312,7 @@ absl::Status ScheduleDriver::Handle(const RunnerEvent& event) {
   }
   const auto* ended = std::get_if<RunnerStageEnded>(&std::get<RunnerReport>(event.what));
   if (ended == nullptr || !job.runs()) return absl::OkStatus();
-  if (job.is_over()) return Record(number, StopStage(number, "is cancelled"));
+  if (job.is_over()) return Record(number, StopStage(number, EndOf(job)));
   StageRecord stage = job.End(*ended, predictions_, Now());
   // A job that has come to nothing leaves its runner without one.
   if (job.runner() == 0) {

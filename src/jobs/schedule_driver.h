@@ -76,8 +76,10 @@ class ScheduleDriver {
   // A job that the store has got, with its number there. Parts that have not ended come before the next
   // Step().
   void Add(size_t number, JobRecord job);
-  // The job ends soon. Nothing happens if it is over.
+  // The job ends soon, and keeps the files of its latest stage. Nothing happens if it is over.
   absl::Status Cancel(size_t number);
+  // The same, but for this reason it has failed.
+  absl::Status Fail(size_t number, const std::string& why);
 
   // Starts what can start, and waits at most so long until something happens. Fails if the store does.
   absl::Status Step(double seconds);
@@ -147,6 +149,8 @@ class ScheduleDriver {
   absl::Status Lose(size_t number, const RunnerLost& lost);
   // Cuts short the stage that the job runs, and ends its runner.
   StageRecord StopStage(size_t number, const std::string& reason);
+  // Carries out Cancel() and Fail(); `end` says to the job which it is.
+  absl::Status EndSoon(size_t number, const std::function<void(JobManager& job)>& end);
   absl::Status GiveUpCancelled();
   // Stores a stage that has ended, and asks for the job's next one.
   absl::Status Record(size_t number, StageRecord stage);
@@ -183,7 +187,7 @@ class ScheduleDriver {
   std::map<int64_t, size_t> by_runner_;
   std::map<int64_t, int> host_of_runner_;
   std::map<size_t, std::vector<JobFile>> files_;  // of jobs, as they were stored last
-  std::map<size_t, double> cancelled_;            // jobs whose stage still runs, and when it is given up
+  std::map<size_t, double> cancelled_;            // jobs that are over, when their stage is given up
   const double before_;                           // seconds in which the schedule ran in other processes
   const double begin_;                            // on the clock
 };

@@ -589,6 +589,28 @@ TEST_F(EndlessScheduleTest, JobsAreCancelledAnywhere) {
   EXPECT_TRUE(driver_->Cancel(77).ok());  // is none
 }
 
+TEST_F(EndlessScheduleTest, JobsFailForAReasonAnywhere) {
+  // Before there is a host, and while they wait or run.
+  Submit("first", "desk");
+  driver_->AddDevice({"desk"});
+  ASSERT_TRUE(driver_->Fail(1, "too much").ok());
+  driver_->AddHost(ComputingHost());
+  const auto runs = [&](size_t number) { return driver_->jobs().at(number).runs(); };
+  for (int i = 0; i < 100 && !runs(2) && !runs(3); ++i) Step();
+  const size_t running = runs(2) ? 2 : 3;
+  ASSERT_TRUE(driver_->Fail(2, "too much").ok());
+  ASSERT_TRUE(driver_->Fail(3, "too much").ok());
+  Finish();
+  for (const auto& [number, job] : Stored()) {
+    EXPECT_EQ(job.state, JobState::kFailed);
+    EXPECT_EQ(job.error, "too much");
+  }
+  EXPECT_EQ(store_->Stages(schedule_, running, 1)->at(0).reason, "too much");
+  EXPECT_EQ(runners_->num_runners(), 0);
+  EXPECT_TRUE(driver_->Fail(3, "again").ok());  // is over
+  EXPECT_EQ(Stored().at(3).error, "too much");
+}
+
 TEST_F(EndlessScheduleTest, HostsTakeTheJobsOfTheirOwnersAlone) {
   LocalHost host = ComputingHost();
   host.resources.slots["ann"] = 100;
@@ -765,6 +787,18 @@ TEST_F(SplitScheduleTest, CancellingTheWholeCancelsItsParts) {
   EXPECT_EQ(Stored().at(1).state, JobState::kCancelled);
   for (const auto& [number, part] : PartsOf(1)) EXPECT_EQ(part.state, JobState::kCancelled);
   EXPECT_EQ(runners_->num_runners(), 0);
+}
+
+TEST_F(SplitScheduleTest, AWholeThatFailsSaysWhyAndCancelsItsParts) {
+  driver_->AddHost(ComputingHost());
+  driver_->AddDevice({"desk"});
+  SubmitSplit(2);
+  Step(20);
+  ASSERT_TRUE(driver_->Fail(1, "too much").ok());
+  Finish();
+  EXPECT_EQ(Stored().at(1).state, JobState::kFailed);
+  EXPECT_EQ(Stored().at(1).error, "too much");
+  for (const auto& [number, part] : PartsOf(1)) EXPECT_EQ(part.state, JobState::kCancelled);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kScheme = "bearer ";
 constexpr int64_t kLoginSeconds = 600;
+constexpr int kUnauthorized = 401;
 
 constexpr char kUnknownToken[] = "this token is unknown, was revoked or has expired; ask for another one";
 
@@ -172,37 +173,53 @@ absl::StatusOr<Callers::NewSession> Callers::BeginByToken(std::string_view token
   const std::string digest = DigestOfToken(token);
   ASSIGN_OR_RETURN(const auto found, parts_.tokens.FindToken(digest, clock_.WallMillis()));
   if (!found) return absl::UnauthenticatedError(kUnknownToken);
-  return Begin({.name = found->name,
-                .tenant = found->tenant,
-                .role = found->role,
-                .token_digest = digest,
-                .expires_ms = found->expires_ms});
+  return Begin(kByToken, {.name = found->name,
+                          .tenant = found->tenant,
+                          .role = found->role,
+                          .token_digest = digest,
+                          .expires_ms = found->expires_ms});
 }
 
 absl::StatusOr<Callers::NewSession> Callers::BeginByLogin(const VouchedPerson& vouched) {
   const int64_t now_ms = clock_.WallMillis();
   ASSIGN_OR_RETURN(const PersonRecord known, parts_.people.SavePerson(RecordOf(vouched.person, now_ms)));
-  RETURN_IF_ERROR(CheckCounts(known, now_ms));
-  return Begin({.name = known.name,
-                .tenant = known.tenant,
-                .role = known.role,
-                .person = known.id,
-                .expires_ms = now_ms + kSessionMs});
+  PageSession session = {.name = known.name,
+                         .tenant = known.tenant,
+                         .role = known.role,
+                         .person = known.id,
+                         .expires_ms = now_ms + kSessionMs};
+  if (const absl::Status counts = CheckCounts(known, now_ms); !counts.ok()) {
+    AuditEntry refused = EntryOf(kByLogin, session);
+    refused.actor = known.id;
+    ASSIGN_OR_RETURN(refused.request, NewId());
+    refused.result = absl::StrCat(kUnauthorized);
+    parts_.audit.Add(std::move(refused));
+    return counts;
+  }
+  return Begin(kByLogin, std::move(session));
 }
 
-absl::StatusOr<Callers::NewSession> Callers::Begin(PageSession session) {
+AuditEntry Callers::EntryOf(const SessionRequest& request, const PageSession& session) {
+  return {.tenant = session.tenant,
+          .actor = session.id,
+          .actor_name = session.name,
+          .operation = request.operation,
+          .subject = request.path,
+          .request = session.id,
+          .result = "begun"};
+}
+
+absl::StatusOr<Callers::NewSession> Callers::Begin(const SessionRequest& request, PageSession session) {
   session.created_ms = clock_.WallMillis();
   session.expires_ms = std::min(session.expires_ms, session.created_ms + kSessionMs);
   ASSIGN_OR_RETURN(session.id, NewId());
   ASSIGN_OR_RETURN(const std::string secret, NewTokenText());
-  RETURN_IF_ERROR(parts_.audit.Announce({.tenant = session.tenant,
-                                         .actor = session.id,
-                                         .actor_name = session.name,
-                                         .operation = "beginSession",
-                                         .subject = "/v1/session",
-                                         .request = session.id,
-                                         .result = "begun"}));
-  RETURN_IF_ERROR(parts_.sessions.AddSession(session, DigestOfToken(secret)));
+  AuditEntry entry = EntryOf(request, session);
+  RETURN_IF_ERROR(parts_.audit.Announce(entry));
+  const absl::Status added = parts_.sessions.AddSession(session, DigestOfToken(secret));
+  entry.result = absl::StrCat(added.ok() ? request.begun : ServiceProblem(added).status);
+  parts_.audit.Add(std::move(entry));
+  RETURN_IF_ERROR(added);
   const int64_t seconds = (session.expires_ms - session.created_ms) / 1000;
   return NewSession{.known = {.session = std::move(session), .csrf_token = CsrfTokenOf(secret)},
                     .cookie = Cookie(SessionName(), secret, seconds, "Strict")};

@@ -68,7 +68,16 @@ class Callers {
   std::string LoginSecret(const HttpRequest& request) const;
 
  private:
-  absl::StatusOr<NewSession> Begin(PageSession session);
+  // A request that begins a session, as the audit log names it, and the status of its answer if it does.
+  struct SessionRequest {
+    const char* operation;
+    const char* path;
+    int begun;
+  };
+  static constexpr SessionRequest kByToken = {"beginSession", "/v1/session", 201},
+                                  kByLogin = {"finishLogin", "/v1/login/callback", 303};
+  static AuditEntry EntryOf(const SessionRequest& request, const PageSession& session);
+  absl::StatusOr<NewSession> Begin(const SessionRequest& request, PageSession session);
   std::string SessionName() const;
   std::string LoginName() const;
   std::string Cookie(const std::string& name, std::string_view value, int64_t seconds,

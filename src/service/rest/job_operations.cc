@@ -117,8 +117,10 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   // The key may come again for another job once it is forgotten.
   const std::string once = Sha256Hex(absl::StrCat(key, "\n", request));
   absl::StatusOr<HttpResponse> response = SubmitAs(once, parts, call);
-  if (response.ok() || absl::IsUnavailable(response.status())) return response;
-  // What the job names may be gone since the key came for the first time.
+  constexpr int kCreated = 201;
+  const bool is_taken = response.ok() && response->status == kCreated;
+  if (is_taken || absl::IsUnavailable(response.status())) return response;
+  // Since the key came for the first time, what the job names may be gone, and the tenant be at its quota.
   ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.jobs.FindSubmitted(call.caller.tenant, once));
   if (known) return Created(*known);
   // What was refused may be put right under the same key.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,12 @@ class RestTest : public ::testing::Test {
           options.trusted_owners = {"bob"};  // whose devices those of a FleetOfTest are
           options.teaches_cost_model = [this](const std::string& tenant) {
             return TeachesCostModel(*tenant_store_, tenant);
+          };
+          // A store of its own, since the schedule outlives the test's.
+          options.device_quota = [this](const std::string& tenant,
+                                        double running) -> absl::StatusOr<std::optional<std::string>> {
+            const auto store = TenantStore::Open(SqlLocation(fleet_.folder().path()));
+            return store.ok() ? DeviceRefusalOf(**store, tenant, running) : store.status();
           };
           auto made = MakeJobServer(options, parts);
           EXPECT_TRUE(made.ok()) << made.status();

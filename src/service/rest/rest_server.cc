@@ -185,6 +185,9 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   scheduling.on_device_used = [tenants = stores.tenants.get()](const std::string& owner, double seconds) {
     CountDeviceSeconds(*tenants, owner, seconds);
   };
+  scheduling.device_quota = [tenants = stores.tenants.get()](const std::string& owner, double running) {
+    return DeviceRefusalOf(*tenants, owner, running);
+  };
   scheduling.teaches_cost_model = [tenants = stores.tenants.get()](const std::string& tenant) {
     return TeachesCostModel(*tenants, tenant);
   };

@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kStepSeconds = 0.1;
 constexpr double kUpdateSeconds = 0.5;  // between two looks at the fleet's devices
+constexpr double kQuotaSeconds = 5;     // between two looks at what owners have used
 constexpr std::chrono::seconds kRetryPause(5);
 constexpr char kScheduleKey[] = "server";
 
@@ -28,11 +29,6 @@ std::vector<std::string> SlotsOf(const JobSpec& job) {
   if (job.settings.is_object() && job.settings.contains("program") && job.settings["program"].is_string())
     slots.push_back(ProgramSlot(job.settings["program"].get<std::string>()));
   return slots;
-}
-
-// Devices alone are had by one stage at a time.
-bool UsesDevice(const StageRecord& stage) {
-  return std::ranges::any_of(stage.stage.needs, &ResourceNeed::exclusive);
 }
 
 }  // namespace
@@ -109,7 +105,7 @@ ScheduleDriverOptions JobSchedule::Driving() {
           .on_stored =
               [this](const JobRecord& job, const StageRecord& stage, const std::vector<JobFile>& before) {
                 ForgetFiles(job, before);
-                if (options_.on_device_used && UsesDevice(stage))
+                if (options_.on_device_used && UsesDevice(stage.stage))
                   options_.on_device_used(job.spec.owner, stage.end - stage.start);
                 learning_->Offer(job);
                 const std::lock_guard<std::mutex> lock(mutex_);
@@ -141,6 +137,10 @@ absl::Status JobSchedule::Serve() {
       serving.hosts.UpdateDevices();
       RETURN_IF_ERROR(RevokeOld(serving));
       Count(serving);
+    }
+    if (options_.device_quota && serving.since_quotas.Seconds() > kQuotaSeconds) {
+      serving.since_quotas.Lap();
+      RETURN_IF_ERROR(HoldToQuotas(options_.device_quota, serving.driver));
     }
     RunTasks(&serving);
     RETURN_IF_ERROR(serving.broken);

@@ -28,6 +28,7 @@
 #include "jobs/schedule_driver.h"
 #include "sched/strategy.h"
 #include "service/server/artifact_signer.h"
+#include "service/server/device_quotas.h"
 #include "service/server/job_credentials.h"
 #include "service/server/known_jobs.h"
 #include "service/server/runner_hub.h"
@@ -42,6 +43,8 @@ struct JobScheduleOptions {
   int64_t jobs_at_once = 16;                     // that are in memory on each machine
   // Is told how long a stage has had a device, by the thread that schedules; null: nobody is.
   std::function<void(const std::string& owner, double seconds)> on_device_used = nullptr;
+  // Is asked by the same thread; null: nobody has a quota.
+  DeviceQuota device_quota = nullptr;
   // Whose devices, and which tenants' jobs, the shared cost model learns from (SharedLearningOptions).
   std::set<std::string> trusted_owners = {};
   std::function<absl::StatusOr<bool>(const std::string& tenant)> teaches_cost_model = nullptr;
@@ -84,7 +87,7 @@ class JobSchedule {
   // up to date. Jobs that rest cost next to nothing: those that are not over are in memory.
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Changes(std::vector<JobMark>& marks);
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query);
-  // How many jobs of the owner are not over.
+  // How many jobs of the owner are not over; the parts of a job are no jobs of their own.
   absl::StatusOr<int64_t> Unfinished(const std::string& owner);
   // The bytes of all files of the owner's jobs.
   absl::StatusOr<int64_t> StoredBytes(const std::string& owner);

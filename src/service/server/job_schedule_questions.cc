@@ -139,7 +139,7 @@ absl::StatusOr<int64_t> JobSchedule::Unfinished(const std::string& owner) {
   return Ask<int64_t>([&](Serving& serving) -> absl::StatusOr<int64_t> {
     return std::ranges::count_if(serving.driver.jobs(), [&](const auto& numbered) {
       const JobManager& job = numbered.second;
-      return !job.is_over() && job.record().spec.owner == owner;
+      return !job.is_over() && job.record().spec.owner == owner && job.record().spec.part == 0;
     });
   });
 }

@@ -39,7 +39,7 @@ struct JobSchedule::Serving {
   ScheduleHosts hosts;
   const KnownJobs known;
   absl::Status broken;  // why the driver and the store may differ
-  Stopwatch since_update;
+  Stopwatch since_update, since_quotas;
 };
 
 template <typename Item>

@@ -163,9 +163,21 @@ TEST_F(AuditTest, AMutationIsRecordedBeforeAndAfter) {
 
 TEST_F(AuditTest, ASessionIsRecorded) {
   EXPECT_EQ(Post("", "/v1/session", {{"token", Token("ann", AccessRole::kMember)}}).status, 201);
-  EXPECT_EQ(audit_->Entries({.tenant = "ann"})->front().entry.operation, "beginSession");
+  EXPECT_THAT(Results("beginSession"), ::testing::ElementsAre("201", "begun"));
+  // Nobody is known by a forged token.
   EXPECT_EQ(Post("", "/v1/session", {{"token", "attune_forged"}}).status, 401);
-  EXPECT_EQ(audit_->Entries({})->size(), 1);
+  EXPECT_EQ(audit_->Entries({})->size(), 2);
+}
+
+TEST_F(AuditTest, ALoginSaysWhetherItsSessionHasBegun) {
+  const VouchedPerson ann = {.person = {.issuer = "local", .subject = "1", .name = "Ann", .tenant = "lab"}};
+  const auto begun = callers_.BeginByLogin(ann);
+  ASSERT_TRUE(begun.ok()) << begun.status();
+  EXPECT_THAT(Results("finishLogin"), ::testing::ElementsAre("303", "begun"));
+  const std::string id = begun->known.session.person;
+  ASSERT_TRUE(people_->LogOutPerson(id, "lab", /*is_blocked=*/true, SystemClock().WallMillis()).ok());
+  EXPECT_TRUE(absl::IsUnauthenticated(callers_.BeginByLogin(ann).status()));
+  EXPECT_TRUE(testing::BecomesTrue([&] { return Results("finishLogin").front() == "401"; }));
 }
 
 }  // namespace

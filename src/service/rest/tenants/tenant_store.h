@@ -24,6 +24,8 @@ struct TenantQuota {
   int64_t requests_per_second = 5000;        // of all its tokens and people together
 
   bool operator==(const TenantQuota&) const = default;
+  // Of the period that ends today, in days since 1970.
+  int64_t FirstDay(int64_t today) const { return today - period_days + 1; }
 };
 
 // What a tenant lets others gain from; nothing without its word.

@@ -38,4 +38,13 @@ void CountDeviceSeconds(TenantStore& store, const std::string& tenant, double se
         "reason", added.message());
 }
 
+absl::StatusOr<std::optional<std::string>> DeviceRefusalOf(TenantStore& store, const std::string& tenant,
+                                                           double running, const Clock& clock) {
+  ASSIGN_OR_RETURN(const auto found, store.Find(tenant));
+  const TenantRecord record = found.value_or(TenantRecord{.name = tenant});
+  ASSIGN_OR_RETURN(const double used,
+                   store.DeviceSeconds(tenant, record.quota.FirstDay(clock.WallMillis() / kDayMs)));
+  return RefusalOfDevices(record, used + running);
+}
+
 }  // namespace attune

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -42,6 +43,10 @@ class TenantUse {
 // A stage has ended that had a device for so long. What cannot be counted goes to the log.
 void CountDeviceSeconds(TenantStore& store, const std::string& tenant, double seconds,
                         const Clock& clock = SystemClock());
+// RefusalOfDevices() as it stands now, with so many seconds that are not counted yet.
+absl::StatusOr<std::optional<std::string>> DeviceRefusalOf(TenantStore& store, const std::string& tenant,
+                                                           double running,
+                                                           const Clock& clock = SystemClock());
 
 }  // namespace attune
 

@@ -47,7 +47,15 @@ std::optional<HttpResponse> Tenants::Refusal(const std::string& name) {
 }
 
 absl::StatusOr<double> Tenants::DeviceSeconds(const TenantRecord& tenant) {
-  return store_.DeviceSeconds(tenant.name, Today() - tenant.quota.period_days + 1);
+  return store_.DeviceSeconds(tenant.name, tenant.quota.FirstDay(Today()));
+}
+
+std::optional<std::string> RefusalOfDevices(const TenantRecord& tenant, double used) {
+  if (used < static_cast<double>(tenant.quota.device_seconds)) return std::nullopt;
+  return absl::StrCat("tenant ", tenant.name, " may use devices for ", tenant.quota.device_seconds,
+                      " seconds in ", tenant.quota.period_days, " days, and has used ",
+                      static_cast<int64_t>(std::floor(used)),
+                      "; wait until the oldest of these days is past, or ask the administrator for more");
 }
 
 absl::StatusOr<std::optional<HttpResponse>> Tenants::RefusalOfJobs(const std::string& name, int64_t jobs) {
@@ -60,13 +68,12 @@ absl::StatusOr<std::optional<HttpResponse>> Tenants::RefusalOfJobs(const std::st
                                                           "; wait until some have ended, or cancel some"));
   }
   ASSIGN_OR_RETURN(const double used, DeviceSeconds(tenant));
-  if (used < static_cast<double>(tenant.quota.device_seconds)) return std::nullopt;
+  const std::optional<std::string> why = RefusalOfDevices(tenant, used);
+  if (!why) return std::nullopt;
   ++refusals_[kAtDeviceSeconds];
   // The oldest day goes at midnight.
   const double wait = static_cast<double>((Today() + 1) * kDayMs - clock_.WallMillis()) / 1000;
-  return TooManyProblem(
-      wait, absl::StrCat("tenant ", name, " may use devices for ", tenant.quota.device_seconds,
-                         " seconds in ", tenant.quota.period_days, " days, and has used ", std::floor(used)));
+  return TooManyProblem(wait, *why);
 }
 
 absl::StatusOr<std::optional<HttpResponse>> Tenants::RefusalOfBytes(const std::string& name, int64_t bytes) {

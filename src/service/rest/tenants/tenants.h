@@ -29,6 +29,10 @@ struct TenantState {
   int64_t stored_bytes = 0;  // of uploads and of jobs' files
 };
 
+// A sentence that says why a tenant that has used devices for so many seconds of its period may use them no
+// longer; nothing: it may.
+std::optional<std::string> RefusalOfDevices(const TenantRecord& tenant, double used);
+
 // Thread safe. The store and the clock must outlive it.
 class Tenants {
  public:

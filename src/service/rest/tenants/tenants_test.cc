@@ -134,6 +134,52 @@ TEST_F(TenantsTest, QuotasHold) {
   EXPECT_EQ(Post(Token("bob", AccessRole::kMember), "/v1/jobs", MockJob()).status, 201);
 }
 
+TEST_F(TenantsTest, AKnownKeyIsItsJobWhateverTheQuotaIs) {
+  const auto submit = [&](const std::string& name, const std::string& key) {
+    return Post(member_, "/v1/jobs", MockJob(name), {{"idempotency-key", key}});
+  };
+  const HttpResponse first = submit("first", "one");
+  EXPECT_EQ(first.status, 201);
+  SetQuota({.jobs = 1});
+  const HttpResponse again = submit("first", "one");
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(Json::parse(again.body)["id"], Json::parse(first.body)["id"]);
+  EXPECT_EQ(submit("second", "two").status, 429);
+  CountDeviceSeconds(*tenant_store_, "ann", 10);
+  SetQuota({.stored_bytes = 0, .device_seconds = 10});
+  EXPECT_EQ(submit("first", "one").status, 201);
+  EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["used"]["jobs"], 1);
+  // What was refused leaves its key for another job.
+  SetQuota({});
+  EXPECT_EQ(submit("third", "two").status, 201);
+}
+
+TEST_F(TenantsTest, AJobInPartsIsOneJob) {
+  Json split = MockJob();
+  split["parts"] = 3;
+  Submit(member_, split);
+  EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["used"]["jobs"], 1);
+  SetQuota({.jobs = 2});
+  Submit(member_, split);
+  EXPECT_THAT(Detail(Post(member_, "/v1/jobs", split)), HasSubstr("and has 2"));
+}
+
+TEST_F(TenantsTest, JobsThatRunEndByTheQuotaOfDeviceSeconds) {
+  const auto runner = Runner("ann");
+  Json long_job = MockJob();
+  long_job["settings"]["stages"] = {{{"name", "short"}, {"seconds", 0}},
+                                    {{"name", "long"}, {"seconds", 3600}}};
+  const std::string id = Submit(member_, long_job);
+  const auto shown = [&] { return Get(member_, "/v1/jobs/" + id); };
+  EXPECT_TRUE(testing::BecomesTrue([&] { return shown()["stage"] == "long"; }));
+  CountDeviceSeconds(*tenant_store_, "ann", 10);
+  SetQuota({.device_seconds = 10});
+  EXPECT_TRUE(testing::BecomesTrue([&] { return shown()["state"] == "failed"; })) << shown();
+  EXPECT_THAT(shown()["error"].get<std::string>(),
+              HasSubstr("tenant ann may use devices for 10 seconds in 30 days, and has used 10"));
+  EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["used"]["jobs"], 0);
+}
+
 TEST_F(TenantsTest, ATenantHasItsRate) {
   ASSERT_TRUE(tenant_store_->Ensure("ann", 0).ok());
   SetQuota({.requests_per_second = 1});
