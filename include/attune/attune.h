@@ -145,6 +145,10 @@ ATTUNE_EXPORT attune_code attune_model_verify(const attune_model* model, attune_
 ATTUNE_EXPORT size_t attune_model_num_shape_sets(const attune_model* model);
 ATTUNE_EXPORT const attune_model* attune_model_shape_set(const attune_model* model, size_t index);
 
+/* The artifact's file as it was loaded: the bytes that a digest or a signature was checked of, whatever has
+ * become of the file since. Sets `bytes` to their number. They live as long as the model. */
+ATTUNE_EXPORT const void* attune_model_file(const attune_model* model, size_t* bytes);
+
 typedef struct attune_tensor_info {
   const char* name;
   attune_dtype dtype;

@@ -108,6 +108,13 @@ class Model : public ModelInfo {
     if (attune_model_verify(get(), &error)) throw Error(error);
   }
 
+  // The artifact's file as it was loaded. Lives as long as the model.
+  std::span<const std::byte> file() const {
+    size_t bytes = 0;
+    const auto* data = static_cast<const std::byte*>(attune_model_file(get(), &bytes));
+    return {data, bytes};
+  }
+
   size_t num_shape_sets() const { return attune_model_num_shape_sets(get()); }
   ModelInfo shape_set(size_t index) const {
     const attune_model* set = attune_model_shape_set(get(), index);

@@ -17,7 +17,7 @@ import re
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._paths import written_whole
@@ -169,8 +169,9 @@ class Job:
         return [self._bring(file, pathlib.Path(folder) / _below_out(file.name)) for file in self.files
                 if file.name.startswith("out/")]
 
-    def result(self, path: Path | None = None) -> Network:
+    def result(self, path: Path | None = None, trusted_keys: Sequence[str] | None = None) -> Network:
         """The network that the job has built, to run; waits until it is over. path: where its artifact is kept.
+        trusted_keys: as for load(); GET /v1/signing-keys tells the tenant's.
 
         JobFailedError if it has failed or was cancelled, NotFoundError if its kind builds no artifact.
         """
@@ -183,9 +184,10 @@ class Job:
             raise NotFoundError(f"{self.id}: has built no artifact; download() brings what it has made")
         from .network import load  # which needs the compiler
         if path is not None:
-            return load(self._bring(artifact, pathlib.Path(path)), sha256=artifact.sha256)
+            return load(self._bring(artifact, pathlib.Path(path)), sha256=artifact.sha256, trusted_keys=trusted_keys)
         with tempfile.TemporaryDirectory() as folder:
-            return load(self._bring(artifact, pathlib.Path(folder) / "result.atn").read_bytes(), sha256=artifact.sha256)
+            return load(self._bring(artifact, pathlib.Path(folder) / "result.atn").read_bytes(), sha256=artifact.sha256,
+                        trusted_keys=trusted_keys)
 
     def _path(self, more: str = "") -> str:
         return f"/v1/jobs/{part(self.id)}{more}"

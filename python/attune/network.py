@@ -228,17 +228,26 @@ class Profile(list[dict[str, Any]]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _keys(trusted_keys: Sequence[str] | None) -> list[str]:
+    """As the core takes them: empty if everybody is trusted."""
+    if trusted_keys is None:
+        return []
+    if isinstance(trusted_keys, str) or not trusted_keys:
+        raise InvalidError("trusted_keys: takes a list of keys, at least one; leave it out to load any artifact")
+    return list(trusted_keys)
+
+
 def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str, Sequence[int]]] | None = None,
          values: Arrays | None = None, signature: str = "", sha256: str = "", device: str | Device = "",
          progress: bool | None = None, pad_to: PadTo | None = None,
          pad_value: float | Mapping[str, float] = 0, cache: CacheLimits = CacheLimits(),
-         trusted_keys: Sequence[str] = ()) -> Network:
+         trusted_keys: Sequence[str] | None = None) -> Network:
     """Loads a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch, or an artifact that was compiled.
 
     model: a path, the bytes of a file, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of open
     dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256: what an
     artifact must have. trusted_keys: public keys, each as 64 hexadecimal digits (attune key show), one of which must have
-    signed an artifact. device: what the network is for, as Network.on() has it; by default this machine. progress: False
+    signed an artifact before any of it runs; a model is compiled here, and needs no trust. device: what the network is for, as Network.on() has it; by default this machine. progress: False
     hides how far long calls are, which terminals and notebooks show.
 
     A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each set
@@ -248,12 +257,12 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     """
     from .open_network import open_model  # which is built on this module
     source, target = ModelSource(model), as_device(device)
-    given = by_name("values", values)
+    given, keys = by_name("values", values), _keys(trusted_keys)
 
     def read(one: Mapping[str, Sequence[int]]) -> Network:
         with Line(progress) as line, source.file() as path:
             core = _core.Network.load(path, {name: list(sizes) for name, sizes in one.items()}, given, signature,
-                                      sha256, list(trusted_keys), target._core, line.step)
+                                      sha256, keys, target._core, line.step)
             return Network(core, progress, target)
 
     sets = [shapes] if shapes is None or isinstance(shapes, Mapping) else list(shapes)

@@ -1,4 +1,5 @@
 """The chain from a model to its outputs, and what it says when something is wrong."""
+import hashlib
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import numpy
 import pytest
 
 import attune
+from attune.onnxruntime import InferenceSession, backend
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,46 @@ def test_saves_and_loads_an_artifact(squeezenet, image, tmp_path):
     loaded = attune.load(tmp_path / "net.atn")
     numpy.testing.assert_array_equal(loaded.run({"input": image})["output"], squeezenet.run({"input": image})["output"])
     assert loaded.inspect() == squeezenet.inspect()
+
+
+def by_command(*arguments):
+    return subprocess.run([os.environ["ATTUNE"], *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_only_what_a_trusted_key_has_signed_runs(squeezenet, image, tmp_path):
+    path, expected = tmp_path / "net.atn", squeezenet.run({"input": image})["output"]
+    squeezenet.save(path)
+    keys = []
+    for name in ("one", "other"):
+        by_command("key", "create", tmp_path / name)
+        keys.append(by_command("key", "show", tmp_path / f"{name}.pub"))
+    ways = (lambda trusted: attune.load(path, trusted_keys=trusted).run({"input": image})["output"],
+            lambda trusted: attune.load(path.read_bytes(), trusted_keys=trusted).run({"input": image})["output"],
+            lambda trusted: attune.load(path, shapes={"input": image.shape}, trusted_keys=trusted).session().run(
+                {"input": image})["output"],
+            lambda trusted: InferenceSession(path, trusted_keys=trusted).run(None, {"input": image})[0],
+            lambda trusted: backend.prepare(path.read_bytes(), trusted_keys=trusted).run(image)[0])
+    for way in ways:
+        numpy.testing.assert_array_equal(way(None), expected)
+        with pytest.raises(attune.InvalidError, match="is not signed"):
+            way(keys)
+        with pytest.raises(attune.InvalidError, match="trusted_keys: takes a list of keys"):
+            way([])
+    by_command("sign", path, "--key", tmp_path / "one")
+    for way in ways:
+        numpy.testing.assert_array_equal(way(keys), expected)
+        with pytest.raises(attune.InvalidError, match="no trusted key"):
+            way(keys[1:])
+    with pytest.raises(attune.InvalidError, match="is loaded already"):
+        backend.prepare(InferenceSession(path), trusted_keys=keys)
+
+
+def test_what_was_loaded_runs_whatever_becomes_of_its_file(squeezenet, image, tmp_path):
+    path = tmp_path / "net.atn"
+    squeezenet.save(path)
+    loaded = attune.load(path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    path.write_bytes(b"another file")
+    numpy.testing.assert_array_equal(loaded.run({"input": image})["output"], squeezenet.run({"input": image})["output"])
 
 
 def test_a_session_works_in_its_own_memory(squeezenet, image):

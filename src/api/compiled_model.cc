@@ -115,6 +115,12 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::ForShapes(
                       absl::StrJoin(known, "; or for "));
 }
 
+std::string_view CompiledModel::FileBytes() const {
+  size_t bytes = 0;
+  const void* data = attune_model_file(handle(), &bytes);
+  return {static_cast<const char*>(data), bytes};
+}
+
 std::vector<InputDeclaration> CompiledModel::Inputs() const {
   std::vector<InputDeclaration> inputs;
   for (size_t i = 0; i < attune_model_num_inputs(handle()); ++i) {

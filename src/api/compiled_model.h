@@ -51,6 +51,8 @@ class CompiledModel {
   // The first set whose inputs have these shapes, by name; the error lists the sets.
   absl::StatusOr<std::shared_ptr<const CompiledModel>> ForShapes(
       const std::map<std::string, Shape>& shapes) const;
+  // The artifact's file as it was loaded and checked, whatever has become of it since.
+  std::string_view FileBytes() const;
   // The runtime's handle, owned by this object.
   const attune_model* handle() const { return handle_.get(); }
 

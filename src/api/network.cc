@@ -18,8 +18,6 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kMaxArtifactBytes = int64_t{1} << 36;
-
 // The planner needs groups of operators: if no pass has made any, each operator becomes a group.
 absl::Status MakeGroups(std::shared_ptr<const Graph>& graph) {
   const bool has_groups = std::none_of(graph->nodes().begin(), graph->nodes().end(), [](const auto& node) {
@@ -235,7 +233,8 @@ Network Network::Save(const std::string& path) const {
 absl::StatusOr<std::string> Network::ArtifactBytes() const {
   RETURN_IF_ERROR(status());
   if (!is_compiled()) return absl::FailedPreconditionError(absl::StrCat(state_->source, ": is not compiled"));
-  return state_->artifact.empty() ? ReadFile(state_->source, kMaxArtifactBytes) : state_->artifact;
+  // What was loaded has been checked, and its file may be another one by now.
+  return state_->artifact.empty() ? std::string(state_->compiled->FileBytes()) : state_->artifact;
 }
 
 absl::StatusOr<NetworkDescription> Network::Describe() const {

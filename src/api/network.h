@@ -170,7 +170,8 @@ class Network {
   // The content of the artifact's file; empty if the network was loaded from an artifact or is not
   // compiled.
   const std::string& artifact() const;
-  // The same, read from its file if the network was loaded from an artifact. Fails if it is not compiled.
+  // The same; if the network was loaded from an artifact, its file as it was then. Fails if it is not
+  // compiled.
   absl::StatusOr<std::string> ArtifactBytes() const;
 
   // A random value for the input, by `seed`: from RandomTensor, with integers that are valid indices.

@@ -73,6 +73,24 @@ TEST(NetworkTest, SavesAnArtifactThatRunsAlike) {
   EXPECT_FALSE(std::filesystem::exists(folder / "again.atn"));
 }
 
+TEST(NetworkTest, ALoadedArtifactStaysWhatItWasWhateverBecomesOfItsFile) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "two.atn";
+  const std::string artifact = Two().Optimize().Compile().artifact();
+  ASSERT_TRUE(WriteFileAtomically(path, artifact).ok());
+  const Network plain = Network::Load(path);
+  ModelOptions options;
+  options.artifact.sha256 = Sha256Hex(artifact);
+  const Network checked = Network::Load(path, options);
+  ASSERT_TRUE(WriteFileAtomically(path, "another file").ok());
+  for (const Network& network : {plain, checked}) {
+    const absl::StatusOr<std::string> bytes = network.ArtifactBytes();
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    EXPECT_TRUE(*bytes == artifact);
+    EXPECT_TRUE(network.Describe().ok());
+  }
+}
+
 TEST(NetworkTest, CompilesTwiceToTheSameBytes) {
   const Network once = Two().Optimize().Compile(), again = Two().Optimize().Compile();
   ASSERT_TRUE(once.status().ok()) << once.status();

@@ -1,5 +1,6 @@
 // The public functions that read a model's declaration and find the user's records.
 #include <cstdlib>
+#include <memory>
 
 #include "api/compiled_model.h"
 #include "api/model_declaration.h"
@@ -12,8 +13,11 @@ namespace attune::compiler {
 ModelDeclaration declaration(const std::string& path, const std::string& signature) {
   ModelDeclaration result;
   if (IsArtifact(path)) {
-    // Its first set of input shapes.
-    result.inputs = Network::load(path).inputs();
+    // Its first set of input shapes. Nobody has checked the file yet, so that none of its code may run.
+    ArtifactOptions options;
+    options.describe_only = true;
+    const std::shared_ptr<const CompiledModel> described = Value(CompiledModel::LoadFile(path, options));
+    for (const InputDeclaration& input : described->Inputs()) result.inputs.push_back(FromOwn(input));
     return result;
   }
   const attune::ModelDeclaration own = Value(ReadModelDeclaration(path, signature));

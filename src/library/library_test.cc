@@ -6,8 +6,12 @@
 #include <cstdlib>
 #include <stop_token>
 
+#include "api/network.h"
 #include "attune/compiler.hpp"
+#include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "target/target.h"
+#include "zoo/zoo.h"
 
 namespace attune::compiler {
 namespace {
@@ -136,6 +140,20 @@ TEST_F(LibraryTest, SaysWhatAFileDeclares) {
   EXPECT_THAT(declared.about, Contains(Key("producer_name")));
   EXPECT_THAT(declared.files, IsEmpty());
   EXPECT_EQ(CodeOf([&] { return declaration(folder_ / "none.onnx"); }), ErrorCode::kNotFound);
+}
+
+TEST_F(LibraryTest, DeclaringAnArtifactRunsNoneOfItsCode) {
+  // Code for another processor cannot be loaded, but described.
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "net.onnx", *BuildZooModel("squeezenet1_1")).ok());
+  attune::CompileOptions options;
+  options.target = *TargetByName("x86-64-v3");
+  options.target.required_features.push_back("instructions-of-the-future");
+  const attune::Network compiled = attune::Network::Load(folder_ / "net.onnx").Optimize().Compile(options);
+  ASSERT_TRUE(compiled.Save(folder_ / "other.atn").status().ok());
+  EXPECT_EQ(CodeOf([&] { return Network::load(folder_ / "other.atn"); }), ErrorCode::kInvalid);
+  const ModelDeclaration declared = declaration(folder_ / "other.atn");
+  ASSERT_EQ(declared.inputs.size(), 1);
+  EXPECT_EQ(declared.inputs[0].name, "input");
 }
 
 TEST_F(LibraryTest, ANetworkIsForADevice) {

@@ -196,6 +196,13 @@ const attune_model* attune_model_shape_set(const attune_model* model, size_t ind
   return model->shape_sets.empty() ? model : model->shape_sets[index].get();
 }
 
+const void* attune_model_file(const attune_model* model, size_t* bytes) {
+  if (model == nullptr || bytes == nullptr) return nullptr;
+  const std::span<const std::byte> file = model->loaded->file();
+  *bytes = file.size();
+  return file.data();
+}
+
 size_t attune_model_num_inputs(const attune_model* model) {
   return model == nullptr ? 0 : model->program().inputs.size();
 }

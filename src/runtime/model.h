@@ -42,6 +42,8 @@ class LoadedModel {
   const Variant& variant() const { return view_.manifest.variants[variant_]; }
   // By whom they are is not verified, unless keys are trusted.
   const std::vector<ArtifactSignature>& signatures() const { return view_.signatures; }
+  // The bytes that were loaded.
+  std::span<const std::byte> file() const { return file_->bytes(); }
   const Device& device() const { return device_; }
   uint64_t code_bytes() const { return view_.code.size(); }
   // The size of all variants' constants in memory.

@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
 
 #include "artifact/signer.h"
 #include "artifact/testing/sample_artifact.h"
 #include "attune/attune.h"
+#include "base/file.h"
+#include "base/testing/temporary_folder.h"
 
 namespace attune {
 namespace {
@@ -73,6 +78,26 @@ TEST(TrustedKeys, LetInWhatOneOfThemHasSigned) {
   EXPECT_THAT(Refusal(signed_file, {}), HasSubstr("which is no trusted key"));
   EXPECT_THAT(Refusal(file, {hex(first)}), HasSubstr("is not signed"));
   EXPECT_THAT(Refusal(signed_file, {"12"}), HasSubstr("trusted_keys[0] is not 64 hexadecimal digits"));
+}
+
+TEST(TrustedKeys, WhatWasCheckedIsWhatTheModelHas) {
+  const testing::TemporaryFolder folder;
+  const SigningKey key = KeyOfSeed(1);
+  const std::string file = *SignArtifact(MakeSampleArtifact().Write(), key), path = folder / "sample.atn";
+  ASSERT_TRUE(WriteFileAtomically(path, file).ok());
+  const std::string hex = KeyHex(key.public_key());
+  const char* const keys[] = {hex.c_str()};
+  attune_load_options options = ATTUNE_LOAD_OPTIONS_INIT;
+  options.trusted_keys = keys;
+  options.num_trusted_keys = 1;
+  attune_model* model = nullptr;
+  ASSERT_EQ(attune_load(path.c_str(), &options, &model, nullptr), ATTUNE_OK);
+  std::ofstream(path) << "something else";  // in its place, which a rename would leave alone
+  size_t bytes = 0;
+  const auto* content = static_cast<const char*>(attune_model_file(model, &bytes));
+  EXPECT_TRUE(std::string_view(content, bytes) == file);
+  EXPECT_EQ(attune_model_file(nullptr, &bytes), nullptr);
+  attune_model_free(model);
 }
 
 TEST(TrustedKeys, NoticeEveryAlteredByte) {

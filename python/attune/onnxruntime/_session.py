@@ -55,13 +55,14 @@ def _shapes_with(inputs: Sequence[Declared], sizes: Mapping[str, int]) -> dict[s
 class InferenceSession:
     """Runs a model. A model with fixed shapes is compiled now, and one with open dimensions for the shapes that come.
 
-    path_or_bytes: a path, or the bytes of a file. providers, provider_options: the processor is what there is; others are
-    warned of. Thread safe. Raises attune.UnsupportedError with the operators that Attune does not have.
+    path_or_bytes: a path, or the bytes of a file; an artifact is compiled already. trusted_keys: as for attune.load(), one
+    of which must have signed an artifact. providers, provider_options: the processor is what there is; others are warned
+    of. Thread safe. Raises attune.UnsupportedError with the operators that Attune does not have.
     """
 
     def __init__(self, path_or_bytes: str | bytes | os.PathLike[str], sess_options: SessionOptions | None = None,
                  providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None,
-                 **_of_onnxruntime: Any) -> None:
+                 trusted_keys: Sequence[str] | None = None, **_of_onnxruntime: Any) -> None:
         _check_providers(providers)
         if not isinstance(sess_options, (SessionOptions, type(None))):
             raise TypeError(f"sess_options: must be SessionOptions, and is a {type(sess_options).__name__}")
@@ -74,8 +75,9 @@ class InferenceSession:
         inputs = declared(self._file["inputs"])
         shapes = _shapes_with(inputs, self._options.fixed_dimensions)
         self._threads = self._options.intra_op_num_threads
-        self._network = load(path_or_bytes, shapes=shapes, progress=False).compile(
-            threads=self._threads or len(os.sched_getaffinity(0)))
+        loaded = load(path_or_bytes, shapes=shapes, progress=False, trusted_keys=trusted_keys)
+        is_compiled = not isinstance(loaded, OpenNetwork) and loaded._core.is_compiled()
+        self._network = loaded if is_compiled else loaded.compile(threads=self._threads or len(os.sched_getaffinity(0)))
         self._inputs = {input.name: input for input in inputs}
         self._outputs = self._known_outputs()
         self._profiled: dict[str, Array] | None = None

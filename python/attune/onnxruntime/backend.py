@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import UnsupportedError
+from ..errors import InvalidError, UnsupportedError
 from ._session import InferenceSession
 from ._value import Array
 
@@ -28,11 +28,16 @@ def supports_device(device: str) -> bool:
     return device.upper().split(":")[0] == "CPU"
 
 
-def prepare(model: Any, device: str | None = None, **_of_onnxruntime: Any) -> Prepared:
-    """Loads a path, bytes or an onnx.ModelProto."""
+def prepare(model: Any, device: str | None = None, trusted_keys: Sequence[str] | None = None,
+            **_of_onnxruntime: Any) -> Prepared:
+    """Loads a path, bytes or an onnx.ModelProto. trusted_keys: as for InferenceSession."""
     if device is not None and not supports_device(device):
         raise UnsupportedError(f"attune.onnxruntime: device \"{device}\" is not supported; only \"CPU\"")
-    return Prepared(model if isinstance(model, InferenceSession) else InferenceSession(model))
+    if not isinstance(model, InferenceSession):
+        return Prepared(InferenceSession(model, trusted_keys=trusted_keys))
+    if trusted_keys is not None:
+        raise InvalidError("trusted_keys: the session is loaded already; give them to InferenceSession")
+    return Prepared(model)
 
 
 def run_model(model: Any, inputs: Any, device: str | None = None, **_of_onnxruntime: Any) -> list[Array]:
