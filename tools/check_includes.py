@@ -74,7 +74,7 @@ MAY_INCLUDE = {
                 "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
     "backup": ["base", "base/sqlite", "fleet"],
-    "setup": ["base", "base/sqlite", "base/sql", "device", "fleet", "service/rest"],
+    "setup": ["base", "base/sqlite", "base/sql", "device", "fleet", "http", "service", "service/rest"],
     "cli": ["base", "base/sql", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service",
             "service/models", "service/rest", "backup", "setup", "sweep", "artifact/signer.h"],
 }

@@ -1,5 +1,6 @@
 // attune up, attune down
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,7 +13,9 @@
 #include "cli/output.h"
 #include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
+#include "service/client/known_servers.h"
 #include "service/rest/local_tokens.h"
+#include "setup/kept_login.h"
 #include "setup/set_up.h"
 #include "setup/supervisor.h"
 
@@ -70,6 +73,24 @@ Json ToJson(const Installation& installation, const std::vector<ServiceReport>& 
                {"services", services}};
   if (!token.empty()) json["token"] = token;
   return json;
+}
+
+// Commands that ask a server find this one by themselves from then on.
+void KeepLoginOf(const Installation& installation, const std::string& token) {
+  const absl::StatusOr<std::string> servers = KnownServers::DefaultPath(std::getenv);
+  const absl::Status kept =
+      servers.ok() ? KeepLogin(installation, token, *servers) : servers.status();
+  PrintNote(kept.ok() ? "attune jobs and attune.Client use this server with the token from now on"
+                      : absl::StrCat("the token is not kept: ", kept.message(), "; attune login ",
+                                     installation.Url(), " --token keeps it"));
+}
+
+void ForgetLoginOf(const Installation& installation) {
+  const absl::StatusOr<std::string> servers = KnownServers::DefaultPath(std::getenv);
+  const absl::Status forgotten = servers.ok() ? ForgetLogin(installation, *servers) : servers.status();
+  if (!forgotten.ok())
+    PrintNote(absl::StrCat("a login may be left: ", forgotten.message(), "; attune logout ",
+                           installation.Url(), " forgets it"));
 }
 
 // The environment's names let all other commands find the server.
@@ -146,6 +167,7 @@ absl::Status Up(Flags flags) {
   ASSIGN_OR_RETURN(const std::string token, ReadFirstToken(installation));
   RETURN_IF_ERROR(Report(flags, installation, token));
   RETURN_IF_ERROR(FlushOutput());
+  if (!token.empty()) KeepLoginOf(installation, token);
   return ForgetFirstToken(installation);
 }
 
@@ -158,6 +180,7 @@ absl::Status Down(const Flags& flags) {
     PrintNote(absl::StrCat("the state is kept in ", folder, "; attune up goes on with it"));
     return absl::OkStatus();
   }
+  ForgetLoginOf(installation);
   RETURN_IF_ERROR(RemoveInstallation(installation));
   PrintNote(absl::StrCat(folder, ": jobs, files, tokens and credentials are removed"));
   return absl::OkStatus();

@@ -114,6 +114,7 @@ absl::Status RemoveInstallation(const Installation& installation) {
                                     installation.RunnerFolder(),
                                     installation.LogFolder(),
                                     installation.FirstTokenPath(),
+                                    installation.LoginPath(),
                                     installation.folder + "/services.json",
                                     installation.folder + "/supervisor.json",
                                     installation.folder + "/up-runs"};

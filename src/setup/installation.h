@@ -29,6 +29,8 @@ struct Installation {
   std::string Url() const;
   // The text of the first token, until somebody has seen it.
   std::string FirstTokenPath() const { return folder + "/first-token"; }
+  // Which login of this user's was made with it.
+  std::string LoginPath() const { return folder + "/login.json"; }
 
   bool operator==(const Installation&) const = default;
 };

@@ -52,7 +52,8 @@ class UpCase(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.state = self.folder / "up"
         own = {"ATTUNE_UP": str(self.state), "ATTUNE_SERVER": str(self.state / "server"),
-               "ATTUNE_FLEET": str(self.folder / "nobody"), "ATTUNE_LEASES": str(self.folder / "leases")}
+               "ATTUNE_FLEET": str(self.folder / "nobody"), "ATTUNE_LEASES": str(self.folder / "leases"),
+               "ATTUNE_SERVERS": str(self.folder / "servers.json")}
         os.environ.update(own)
         program.ENVIRONMENT.update(own)
         self.addCleanup(self.down)
@@ -120,6 +121,9 @@ class UpTest(UpCase):
         self.assertEqual([service["name"] for service in shown["services"]], ["server", "agent-1", "runner"])
         self.assertTrue(all(service["is_healthy"] for service in shown["services"]), shown)
         self.assertNotIn(self.token, "".join(log.read_text() for log in (self.state / "logs").iterdir()))
+        # The token is a login, too, for commands and for Python.
+        self.assertEqual(attune_json("jobs", "list")["jobs"], [])
+        self.assertEqual(json.loads((self.folder / "servers.json").read_text())["default"], shown["address"])
         again = attune_json("up")
         self.assertNotIn("token", again)
         self.assertEqual([service["pid"] for service in again["services"]],
@@ -150,8 +154,12 @@ class UpTest(UpCase):
         attune("down", "--keep-state")
         self.assertTrue(all(map(is_gone, before.values())))
         self.assertTrue((self.state / "server" / "fleet.db").exists())
+        self.assertIn(self.token, (self.folder / "servers.json").read_text())
         attune("down")
         self.assertFalse(self.state.exists())
+        self.assertNotIn(self.token, (self.folder / "servers.json").read_text())
+        with self.assertRaisesRegex(Failed, "no server is known"):
+            attune("jobs", "list")
         with self.assertRaisesRegex(Failed, "nothing is set up there"):
             attune("down")
 

@@ -27,6 +27,9 @@ struct HttpTrust {
   std::string pinned_key = {};
 };
 
+// Trust in the key of a server's certificate, the first of a chain in PEM, alone.
+absl::StatusOr<HttpTrust> TrustInKeyOf(const std::string& chain_pem);
+
 struct HttpClientOptions {
   HttpTrust trust = {};
   double connect_seconds = 10;                  // looking up the name, connecting and agreeing on keys

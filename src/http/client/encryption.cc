@@ -1,6 +1,7 @@
 #include "http/client/encryption.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
@@ -63,6 +64,18 @@ bool IsDigest(std::string_view text) {
 }
 
 }  // namespace
+
+absl::StatusOr<HttpTrust> TrustInKeyOf(const std::string& chain_pem) {
+  const std::unique_ptr<BIO, FreeWith<BIO_free>> text(
+      BIO_new_mem_buf(chain_pem.data(), static_cast<int>(chain_pem.size())));
+  const std::unique_ptr<X509, FreeWith<X509_free>> certificate(
+      PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
+  if (certificate == nullptr) {
+    ERR_clear_error();
+    return InvalidInput("does not begin with a certificate in PEM");
+  }
+  return HttpTrust{.pinned_key = KeyDigest(certificate.get())};
+}
 
 absl::StatusOr<std::unique_ptr<ClientEncryption>> ClientEncryption::Make(const HttpTrust& trust,
                                                                          std::string host) {

@@ -135,6 +135,8 @@ TEST_F(EncryptedClientTest, AServersOwnKeyIsPinned) {
   EXPECT_EQ(Ask(server_, {.pinned_key = server_.KeyDigest()})->body, "hello");
   EXPECT_EQ(Ask(elsewhere_, {.pinned_key = elsewhere_.KeyDigest()})->body, "hello");
   ExpectRefused(expired_, {.pinned_key = expired_.KeyDigest()});
+  EXPECT_EQ(TrustInKeyOf(server_.Pem() + authority_.Pem())->pinned_key, server_.KeyDigest());
+  EXPECT_THAT(TrustInKeyOf("no PEM").status().message(), HasSubstr("does not begin with a certificate"));
 }
 
 TEST_F(EncryptedClientTest, TrustThatIsNoneIsRefused) {
