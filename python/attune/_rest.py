@@ -17,6 +17,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from ._logins import Token
 from ._servers import KnownServer
 from .errors import (AccessError, Error, InternalError, InvalidError, NotFoundError, UnavailableError,
                      UnsupportedError)
@@ -26,7 +27,7 @@ T = TypeVar("T")
 _CONNECT_SECONDS, _SILENT_SECONDS = 10.0, 60.0
 _FIRST_PAUSE, _MOST_PAUSE, _MOST_RETRY_AFTER = 0.5, 10.0, 300.0  # seconds
 _MOST_BODY, _MOST_EVENT = 16 << 20, 4 << 20  # bytes
-_PASSING = (429, 502, 503, 504)
+_PASSING, _UNAUTHORIZED = (429, 502, 503, 504), 401
 _ERRORS: dict[int, type[Error]] = {400: InvalidError, 401: AccessError, 403: AccessError, 404: NotFoundError,
                                    405: NotFoundError, 409: InvalidError, 413: InvalidError, 415: InvalidError,
                                    422: InvalidError, 501: UnsupportedError}
@@ -46,7 +47,7 @@ class _Refused(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """A response of success."""
+    """A response."""
 
     status: int
     headers: email.message.Message
@@ -119,6 +120,7 @@ class Rest:
 
     def __init__(self, server: KnownServer, retries: int = 8, sleep: Callable[[float], None] = time.sleep) -> None:
         self.server, self._retries, self._sleep = server, retries, sleep
+        self._token = Token(server)
         self._url = urllib.parse.urlsplit(server.url)
         self._context = _context_for(server) if self._url.scheme == "https" else None
         self._local = threading.local()
@@ -139,16 +141,20 @@ class Rest:
     def open(self, path: str, headers: Mapping[str, str] | None = None,
              silent: float = _SILENT_SECONDS) -> Iterator[http.client.HTTPResponse]:
         """An answer to be read piece by piece, on a connection of its own; for insist()."""
-        connection = self._connect()
-        try:
-            connection.sock.settimeout(silent)
-            connection.request("GET", path, headers=self._headers({**(headers or {})}))
-            response = connection.getresponse()
+        with contextlib.ExitStack() as opened:
+            def begin(token: str) -> http.client.HTTPResponse:
+                connection = opened.enter_context(contextlib.closing(self._connect()))
+                connection.sock.settimeout(silent)
+                connection.request("GET", path, headers=_with_token(token, headers or {}))
+                return connection.getresponse()
+
+            token = self._token.text()
+            response = begin(token)
+            if response.status == _UNAUTHORIZED and (other := self._token.after(token)):
+                response = begin(other)
             if response.status // 100 != 2:
                 self._raise(response.status, response.headers, response.read(_MOST_BODY))
             yield response
-        finally:
-            connection.close()
 
     def insist(self, attempt: Callable[[], None], position: Callable[[], int]) -> None:
         """Repeats the attempt while the server is away, and gives up when the position no longer moves."""
@@ -193,9 +199,6 @@ class Rest:
                     raise UnavailableError(f"{self.server.url}: {error or type(error).__name__}") from error
                 self._sleep(max(error.after if isinstance(error, _Refused) else 0.0, _pause(tries)))
 
-    def _headers(self, given: dict[str, str]) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.server.token}", **given}
-
     def _connect(self) -> http.client.HTTPConnection:
         host, port = self._url.hostname or "", self._url.port
         if self._context is None:
@@ -217,6 +220,16 @@ class Rest:
         return connection
 
     def _ask_once(self, method: str, target: str, body: bytes | None, headers: dict[str, str]) -> Answer:
+        token = self._token.text()
+        answer = self._exchange(method, target, body, _with_token(token, headers))
+        if answer.status == _UNAUTHORIZED and (other := self._token.after(token)):
+            answer = self._exchange(method, target, body, _with_token(other, headers))
+        if answer.status // 100 != 2:
+            self._raise(answer.status, answer.headers, answer.body)
+        return answer
+
+    def _exchange(self, method: str, target: str, body: bytes | None, headers: dict[str, str]) -> Answer:
+        """Sends a request, and returns the answer of whatever status."""
         connection = getattr(self._local, "connection", None)
         if connection is not None and _is_dead(connection):
             connection.close()
@@ -224,7 +237,7 @@ class Rest:
         connection = connection or self._connect()
         self._local.connection = None
         try:
-            connection.request(method, target, body, self._headers(headers))
+            connection.request(method, target, body, headers)
             response = connection.getresponse()
             content = response.read(_MOST_BODY)
             is_whole = response.isclosed()
@@ -238,8 +251,6 @@ class Rest:
             raise InternalError(f"{self.server.url}: its answer has more than {_MOST_BODY} bytes")
         if connection.sock is not None:
             self._local.connection = connection
-        if response.status // 100 != 2:
-            self._raise(response.status, response.headers, content)
         return Answer(response.status, response.headers, content)
 
     def _raise(self, status: int, headers: email.message.Message, body: bytes) -> None:
@@ -252,6 +263,10 @@ class Rest:
         if status == 409:
             raise ConflictError(detail)
         raise _ERRORS.get(status, InternalError)(f"{self.server.url}: {detail}" if status in (401, 500) else detail)
+
+
+def _with_token(token: str, headers: Mapping[str, str]) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", **headers}
 
 
 def _pause(failures: int) -> float:

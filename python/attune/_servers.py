@@ -1,13 +1,17 @@
 """The servers that this user knows: the file that `attune login` writes (src/service/client/known_servers.h)."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import fcntl
 import json
 import os
 import pathlib
 import re
 import stat
+import tempfile
 import urllib.parse
+from collections.abc import Iterator
 from typing import Any
 
 from ._paths import user_folder
@@ -17,11 +21,21 @@ _LOOPBACK = re.compile(r"localhost|::1|127\.[0-9.]+")
 
 
 @dataclasses.dataclass(frozen=True)
+class Login:
+    """By which a token that has come from an identity provider is renewed."""
+
+    issuer: str
+    client_id: str
+    refresh_token: str = ""  # empty: it is not
+
+
+@dataclasses.dataclass(frozen=True)
 class KnownServer:
     """A server, and how to reach it."""
 
     url: str  # "https://host:9193"
     token: str = ""
+    login: Login | None = None  # None: the token is nobody's, or was not given by a provider
     authorities: str = ""  # certificates in PEM that vouch for it; empty: the system's do
     pinned_key: str = ""  # SHA-256 of the public key of its certificate
 
@@ -65,6 +79,63 @@ def _load() -> dict[str, Any]:
     return known
 
 
+@contextlib.contextmanager
+def changed_servers() -> Iterator[dict[str, Any]]:
+    """What the file has, to be changed within a with statement and then written. Meanwhile nobody else changes it."""
+    path = _path()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise AccessError(f"{path}: cannot be changed: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as the command line does
+        known = _load()
+        before = json.dumps(known)
+        yield known
+        if json.dumps(known) != before:
+            _save(path, known)
+    finally:
+        os.close(lock)
+
+
+def _save(path: pathlib.Path, known: dict[str, Any]) -> None:
+    """Writes the file, completely or not at all, for its owner alone."""
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
+            try:
+                file.write(json.dumps(known, indent=2, ensure_ascii=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise AccessError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _texts_of(known: dict[str, Any], url: str) -> dict[str, str]:
+    kept = known.get("servers", {}).get(url)
+    return {name: value for name, value in kept.items() if isinstance(value, str)} if isinstance(kept, dict) else {}
+
+
+def kept_server(known: dict[str, Any], url: str) -> KnownServer | None:
+    """The server as the file has it; None if its token is not known."""
+    texts = _texts_of(known, url)
+    if not texts.get("token"):
+        return None
+    login = Login(texts["issuer"], texts.get("client_id", ""), texts.get("refresh_token", "")) if texts.get("issuer") else None
+    return KnownServer(url, texts["token"], login, texts.get("authorities", ""), texts.get("pinned_key", ""))
+
+
+def keep_tokens(known: dict[str, Any], url: str, token: str, refresh_token: str) -> None:
+    """Replaces the tokens of a server, unless it was forgotten meanwhile."""
+    kept = known.get("servers", {}).get(url)
+    if isinstance(kept, dict):
+        kept.update(token=token, refresh_token=refresh_token)
+
+
 def find_server(server: str | None, token: str | None) -> KnownServer:
     """The server and the token that are given, else those of $ATTUNE_URL and $ATTUNE_TOKEN, else of `attune login`."""
     known = _load()
@@ -72,9 +143,11 @@ def find_server(server: str | None, token: str | None) -> KnownServer:
     url = server_url(named) if named else known.get("default")
     if not isinstance(url, str):
         raise NotFoundError("no server is known; name one, https://HOST:9193, or keep one by attune login")
-    kept = known.get("servers", {}).get(url)
-    texts = {name: value for name, value in kept.items() if isinstance(value, str)} if isinstance(kept, dict) else {}
-    found = token or os.environ.get("ATTUNE_TOKEN") or texts.get("token")
-    if not found:
+    given = token or os.environ.get("ATTUNE_TOKEN")
+    if given:
+        texts = _texts_of(known, url)
+        return KnownServer(url, given, None, texts.get("authorities", ""), texts.get("pinned_key", ""))
+    kept = kept_server(known, url)
+    if kept is None:
         raise AccessError(f"no token for {url} is known; attune login {url} keeps one; or give one, or set ATTUNE_TOKEN")
-    return KnownServer(url, found, texts.get("authorities", ""), texts.get("pinned_key", ""))
+    return kept

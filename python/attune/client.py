@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._paths import written_whole
 from ._rest import Rest, part
-from ._servers import KnownServer, find_server, server_url
+from ._servers import find_server, server_url
 from ._uploads import input_files, send
 from .errors import InternalError, InvalidError, JobFailedError, NotFoundError, WaitTimeoutError
 
@@ -221,7 +221,7 @@ class Client:
     """A server that tunes models, by REST. Any number of threads may use it.
 
     server: its address, "https://host:9193". token: who asks. Without them, those of $ATTUNE_URL and $ATTUNE_TOKEN count,
-    and then those that `attune login` has kept. ca: a file of certificates that vouch for the server. retries: how often
+    and then those that `attune login` has kept; a token of a login at an identity provider is renewed in time. ca: a file of certificates that vouch for the server. retries: how often
     a call is sent while the server is away or busy, with pauses that grow or that it asks for.
     """
 
@@ -229,7 +229,7 @@ class Client:
                  retries: int = 8) -> None:
         known = find_server(server_url(server) if server else None, token)
         if ca is not None:
-            known = KnownServer(known.url, known.token, pathlib.Path(ca).read_text(encoding="utf-8"))
+            known = dataclasses.replace(known, authorities=pathlib.Path(ca).read_text(encoding="utf-8"), pinned_key="")
         self._rest = Rest(known, retries)
 
     def __repr__(self) -> str:

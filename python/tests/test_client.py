@@ -1,10 +1,14 @@
 """attune.Client with a server that misbehaves; tests/service/clients_test.py has it with the real one."""
+import base64
+import concurrent.futures
 import contextlib
 import hashlib
 import http.server
 import json
 import pathlib
 import threading
+import time
+import urllib.parse
 
 import pytest
 
@@ -270,3 +274,108 @@ def test_servers_are_those_of_attune_login(monkeypatch, tmp_path):
         with pytest.raises(attune.InvalidError):
             server_url(url)
     assert pathlib.Path(path).stat().st_mode & 0o777 == 0o600
+
+
+def web_token(name, seconds):
+    """One that ends in so many seconds."""
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + seconds}).encode()).decode().rstrip("=")
+    return f"{name}.{claims}.x"
+
+
+class Issuer:
+    """A server that is its own identity provider, whose refresh tokens count once."""
+
+    def __init__(self, serve, tmp_path):
+        self.file, self.counts, self.refresh, self.renewals, self.is_away = tmp_path / "servers.json", "", "first", 0, False
+        server, _ = serve(lambda handler, _: self.answer(handler))
+        self.url = f"http://127.0.0.1:{server.server_address[1]}"
+
+    def answer(self, handler):
+        """Vouches, renews, and serves whoever has the token that counts."""
+        if handler.path == "/v1/me":
+            knows = handler.headers["Authorization"] == f"Bearer {self.counts}"
+            handler.say({"name": "ann"} if knows else {"detail": "who?"}, 200 if knows else 401)
+        elif self.is_away:
+            handler.say({}, 503)
+        elif handler.path == "/.well-known/openid-configuration":
+            handler.say({"issuer": self.url, "token_endpoint": f"{self.url}/token"})
+        else:
+            form = dict(urllib.parse.parse_qsl(handler.sent.decode()))
+            if form != {"grant_type": "refresh_token", "client_id": "cli", "refresh_token": self.refresh}:
+                handler.say({"error": "invalid_grant", "error_description": "the grant is gone"}, 400)
+                return
+            self.renewals += 1
+            self.refresh, self.counts = f"refresh {self.renewals}", web_token(f"token {self.renewals}", 3600)
+            handler.say({"id_token": self.counts, "refresh_token": self.refresh})
+
+    def log_in(self, token, **more):
+        """Keeps a login as attune login does."""
+        self.file.write_text(json.dumps({"default": self.url, "more": 1, "servers": {self.url: {
+            "token": token, "issuer": self.url, "client_id": "cli", "scope": "openid", "refresh_token": "first", **more}}}))
+        self.file.chmod(0o600)
+
+    def kept(self):
+        """What the file has of the server."""
+        return json.loads(self.file.read_text())["servers"][self.url]
+
+
+@pytest.fixture(name="issuer")
+def issuer_fixture(serve, tmp_path):
+    return Issuer(serve, tmp_path)
+
+
+def test_a_login_that_ends_is_renewed_and_kept(issuer):
+    """Before the server is asked."""
+    issuer.log_in(web_token("old", 10))
+    client = attune.Client()
+    assert client.me() == client.me() == {"name": "ann"}
+    assert issuer.renewals == 1
+    assert (issuer.kept()["token"], issuer.kept()["refresh_token"]) == (issuer.counts, issuer.refresh)
+    assert issuer.kept()["scope"] == "openid" and json.loads(issuer.file.read_text())["more"] == 1
+    assert issuer.file.stat().st_mode & 0o077 == 0
+    assert attune.Client().me() and issuer.renewals == 1
+
+
+def test_a_token_that_is_refused_is_renewed_once(issuer):
+    """Also one that does not end soon, and for downloads and events, whose connections are their own."""
+    issuer.log_in(web_token("old", 3600))
+    client = attune.Client()
+    assert client.me() and issuer.renewals == 1
+    issuer.counts = "another"
+    with client._rest.open("/v1/me") as answer:
+        assert answer.status == 200
+    assert issuer.renewals == 2
+    with pytest.raises(attune.AccessError, match="status 401"):
+        attune.Client(issuer.url, "given").me()
+    assert issuer.renewals == 2  # a token that is given is nobody's login
+
+
+def test_many_who_renew_at_once_ask_the_issuer_once(issuer):
+    """Each with the file's lock, as processes have it."""
+    issuer.log_in(web_token("old", -10))
+    clients = [attune.Client() for _ in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(len(clients)) as threads:
+        assert list(threads.map(lambda client: client.me()["name"], clients)) == ["ann"] * len(clients)
+    assert issuer.renewals == 1
+
+
+def test_a_login_that_has_ended_says_so(issuer):
+    """With what to do."""
+    again = f"log in again: attune login {issuer.url}"
+    issuer.log_in(web_token("old", -10), refresh_token="gone")
+    with pytest.raises(attune.AccessError, match=f"the grant is gone; {again}"):
+        attune.Client().me()
+    issuer.log_in(web_token("old", -10), refresh_token="")
+    with pytest.raises(attune.AccessError, match=again):
+        attune.Client().me()
+    assert issuer.kept()["token"].startswith("old")
+
+
+def test_an_issuer_that_is_away_is_not_needed_while_the_token_counts(issuer):
+    """And is told otherwise."""
+    issuer.counts, issuer.is_away = web_token("old", 30), True
+    issuer.log_in(issuer.counts)
+    assert attune.Client().me() == {"name": "ann"}
+    issuer.log_in(web_token("old", -10))
+    with pytest.raises(attune.UnavailableError, match="cannot be renewed now"):
+        attune.Client().me()

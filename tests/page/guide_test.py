@@ -46,6 +46,7 @@ class GuideTest(unittest.TestCase):
         shim.write_text(SHIM)
         shim.chmod(0o755)
         self.environment = {**os.environ, "PATH": f"{shim.parent}:{os.environ['PATH']}", "ATTUNE_UP": str(self.state),
+                            "ATTUNE_SERVERS": str(self.folder / "servers.json"),
                             "ATTUNE_LEASES": str(self.folder / "leases"), "ATTUNE_RECORDS": "none"}
         self.addCleanup(self.end)
 

@@ -3,6 +3,7 @@
 oidc_test.py NODE    NODE: the program; the provider's packages are those of tools/setup.sh tests
 """
 import base64
+import concurrent.futures
 import http.client
 import http.cookies
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 import urllib.parse
 
@@ -20,6 +22,12 @@ import program
 from fleet_members import Fleet
 from oidc_provider import Provider, free_port, write_issuers
 from program import PROGRAM, Failed, attune, attune_json
+
+# The client alone, without the compiler that the package brings.
+package = types.ModuleType("attune")
+package.__path__ = [str(pathlib.Path(__file__).resolve().parents[2] / "python/attune")]
+sys.modules["attune"] = package
+from attune.client import Client  # noqa: E402
 
 NODE = sys.argv[1]
 WAIT_S = 60  # at most
@@ -112,6 +120,18 @@ class OidcTest(unittest.TestCase):
         """The status of GET /v1/me."""
         return Browser().ask(f"{self.server}/v1/me", headers={"Authorization": f"Bearer {token}"})[0]
 
+    def check_python(self, change, known, ended):
+        """The Python client renews the same login, however many of them do so at once."""
+        change(token=ended)
+        clients = [Client(self.server) for _ in range(4)]
+        with concurrent.futures.ThreadPoolExecutor(len(clients)) as threads:
+            names = list(threads.map(lambda client: client.me()["name"], clients))
+        self.assertEqual(names, ["Ann"] * len(clients))
+        self.assertEqual(self.me(known()["token"]), 200)
+        change(token=known()["token"][:-8] + "AAAAAAAA")
+        self.assertEqual(Client().me()["name"], "Ann", "the server has refused the token")
+        self.assertEqual(self.me(known()["token"]), 200)
+
     def test_a_browser_logs_in_and_keys_rotate(self):
         """Code flow with PKCE; an outage of the provider; another provider's key at the same place."""
         browser = Browser()
@@ -131,8 +151,9 @@ class OidcTest(unittest.TestCase):
     def test_the_command_line_logs_in_and_renews_its_token(self):
         """Device code; a token that has ended, or that the server refuses; a login that has ended."""
         kept = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "servers.json"
-        program.ENVIRONMENT["ATTUNE_SERVERS"] = str(kept)
-        self.addCleanup(program.ENVIRONMENT.pop, "ATTUNE_SERVERS")
+        for environment in (program.ENVIRONMENT, os.environ):
+            environment["ATTUNE_SERVERS"] = str(kept)
+            self.addCleanup(environment.pop, "ATTUNE_SERVERS")
 
         def known():
             return json.loads(kept.read_text())["servers"][self.server]
@@ -160,6 +181,7 @@ class OidcTest(unittest.TestCase):
             change(token=first["token"][:-8] + "AAAAAAAA")
             self.assertEqual(attune_json("jobs", "list")["jobs"], [], "the server has refused the token")
             self.assertEqual(self.me(known()["token"]), 200)
+            self.check_python(change, known, f"{head}.{ended}.{signature}")
             change(token=first["token"][:-8] + "AAAAAAAA", refresh_token="none")
             with self.assertRaisesRegex(Failed, f"{provider.url} refuses: .*; log in again: attune login {self.server}"):
                 attune("jobs", "list")
