@@ -226,6 +226,8 @@ EventLog& NetworkTuner::events() { return *tools_->events; }
 
 const std::string& NetworkTuner::records_path() const { return tools_->records->path(); }
 
+absl::Status NetworkTuner::CheckpointRecords() { return tools_->records->Checkpoint(); }
+
 const Recording* NetworkTuner::recording() const { return tools_->recording.get(); }
 
 absl::Status NetworkTuner::RunStage() {

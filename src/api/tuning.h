@@ -66,6 +66,8 @@ class NetworkTuner {
   EventLog& events();
   const ActiveRun& run() const { return run_; }
   const std::string& records_path() const;
+  // RecordDatabase::Checkpoint()
+  absl::Status CheckpointRecords();
   // Null unless a recording is replayed.
   const Recording* recording() const;
 

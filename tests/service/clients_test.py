@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,17 @@ class ClientsTest(unittest.TestCase):
         self.assertIn("tenant server, with the role member", self.login)
         self.assertEqual(self.client.me()["role"], "member")
 
+    def check_records(self, job):
+        """The database of a job is one file, which has everything alone."""
+        self.assertFalse([file.name for file in job.files if file.name.endswith("-wal")])
+        with self.client._rest.open(f"/v1/jobs/{job.id}/files/records.db") as content:
+            (self.folder / "records.db").write_bytes(content.read())
+        with contextlib.closing(sqlite3.connect(self.folder / "records.db")) as database:
+            count, = database.execute("SELECT count(*) FROM records").fetchone()
+        tasks = self.client._rest.ask("GET", f"/v1/jobs/{job.id}/tasks").json()["tasks"]
+        self.assertEqual(count, sum(task["records"] for task in tasks))
+        self.assertGreater(count, 0)
+
     def test_a_network_is_tuned_from_python(self):
         """Answers are lost on the way, and one job comes of it."""
         self.proxy.fail("POST", "/v1/jobs", 2)
@@ -99,6 +111,7 @@ class ClientsTest(unittest.TestCase):
         self.assertEqual(len(list(self.client.jobs())), before + 1)
         job.wait(RUN_S)
         self.assertEqual((job.status, job.error), ("done", ""))
+        self.check_records(job)
         self.proxy.fail("GET", "/v1/jobs/[^/]*/files/.*", 1)
         brought = job.download(self.folder / "python")
         self.assertIn("result.atn", [path.name for path in brought])

@@ -17,6 +17,7 @@
 #include "api/network.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/output_file.h"
 #include "base/status.h"
 #include "jobs/kinds/kinds.h"
@@ -131,20 +132,18 @@ class NetworkTuningJob final : public Job {
   }
 
   absl::Status Run(const JobGrant& grant) override {
-    if (const std::optional<JobStage> stage = tuner_->job().Next(); stage.has_value()) {
-      // The device's processors are its own business.
-      const bool waits = elsewhere_ != nullptr && WaitsForDevice(stage->name);
-      return tuner_->job().Run(waits ? JobGrant() : grant);
-    }
-    const Stopwatch watch;
-    SetRuns(true);
-    absl::Status status = ending_[ended_] == kWrite ? Write() : Judge();
-    if (status.ok() && ended_ + 1 == ending_.size()) status = tuner_->job().FinishRun();
-    SetRuns(false);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ending_seconds_ += watch.Seconds();
-    ended_ += status.ok() ? 1 : 0;
-    return status;
+    RETURN_IF_ERROR(RunNext(grant));
+    KeepRecordsTogether();
+    return absl::OkStatus();
+  }
+
+  // The files of a job on a server are sent after each stage, and its records are one of them. What cannot be
+  // brought into it now is sent as a file beside it.
+  void KeepRecordsTogether() {
+    if (elsewhere_ == nullptr) return;
+    const absl::Status together = tuner_->CheckpointRecords();
+    if (!together.ok())
+      Log(LogLevel::kWarning, "records stay beside their file", "reason", together.message());
   }
 
   void Cancel() override { tuner_->job().Cancel(); }
@@ -174,6 +173,22 @@ class NetworkTuningJob final : public Job {
   enum class Ending : uint8_t { kWrite, kJudge };
   using enum Ending;
 
+  absl::Status RunNext(const JobGrant& grant) {
+    if (const std::optional<JobStage> stage = tuner_->job().Next(); stage.has_value()) {
+      // The device's processors are its own business.
+      const bool waits = elsewhere_ != nullptr && WaitsForDevice(stage->name);
+      return tuner_->job().Run(waits ? JobGrant() : grant);
+    }
+    const Stopwatch watch;
+    SetRuns(true);
+    absl::Status status = ending_[ended_] == kWrite ? Write() : Judge();
+    if (status.ok() && ended_ + 1 == ending_.size()) status = tuner_->job().FinishRun();
+    SetRuns(false);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ending_seconds_ += watch.Seconds();
+    ended_ += status.ok() ? 1 : 0;
+    return status;
+  }
   JobStage EndingStage(Ending ending) const {
     constexpr int64_t kWriteBytes = int64_t{1} << 31;
     if (ending == kWrite) {
@@ -255,7 +270,10 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   optimize.jobs = place.processors;
   const Network network = Network::Load(settings.model, options).Optimize(DefaultPlan(), optimize);
   ASSIGN_OR_RETURN(std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, settings.tune));
-  return std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner), place.service);
+  auto job =
+      std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner), place.service);
+  job->KeepRecordsTogether();
+  return job;
 }
 
 }  // namespace attune

@@ -17,8 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// SQLite makes it anew for each process.
-constexpr std::string_view kSharedMemory = "-shm";
+// What SQLite has beside a database: the one is made anew for each process, and the other has nothing once
+// all is in the database itself.
+constexpr std::string_view kSharedMemory = "-shm", kLog = "-wal";
 
 // File systems count time in steps of at most so many milliseconds.
 constexpr int64_t kTickMillis = 50;
@@ -36,6 +37,7 @@ absl::StatusOr<std::vector<JobFile>> KeptFiles::Look() {
       continue;
     RETURN_IF_ERROR(CheckJobFileName(name));
     ASSIGN_OR_RETURN(const InputFile file, OpenInputFile(entry->path().string()));
+    if (name.ends_with(kLog) && file.bytes == 0) continue;
     struct stat facts = {};
     fstat(file.descriptor.get(), &facts);
     const std::pair<int64_t, int64_t> time = {facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};

@@ -39,6 +39,7 @@ TEST_F(KeptFilesTest, SeesAllButInputsAndSharedMemory) {
   Write("records.db", "d");
   Write("records.db-wal", "w");
   Write("records.db-shm", "s");
+  Write("other.db-wal", "");
   fs::create_symlink("/etc/passwd", folder_ / "link");
   const std::vector<JobFile> expected = {{"out/sub/result", Sha256Hex("r"), 1},
                                          {"records.db", Sha256Hex("d"), 1},

@@ -134,6 +134,10 @@ class RecordDatabase {
 
   absl::StatusOr<PruneReport> Prune(const PruneOptions& options);
 
+  // Brings what SQLite has written beside the file into it, so that a copy of the file alone has all records.
+  // Waits for other processes that read or write, and leaves some of it beside the file if they go on.
+  absl::Status Checkpoint();
+
  private:
   explicit RecordDatabase(std::unique_ptr<SqliteConnection> connection)
       : connection_(std::move(connection)) {}

@@ -136,4 +136,9 @@ absl::StatusOr<PruneReport> RecordDatabase::Prune(const PruneOptions& options) {
   return report;
 }
 
+absl::Status RecordDatabase::Checkpoint() {
+  const std::lock_guard lock(mutex_);
+  return connection_->Execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 }  // namespace attune

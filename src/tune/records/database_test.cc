@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "tune/records/records_for_test.h"
 
@@ -63,6 +66,18 @@ TEST_F(DatabaseTest, RecordsComeBackAsTheyWere) {
     EXPECT_EQ(RecordDigest((*back)[i]), RecordDigest(records[i]));
     EXPECT_EQ((*back)[i].flops, records[i].flops);
   }
+}
+
+TEST_F(DatabaseTest, AfterACheckpointTheFileAloneHasAllRecords) {
+  Add(SampleRecord("run", 1));
+  Add(SampleRecord("run", 2));
+  ASSERT_TRUE(database_->Checkpoint().ok());
+  const std::string copy = folder_ / "copy.db";
+  std::filesystem::copy_file(database_->path(), copy);
+  EXPECT_THAT(Trials(MustOpen(copy)->Records({})), ElementsAre(1, 2));
+  EXPECT_EQ(std::filesystem::file_size(database_->path() + "-wal"), 0);
+  Add(SampleRecord("run", 3));
+  EXPECT_THAT(All(), ElementsAre(1, 2, 3));
 }
 
 TEST_F(DatabaseTest, AddingAgainChangesNothing) {
