@@ -78,8 +78,7 @@ Json ToJson(const Installation& installation, const std::vector<ServiceReport>& 
 // Commands that ask a server find this one by themselves from then on.
 void KeepLoginOf(const Installation& installation, const std::string& token) {
   const absl::StatusOr<std::string> servers = KnownServers::DefaultPath(std::getenv);
-  const absl::Status kept =
-      servers.ok() ? KeepLogin(installation, token, *servers) : servers.status();
+  const absl::Status kept = servers.ok() ? KeepLogin(installation, token, *servers) : servers.status();
   PrintNote(kept.ok() ? "attune jobs and attune.Client use this server with the token from now on"
                       : absl::StrCat("the token is not kept: ", kept.message(), "; attune login ",
                                      installation.Url(), " --token keeps it"));

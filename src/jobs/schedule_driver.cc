@@ -286,7 +286,8 @@ absl::Status ScheduleDriver::GiveUpCancelled() {
   std::vector<size_t> late;
   for (const auto& [number, end] : cancelled_)
     if (end <= Now()) late.push_back(number);
-  for (const size_t number : late) RETURN_IF_ERROR(Record(number, StopStage(number, EndOf(jobs_.at(number)))));
+  for (const size_t number : late)
+    RETURN_IF_ERROR(Record(number, StopStage(number, EndOf(jobs_.at(number)))));
   return absl::OkStatus();
 }
 

@@ -1,6 +1,5 @@
 #include "service/server/job_schedule.h"
 
-#include <algorithm>
 #include <chrono>
 #include <string_view>
 
