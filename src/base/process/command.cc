@@ -27,9 +27,9 @@ namespace {
 // Owns the actions and attributes of posix_spawn().
 class Launch {
  public:
-  Launch(int output, int errors) {
+  Launch(int input, int output, int errors) {
     posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
     posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
@@ -66,11 +66,15 @@ class Launch {
 // A program that runs, or has run.
 class Running {
  public:
-  static absl::StatusOr<std::unique_ptr<Running>> Start(const std::vector<std::string>& command) {
+  static absl::StatusOr<std::unique_ptr<Running>> Start(const std::vector<std::string>& command,
+                                                        const CommandStreams& streams) {
+    const FileDescriptor input(open(streams.input.c_str(), O_RDONLY | O_CLOEXEC));
+    if (input.get() < 0) return InvalidInput(streams.input, ": cannot be read: ", std::strerror(errno));
     ASSIGN_OR_RETURN(OutputPipe output, OpenOutputPipe());
     ASSIGN_OR_RETURN(OutputPipe errors, OpenOutputPipe());
     std::unique_ptr<Running> running(new Running());
-    const int error = Launch(output.theirs.get(), errors.theirs.get()).Start(command, &running->pid_);
+    const int errors_to = streams.joins_errors ? output.theirs.get() : errors.theirs.get();
+    const int error = Launch(input.get(), output.theirs.get(), errors_to).Start(command, &running->pid_);
     if (error == ENOENT || error == EACCES)
       return absl::NotFoundError(absl::StrCat("cannot be started: ", std::strerror(error)));
     if (error != 0)
@@ -140,8 +144,9 @@ class Running {
 
 }  // namespace
 
-absl::StatusOr<std::string> RunCommand(const std::vector<std::string>& command, const CommandLimits& limits) {
-  absl::StatusOr<std::unique_ptr<Running>> running = Running::Start(command);
+absl::StatusOr<std::string> RunCommand(const std::vector<std::string>& command, const CommandLimits& limits,
+                                       const CommandStreams& streams) {
+  absl::StatusOr<std::unique_ptr<Running>> running = Running::Start(command, streams);
   if (!running.ok()) return Annotate(running.status(), command.at(0));
   absl::StatusOr<std::string> output = (*running)->AwaitEnd(limits);
   if (!output.ok()) return Annotate(output.status(), command.at(0));

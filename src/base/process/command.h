@@ -20,13 +20,18 @@ struct CommandLimits {
   size_t output_bytes = size_t{1} << 20;
 };
 
+struct CommandStreams {
+  std::string input = "/dev/null";  // a file that is its standard input
+  bool joins_errors = false;        // its standard error is part of the output, in the order of writing
+};
+
 // Runs the program command[0], which is searched in PATH if its name has no slash, with the arguments
-// `command`, our environment, and no input. No shell sees the arguments. Returns its standard output. Fails
+// `command` and our environment. No shell sees the arguments. Returns its standard output. Fails
 // if it cannot be started (NotFound, ResourceExhausted), if it takes too long (DeadlineExceeded) or prints
 // too much (ResourceExhausted), and if it fails itself (Unavailable): with how, and the end of its standard
 // error. Errors begin with the program's name, and do not repeat the arguments. Thread safe.
 absl::StatusOr<std::string> RunCommand(const std::vector<std::string>& command,
-                                       const CommandLimits& limits = {});
+                                       const CommandLimits& limits = {}, const CommandStreams& streams = {});
 
 }  // namespace attune
 

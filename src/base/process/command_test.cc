@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/memory_file.h"
+
 namespace attune {
 namespace {
 
@@ -27,6 +29,14 @@ TEST(CommandTest, TellsHowAProgramFailed) {
   EXPECT_THAT(RunShell("kill -9 $$").status().message(), HasSubstr("signal 9"));
   EXPECT_TRUE(absl::IsNotFound(RunCommand({"attune-no-such-program"}).status()));
   EXPECT_TRUE(absl::IsNotFound(RunCommand({"/"}).status()));
+}
+
+TEST(CommandTest, ReadsAFileAndJoinsErrorsIfItIsToldTo) {
+  const MemoryFile input = *MemoryFile::Of("a secret\n");
+  EXPECT_EQ(*RunCommand({"cat"}, {}, {.input = input.path()}), "a secret\n");
+  EXPECT_EQ(*RunCommand({"sh", "-c", "echo 1; echo 2 >&2; echo 3"}, {}, {.joins_errors = true}), "1\n2\n3\n");
+  EXPECT_THAT(RunCommand({"cat"}, {}, {.input = "/no/such/file"}).status().message(),
+              HasSubstr("/no/such/file: cannot be read"));
 }
 
 TEST(CommandTest, EndsAProgramThatTakesTooLongOrPrintsTooMuch) {
