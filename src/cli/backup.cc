@@ -2,6 +2,7 @@
 #include "backup/backup.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "cli/passphrase.h"
 #include "fleet/identity/member_folders.h"
 #include "service/rest/local_tokens.h"
+#include "setup/container_backup.h"
 #include "setup/installation.h"
 
 namespace attune {
@@ -23,10 +25,19 @@ struct Flags {
   std::string file, state, passphrase_file;
 };
 
+// The installation of attune up in the folder, or in the default one, if its server runs in a container.
+std::optional<Installation> FindContainers(const Flags& flags) {
+  const absl::StatusOr<std::string> folder = InstallationFolder(flags.state);
+  if (!folder.ok()) return std::nullopt;
+  absl::StatusOr<Installation> installation = LoadInstallation(*folder);
+  if (!installation.ok() || !installation->UsesContainers()) return std::nullopt;
+  return *std::move(installation);
+}
+
 // The server of attune up, if there is one on this machine.
 absl::StatusOr<std::string> FolderOf(const Flags& flags) {
   if (!flags.state.empty()) return flags.state;
-  const absl::StatusOr<std::string> up = DefaultInstallationFolder();
+  const absl::StatusOr<std::string> up = InstallationFolder("");
   if (up.ok())
     if (const auto installation = LoadInstallation(*up); installation.ok())
       return installation->ServerFolder();
@@ -42,25 +53,38 @@ absl::Status RunBackup(const Flags& flags) {
   ASSIGN_OR_RETURN(const std::string passphrase, NewPassphrase(flags.passphrase_file));
   Progress progress;
   progress.Show("backing up");
-  ASSIGN_OR_RETURN(const BackupReport report, BackUp(folder, flags.file, passphrase, ATTUNE_VERSION));
-  PrintResult(absl::StrCat(flags.file, ": the state of ", folder, " at ", TimeText(report.time_ms), ", ",
-                           report.files, " files with ", FormatBytes(static_cast<uint64_t>(report.bytes)),
-                           "\n"));
+  if (const std::optional<Installation> containers = FindContainers(flags)) {
+    ASSIGN_OR_RETURN(const std::string said, BackUpContainer(*containers, flags.file, passphrase));
+    PrintResult(said);
+  } else {
+    ASSIGN_OR_RETURN(const BackupReport report, BackUp(folder, flags.file, passphrase, ATTUNE_VERSION));
+    PrintResult(absl::StrCat(flags.file, ": the state of ", folder, " at ", TimeText(report.time_ms), ", ",
+                             report.files, " files with ", FormatBytes(static_cast<uint64_t>(report.bytes)),
+                             "\n"));
+  }
   PrintNote("only the passphrase opens it; keep that elsewhere");
   return absl::OkStatus();
 }
 
-absl::Status RunRestore(const Flags& flags) {
+// Returns the text of a new token.
+absl::StatusOr<std::string> RestoreFolder(const Flags& flags, const std::string& passphrase) {
   ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
-  ASSIGN_OR_RETURN(const std::string passphrase, KnownPassphrase(flags.passphrase_file));
-  Progress progress;
-  progress.Show("restoring");
   ASSIGN_OR_RETURN(const RestoreReport report, Restore(flags.file, folder, passphrase));
   ASSIGN_OR_RETURN(const std::string token,
                    MakeLocalToken(SqlLocation(folder), {.name = "restored", .role = AccessRole::kAdmin}));
   PrintNote(absl::StrCat(folder, " is as it was at ", TimeText(report.backup.time_ms), " (",
                          report.backup.files, " files, by attune ", report.version,
                          "); the fleet's epoch is ", report.epoch));
+  return token;
+}
+
+absl::Status RunRestore(const Flags& flags) {
+  const std::optional<Installation> containers = FindContainers(flags);
+  ASSIGN_OR_RETURN(const std::string passphrase, KnownPassphrase(flags.passphrase_file));
+  Progress progress;
+  progress.Show("restoring");
+  ASSIGN_OR_RETURN(const std::string token, containers ? RestoreContainer(*containers, flags.file, passphrase)
+                                                       : RestoreFolder(flags, passphrase));
   PrintNote(
       "tokens, sessions and invitations of before count no more, nor do certificates that were issued since; "
       "revoke again whom you have revoked since then (attune fleet revoke)");
@@ -73,7 +97,8 @@ absl::Status RunRestore(const Flags& flags) {
 void AddCommonOptions(CLI::App& command, Flags& flags, const char* file_help) {
   command.add_option("FILE", flags.file, file_help)->required();
   command.add_option("--state", flags.state,
-                     "the folder of the server's state (default: that of attune up, else of attune server)");
+                     "the folder of the server's state, or that of attune up --containers (default: that of "
+                     "attune up, else of attune server)");
   command
       .add_option("--passphrase-file", flags.passphrase_file,
                   "read the passphrase from this file, which nobody else may read (default: asks for it)")

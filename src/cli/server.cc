@@ -43,7 +43,9 @@ struct Flags {
   std::vector<std::string> http_tls;    // the files of the chain and the key; empty: nothing is encrypted
   double drain_seconds = 1;
   int64_t upload_days = UploadLimits().rest_days;
+  bool is_in_the_clear = false;
   LocalToken token;
+  bool only_if_none = false;
   std::string role = "member";
 };
 
@@ -80,7 +82,7 @@ absl::StatusOr<RestServerOptions> RestOptions(const Flags& flags, const std::str
   rest.uploads.rest_days = flags.upload_days;
   if (!flags.http_tls.empty()) {
     ASSIGN_OR_RETURN(rest.tls, ReadTls(flags.http_tls));
-  } else if (!IsLoopback(flags.http)) {
+  } else if (!IsLoopback(flags.http) && !flags.is_in_the_clear) {
     return InvalidInput(
         "--http ", flags.http,
         ": tokens would cross the network in the clear; give --http-tls, or listen on 127.0.0.1");
@@ -120,8 +122,9 @@ absl::Status GiveToken(const Flags& flags) {
   ASSIGN_OR_RETURN(const SqlLocation location, LocationOf(flags));
   LocalToken token = flags.token;
   ASSIGN_OR_RETURN(token.role, AccessRoleNamed(flags.role));
-  ASSIGN_OR_RETURN(const std::string text, MakeLocalToken(location, token));
-  return PrintToken(text);
+  ASSIGN_OR_RETURN(const std::string text,
+                   flags.only_if_none ? MakeFirstToken(location, token) : MakeLocalToken(location, token));
+  return text.empty() ? absl::OkStatus() : PrintToken(text);
 }
 
 absl::Status Tell(const FleetServer& server, const FleetServerOptions& options, const Flags& flags) {
@@ -213,6 +216,8 @@ void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Acti
       ->add_option("--days", flags->token.days,
                    absl::StrCat("it counts for so long (default: ", kUsualTokenDays, ")"))
       ->check(CLI::Range(int64_t{1}, kMostTokenDays));
+  command->add_flag("--if-none", flags->only_if_none,
+                    "make none, and print nothing, if there has been a token");
   command->callback([flags, &action] { action = [flags] { return GiveToken(*flags); }; });
 }
 
@@ -274,6 +279,9 @@ void AddServerCommand(CLI::App& app, Action& action) {
                    "machine alone")
       ->expected(2)
       ->type_name("CHAIN KEY");
+  command->add_flag("--http-in-the-clear", flags->is_in_the_clear,
+                    "let --http go beyond this machine without encryption: for a network that a container "
+                    "engine, or a proxy that ends TLS, keeps to itself");
   command->add_option("--oidc", flags->oidc,
                       "a file with the identity providers whose people may log in (docs/guides/tenants.md)");
   AddTokenCommand(*command, flags, action);

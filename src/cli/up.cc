@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,8 @@
 #include "cli/stops_on_signal.h"
 #include "service/client/known_servers.h"
 #include "service/rest/local_tokens.h"
+#include "setup/container_engine.h"
+#include "setup/container_plan.h"
 #include "setup/kept_login.h"
 #include "setup/set_up.h"
 #include "setup/supervisor.h"
@@ -25,19 +28,32 @@ namespace {
 struct Flags {
   Installation given;
   std::vector<CLI::Option*> settings;  // those that change an installation
+  std::string containers;              // "auto", "podman" or "docker"; empty: not said
   bool is_foreground = false, only_shows = false, keeps_state = false;
   std::string json;
+
+  // Whether the user has given this setting.
+  bool Has(const char* name) const {
+    for (const CLI::Option* option : settings)
+      if (option->check_name(name)) return option->count() > 0;
+    return false;
+  }
 };
 
-absl::StatusOr<std::string> FolderOf(const Flags& flags) {
-  std::string folder = flags.given.folder;
-  if (folder.empty()) {
-    ASSIGN_OR_RETURN(folder, DefaultInstallationFolder());
+// Containers have a network of their own, and nothing of it but --http and --metrics is reached from outside.
+absl::Status CheckForContainers(const Flags& flags) {
+  for (const char* name : {"--http-tls", "--listen", "--enrolment", "--host"}) {
+    if (flags.Has(name))
+      return InvalidInput(name,
+                          ": containers are reached from this machine alone; leave it or --containers out");
   }
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(folder, error);
-  if (error) return InvalidInput(folder, ": ", error.message());
-  return absolute.lexically_normal().string();
+  for (const auto& [name, address] :
+       {std::pair("--http", flags.given.http), std::pair("--metrics", flags.given.metrics)}) {
+    if (!address.starts_with("127.") && !address.starts_with("[::1]:"))
+      return InvalidInput(name, " ", address,
+                          ": containers are reached from this machine alone; give a port of 127.0.0.1");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Foreground(const std::string& folder) {
@@ -71,6 +87,8 @@ Json ToJson(const Installation& installation, const std::vector<ServiceReport>& 
                {"state", installation.folder},
                {"metrics", installation.metrics},
                {"services", services}};
+  if (installation.UsesContainers())
+    json["containers"] = {{"engine", installation.engine}, {"name", ContainerPrefix(installation)}};
   if (!token.empty()) json["token"] = token;
   return json;
 }
@@ -94,12 +112,16 @@ void ForgetLoginOf(const Installation& installation) {
 
 // The environment's names let all other commands find the server.
 void PrintHowToUse(const Installation& installation) {
-  PrintNote(absl::StrCat("for attune fleet and --on: export ATTUNE_SERVER=", installation.ServerFolder()));
+  PrintNote(
+      installation.UsesContainers()
+          ? absl::StrCat("for attune fleet: ", installation.engine, " exec ",
+                         ContainerName(installation, "server"), " attune fleet list")
+          : absl::StrCat("for attune fleet and --on: export ATTUNE_SERVER=", installation.ServerFolder()));
   PrintNote("attune up --show says how it is; attune down ends it and removes its state");
 }
 
 absl::Status Report(const Flags& flags, const Installation& installation, const std::string& token) {
-  const std::vector<ServiceReport> reports = ReportServices(installation);
+  ASSIGN_OR_RETURN(const std::vector<ServiceReport> reports, ReportServices(installation));
   if (!flags.json.empty()) return WriteJson(ToJson(installation, reports, token), flags.json);
   PrintResult(absl::StrCat("address    ", installation.Url(), "\n"));
   if (!token.empty()) PrintResult(absl::StrCat("token      ", token, "\n"));
@@ -113,14 +135,26 @@ absl::Status Report(const Flags& flags, const Installation& installation, const 
 
 absl::Status Show(const Flags& flags, const std::string& folder) {
   ASSIGN_OR_RETURN(const Installation installation, LoadInstallation(folder));
-  if (!FindSupervisor(installation))
+  ASSIGN_OR_RETURN(const bool is_running, ServicesRun(installation));
+  if (!is_running)
     return absl::UnavailableError(
         absl::StrCat(folder, ": is set up, but nothing runs; attune up starts it again"));
   RETURN_IF_ERROR(Report(flags, installation, ""));
   RETURN_IF_ERROR(FlushOutput());
-  for (const ServiceReport& report : ReportServices(installation))
+  ASSIGN_OR_RETURN(const std::vector<ServiceReport> reports, ReportServices(installation));
+  for (const ServiceReport& report : reports)
     if (!report.is_healthy)
       return absl::UnavailableError(absl::StrCat(report.state.name, ": ", report.health));
+  return absl::OkStatus();
+}
+
+// Containers as they were asked for: by which engine, from which images, for whose work.
+absl::Status ChooseContainers(const Flags& flags, Installation& installation) {
+  RETURN_IF_ERROR(CheckForContainers(flags));
+  ASSIGN_OR_RETURN(installation.engine, FindContainerEngine(flags.containers));
+  if (installation.images.empty()) installation.images = UsualImages(installation.engine, ATTUNE_VERSION);
+  // A container has no fences of its own around what it measures.
+  if (installation.trusted.empty()) installation.trusted = {kFirstTenant};
   return absl::OkStatus();
 }
 
@@ -129,13 +163,20 @@ absl::StatusOr<Installation> Merge(const Flags& flags, const std::string& folder
   Installation given = flags.given;
   given.folder = folder;
   absl::StatusOr<Installation> known = LoadInstallation(folder);
-  if (absl::IsNotFound(known.status())) return given;
-  RETURN_IF_ERROR(known.status());
-  const auto is_given = [&](const char* name) {
-    for (const CLI::Option* option : flags.settings)
-      if (option->check_name(name)) return option->count() > 0;
-    return false;
-  };
+  const bool is_new = absl::IsNotFound(known.status());
+  if (is_new && !flags.containers.empty()) RETURN_IF_ERROR(ChooseContainers(flags, given));
+  if (!is_new) RETURN_IF_ERROR(known.status());
+  if (flags.Has("--images") && !(is_new ? given : *known).UsesContainers())
+    return InvalidInput("--images: are those of containers; give --containers too");
+  if (is_new) return given;
+  const bool is_same =
+      flags.containers == known->engine || (flags.containers == "auto" && known->UsesContainers());
+  if (!flags.containers.empty() && !is_same)
+    return InvalidInput(folder, ": keeps a service that runs ",
+                        known->UsesContainers() ? absl::StrCat("by ", known->engine) : "as processes",
+                        "; attune down removes it, or --state names another folder");
+  if (known->UsesContainers()) RETURN_IF_ERROR(CheckForContainers(flags));
+  const auto is_given = [&](const char* name) { return flags.Has(name); };
   if (is_given("--http")) known->http = given.http;
   if (is_given("--http-tls")) known->http_tls = given.http_tls;
   if (is_given("--listen")) known->listen = given.listen;
@@ -145,16 +186,18 @@ absl::StatusOr<Installation> Merge(const Flags& flags, const std::string& folder
   if (is_given("--agents")) known->agents = given.agents;
   if (is_given("--key")) known->key = given.key;
   if (is_given("--trust")) known->trusted = given.trusted;
+  if (is_given("--images")) known->images = given.images;
   return known;
 }
 
 absl::Status Up(Flags flags) {
-  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
+  ASSIGN_OR_RETURN(const std::string folder, InstallationFolder(flags.given.folder));
   if (flags.is_foreground) return Foreground(folder);
   if (flags.only_shows) return Show(flags, folder);
   for (std::string& file : flags.given.http_tls) file = std::filesystem::absolute(file).string();
   ASSIGN_OR_RETURN(Installation installation, Merge(flags, folder));
-  if (FindSupervisor(installation)) {
+  ASSIGN_OR_RETURN(const bool is_running, ServicesRun(installation));
+  if (is_running) {
     ASSIGN_OR_RETURN(const Installation running, LoadInstallation(folder));
     if (installation != running)
       PrintNote("it runs already, with other settings; attune down --keep-state, and then attune up again");
@@ -171,16 +214,19 @@ absl::Status Up(Flags flags) {
 }
 
 absl::Status Down(const Flags& flags) {
-  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
+  ASSIGN_OR_RETURN(const std::string folder, InstallationFolder(flags.given.folder));
   ASSIGN_OR_RETURN(const Installation installation, LoadInstallation(folder));
-  ASSIGN_OR_RETURN(const bool was_running, StopSupervisor(installation));
+  ASSIGN_OR_RETURN(const bool was_running, StopServices(installation));
   PrintNote(was_running ? "all services have ended" : "nothing was running");
   if (flags.keeps_state) {
-    PrintNote(absl::StrCat("the state is kept in ", folder, "; attune up goes on with it"));
+    const std::string where = installation.UsesContainers()
+                                  ? absl::StrCat("volumes of ", installation.engine, " and in ", folder)
+                                  : folder;
+    PrintNote(absl::StrCat("the state is kept in ", where, "; attune up goes on with it"));
     return absl::OkStatus();
   }
   ForgetLoginOf(installation);
-  RETURN_IF_ERROR(RemoveInstallation(installation));
+  RETURN_IF_ERROR(RemoveState(installation));
   PrintNote(absl::StrCat(folder, ": jobs, files, tokens and credentials are removed"));
   return absl::OkStatus();
 }
@@ -225,7 +271,21 @@ void AddUpCommand(CLI::App& app, Action& action) {
           ->add_option("--trust", given.trusted,
                        "take work of this owner even if this machine cannot fence it in; may be repeated")
           ->type_name("OWNER")
-          ->allow_extra_args(false)};
+          ->allow_extra_args(false),
+      command
+          ->add_option(
+              "--images", given.images,
+              "with --containers: their images, with {} for compiler, agent and server (default: those "
+              "of ./do images, attune-{}:" ATTUNE_VERSION ")")
+          ->type_name("NAME")};
+  command
+      ->add_option(
+          "--containers", flags->containers,
+          "run the services in containers, by podman or docker; without a name, by the first that is there")
+      ->expected(0, 1)
+      ->default_str("auto")
+      ->check(CLI::IsMember({"auto", "podman", "docker"}))
+      ->type_name("[ENGINE]");
   command->add_flag("--show", flags->only_shows, "only say what runs; exit status 0 if all of it is healthy");
   command->add_flag("--foreground", flags->is_foreground,
                     "run the services of the folder until Ctrl-C or SIGTERM, for a supervisor of one's own");

@@ -25,11 +25,16 @@ constexpr int64_t kMostBytes = 1 << 16;
 std::string PathOf(const std::string& folder) { return folder + "/installation.json"; }
 
 Json ToJson(const Installation& installation) {
-  return {{"http", installation.http},       {"http_tls", installation.http_tls},
-          {"listen", installation.listen},   {"enrolment", installation.enrolment},
-          {"metrics", installation.metrics}, {"host", installation.host},
-          {"agents", installation.agents},   {"key", installation.key},
-          {"trusted", installation.trusted}};
+  Json json = {{"http", installation.http},       {"http_tls", installation.http_tls},
+               {"listen", installation.listen},   {"enrolment", installation.enrolment},
+               {"metrics", installation.metrics}, {"host", installation.host},
+               {"agents", installation.agents},   {"key", installation.key},
+               {"trusted", installation.trusted}};
+  if (installation.UsesContainers()) {
+    json["engine"] = installation.engine;
+    json["images"] = installation.images;
+  }
+  return json;
 }
 
 // Sets `to` if the object has a value of its type by this name; else returns false.
@@ -76,14 +81,19 @@ std::string Installation::Url() const {
   return absl::StrCat(http_tls.empty() ? "http" : "https", "://", http);
 }
 
-absl::StatusOr<std::string> DefaultInstallationFolder() {
-  std::optional<std::string> folder = FindUserPath({.variable = "ATTUNE_UP",
-                                                    .xdg_variable = "XDG_STATE_HOME",
-                                                    .home_folder = ".local/state",
-                                                    .name = "attune/up"},
-                                                   getenv);
+absl::StatusOr<std::string> InstallationFolder(const std::string& given) {
+  std::optional<std::string> folder = given;
+  if (given.empty())
+    folder = FindUserPath({.variable = "ATTUNE_UP",
+                           .xdg_variable = "XDG_STATE_HOME",
+                           .home_folder = ".local/state",
+                           .name = "attune/up"},
+                          getenv);
   if (!folder) return InvalidInput("neither $ATTUNE_UP nor $HOME is set; name a folder with --state");
-  return *std::move(folder);
+  std::error_code error;
+  const fs::path absolute = fs::absolute(*folder, error);
+  if (error) return InvalidInput(*folder, ": ", error.message());
+  return absolute.lexically_normal().string();
 }
 
 absl::StatusOr<Installation> LoadInstallation(const std::string& folder) {
@@ -99,7 +109,11 @@ absl::StatusOr<Installation> LoadInstallation(const std::string& folder) {
                         Take(json, "enrolment", found.enrolment) && Take(json, "metrics", found.metrics) &&
                         Take(json, "host", found.host) && Take(json, "agents", found.agents) &&
                         Take(json, "key", found.key) && Take(json, "trusted", found.trusted);
-  if (!is_whole || found.agents < 0 || found.agents > kMostAgents)
+  const bool has_engine = is_whole && json.contains("engine");
+  const bool knows_engine = has_engine && Take(json, "engine", found.engine) &&
+                            Take(json, "images", found.images) &&
+                            (found.engine == "podman" || found.engine == "docker");
+  if (!is_whole || has_engine != knows_engine || found.agents < 0 || found.agents > kMostAgents)
     return InvalidInput(path, ": is damaged; remove it and run attune up with the flags as before");
   return found;
 }
@@ -141,6 +155,8 @@ absl::Status ChoosePorts(Installation& installation) {
              {"--enrolment", installation.enrolment},
              {"--metrics", installation.metrics}};
   for (const auto& [flag, address] : all) {
+    const bool is_inside = &address == &installation.listen || &address == &installation.enrolment;
+    if (installation.UsesContainers() && is_inside) continue;
     const absl::StatusOr<int> port = TryAddress(address);
     if (!port.ok()) {
       return absl::Status(port.status().code(), absl::StrCat(address, ": ", port.status().message(),

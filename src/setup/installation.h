@@ -20,6 +20,10 @@ struct Installation {
   int agents = 1;
   std::string key = "desk";               // that the agents' devices can be asked for by
   std::vector<std::string> trusted = {};  // owners whose work the agents take without fences
+  std::string engine = {};  // "podman" or "docker", if the services run in containers; empty: as processes
+  std::string images = {};  // of the containers (setup/container_plan.h)
+
+  bool UsesContainers() const { return !engine.empty(); }
 
   std::string ServerFolder() const { return folder + "/server"; }
   std::string AgentFolder(int agent) const;
@@ -37,8 +41,9 @@ struct Installation {
 
 inline constexpr int kMostAgents = 64;
 
-// $ATTUNE_UP, else attune/up in $XDG_STATE_HOME, else in ~/.local/state. Fails if HOME is missing too.
-absl::StatusOr<std::string> DefaultInstallationFolder();
+// The folder as an absolute path. Without one: $ATTUNE_UP, else attune/up in $XDG_STATE_HOME, else in
+// ~/.local/state. Fails if HOME is missing too.
+absl::StatusOr<std::string> InstallationFolder(const std::string& given);
 
 // NotFound if the folder has none, InvalidArgument if its file is damaged.
 absl::StatusOr<Installation> LoadInstallation(const std::string& folder);
@@ -47,8 +52,8 @@ absl::Status SaveInstallation(const Installation& installation);
 // Removes all that the services and `attune up` have put into the folder, and the folder if nothing is left.
 absl::Status RemoveInstallation(const Installation& installation);
 
-// Gives addresses with port 0 a free one. Fails, with the flag that names another one, if somebody listens at
-// one of the addresses.
+// Gives addresses with port 0 a free one; containers leave `listen` and `enrolment` as they are. Fails, with
+// the flag that names another one, if somebody listens at one of the addresses.
 absl::Status ChoosePorts(Installation& installation);
 
 }  // namespace attune

@@ -24,4 +24,13 @@ ProcessorShares ShareProcessors(std::span<const Processor> processors) {
   return shares;
 }
 
+ProcessorShares ShareThisMachine() {
+  std::vector<Processor> processors = ReadTopology("/sys/devices/system/cpu");
+  const std::vector<int> allowed = AllowedProcessors();
+  std::erase_if(processors, [&](const Processor& processor) {
+    return std::ranges::find(allowed, processor.number) == allowed.end();
+  });
+  return ShareProcessors(processors);
+}
+
 }  // namespace attune

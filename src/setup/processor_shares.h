@@ -17,6 +17,8 @@ struct ProcessorShares {
 // A quarter of the cores, and at least one, computes; the rest measures. No core is on both sides, since
 // hyper-threads disturb each other; a single core is.
 ProcessorShares ShareProcessors(std::span<const Processor> processors);
+// The shares of this machine, of the processors that this process may use.
+ProcessorShares ShareThisMachine();
 
 }  // namespace attune
 

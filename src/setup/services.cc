@@ -1,6 +1,5 @@
 #include "setup/services.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -10,12 +9,12 @@
 #include "base/log.h"
 #include "base/private_file.h"
 #include "base/status.h"
-#include "device/topology.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/health.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/member_folders.h"
 #include "service/rest/access.h"
+#include "setup/containers.h"
 #include "setup/processor_shares.h"
 
 namespace attune {
@@ -79,24 +78,24 @@ ServiceProgram ServerProgram(const Installation& installation) {
 std::vector<ServiceProgram> MemberPrograms(const Installation& installation) {
   std::vector<ServiceProgram> programs;
   if (installation.agents == 0) return programs;
-  std::vector<Processor> processors = ReadTopology("/sys/devices/system/cpu");
-  const std::vector<int> allowed = AllowedProcessors();
-  std::erase_if(processors, [&](const Processor& processor) {
-    return std::ranges::find(allowed, processor.number) == allowed.end();
-  });
-  const ProcessorShares shares = ShareProcessors(processors);
+  const ProcessorShares shares = ShareThisMachine();
+  const std::vector<std::string> flags = AgentFlags(installation);
   for (int agent = 1; agent <= installation.agents; ++agent) {
     ServiceProgram program =
         MemberProgram(installation, "agent", absl::StrCat("agent-", agent), installation.AgentFolder(agent));
     program.processors = shares.measuring;
-    program.arguments.insert(program.arguments.end(), {"--key", installation.key});
-    for (const std::string& owner : installation.trusted)
-      program.arguments.insert(program.arguments.end(), {"--trust", owner});
+    program.arguments.insert(program.arguments.end(), flags.begin(), flags.end());
     programs.push_back(std::move(program));
   }
   programs.push_back(MemberProgram(installation, "runner", "runner", installation.RunnerFolder()));
   programs.back().processors = shares.computing;
   return programs;
+}
+
+std::vector<std::string> AgentFlags(const Installation& installation) {
+  std::vector<std::string> flags = {"--key", installation.key};
+  for (const std::string& owner : installation.trusted) flags.insert(flags.end(), {"--trust", owner});
+  return flags;
 }
 
 absl::StatusOr<std::string> ServiceHealth(const Installation& installation, const std::string& name) {
@@ -106,6 +105,7 @@ absl::StatusOr<std::string> ServiceHealth(const Installation& installation, cons
   constexpr std::string_view kAgent = "agent-";
   if (!absl::StartsWith(name, kAgent) || !absl::SimpleAtoi(name.substr(kAgent.size()), &agent))
     return InvalidInput("there is no service \"", name, "\"");
+  if (installation.UsesContainers()) return AgentContainerHealth(installation, name);
   return AgentHealth(installation.AgentFolder(agent));
 }
 

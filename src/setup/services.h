@@ -15,6 +15,9 @@ namespace attune {
 ServiceProgram ServerProgram(const Installation& installation);
 std::vector<ServiceProgram> MemberPrograms(const Installation& installation);
 
+// The flags of `attune agent` that say whose work it takes, and what its device can be asked for by.
+std::vector<std::string> AgentFlags(const Installation& installation);
+
 // One line about a service, by its name, or the reason why it does not work.
 absl::StatusOr<std::string> ServiceHealth(const Installation& installation, const std::string& name);
 

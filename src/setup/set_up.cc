@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -17,6 +18,7 @@
 #include "base/sql/sql_database.h"
 #include "base/status.h"
 #include "service/rest/local_tokens.h"
+#include "setup/containers.h"
 #include "setup/services.h"
 #include "setup/supervisor.h"
 
@@ -30,6 +32,7 @@ constexpr int64_t kMostTokenBytes = 4096;
 
 // The last lines that a service has printed.
 std::string EndOfLog(const Installation& installation, const std::string& name) {
+  if (installation.UsesContainers()) return EndOfContainerLog(installation, name);
   constexpr int64_t kBytes = 1000;
   const std::string path = absl::StrCat(installation.LogFolder(), "/", name, ".log");
   absl::StatusOr<InputFile> file = OpenInputFile(path);
@@ -42,20 +45,22 @@ std::string EndOfLog(const Installation& installation, const std::string& name) 
   return absl::StrCat("; see ", path, printed.Suffix());
 }
 
-// The server would print it into its log.
-absl::Status MakeFirstTokenFile(const Installation& installation) {
-  ASSIGN_OR_RETURN(const std::string text, MakeFirstToken(SqlLocation(installation.ServerFolder()),
-                                                          {.name = "first", .role = AccessRole::kAdmin}));
+// The server would print it into its log. An empty text makes none.
+absl::Status KeepFirstToken(const Installation& installation, const std::string& text) {
   if (text.empty()) return absl::OkStatus();
   return WritePrivateFile(installation.FirstTokenPath(), text + "\n");
 }
 
+absl::StatusOr<std::vector<ServiceState>> StatesOf(const Installation& installation) {
+  if (installation.UsesContainers()) return ContainerStates(installation);
+  if (!FindSupervisor(installation)) return std::vector<ServiceState>();
+  return ReadServiceStates(installation);
+}
+
 // Fails with the end of its log once a service has failed too often. Then nothing will become healthy.
-absl::Status CheckAlive(const Installation& installation, const ProcessIdentity& supervisor) {
-  if (IdentityOf(supervisor.pid) != supervisor)
-    return absl::UnavailableError(absl::StrCat("the process that watches over the services has ended",
-                                               EndOfLog(installation, "supervisor")));
-  for (const ServiceState& state : ReadServiceStates(installation)) {
+absl::Status CheckRestarts(const Installation& installation, const std::vector<ServiceReport>& reports) {
+  for (const ServiceReport& report : reports) {
+    const ServiceState& state = report.state;
     if (state.restarts >= kMostFailures)
       return absl::UnavailableError(absl::StrCat(state.name, " does not stay up (", state.end, ")",
                                                  EndOfLog(installation, state.name)));
@@ -63,12 +68,17 @@ absl::Status CheckAlive(const Installation& installation, const ProcessIdentity&
   return absl::OkStatus();
 }
 
-absl::Status AwaitHealth(const Installation& installation, const ProcessIdentity& supervisor,
-                         const SetUpOptions& options) {
+enum class Awaited : uint8_t { kServer, kAll };
+
+// `check` fails when nothing will become healthy any more.
+absl::Status AwaitHealth(const Installation& installation, Awaited awaited,
+                         const std::function<absl::Status()>& check, const SetUpOptions& options) {
   const Stopwatch since_start;
   while (true) {
-    RETURN_IF_ERROR(CheckAlive(installation, supervisor));
-    const std::vector<ServiceReport> reports = ReportServices(installation);
+    RETURN_IF_ERROR(check());
+    ASSIGN_OR_RETURN(std::vector<ServiceReport> reports, ReportServices(installation));
+    RETURN_IF_ERROR(CheckRestarts(installation, reports));
+    if (awaited == Awaited::kServer && reports.size() > 1) reports.resize(1);
     const auto sick =
         std::ranges::find_if(reports, [](const ServiceReport& report) { return !report.is_healthy; });
     if (!reports.empty() && sick == reports.end()) return absl::OkStatus();
@@ -82,13 +92,53 @@ absl::Status AwaitHealth(const Installation& installation, const ProcessIdentity
   }
 }
 
+absl::Status SetUpProcesses(const Installation& installation, const SetUpOptions& options) {
+  ASSIGN_OR_RETURN(const std::string token, MakeFirstToken(SqlLocation(installation.ServerFolder()),
+                                                           {.name = "first", .role = AccessRole::kAdmin}));
+  RETURN_IF_ERROR(KeepFirstToken(installation, token));
+  ASSIGN_OR_RETURN(const ProcessIdentity supervisor, StartSupervisor(installation));
+  const auto check = [&] {
+    if (IdentityOf(supervisor.pid) == supervisor) return absl::OkStatus();
+    return absl::UnavailableError(absl::StrCat("the process that watches over the services has ended",
+                                               EndOfLog(installation, "supervisor")));
+  };
+  absl::Status healthy = AwaitHealth(installation, Awaited::kAll, check, options);
+  if (!healthy.ok()) EndProcess(supervisor, kGraceSeconds).IgnoreError();
+  return healthy;
+}
+
+absl::Status StartContainers(const Installation& installation, const SetUpOptions& options) {
+  const auto check = [] { return absl::OkStatus(); };  // nothing of ours watches over them
+  RETURN_IF_ERROR(StartServerContainer(installation));
+  RETURN_IF_ERROR(AwaitHealth(installation, Awaited::kServer, check, options));
+  RETURN_IF_ERROR(StartMemberContainers(installation));
+  return AwaitHealth(installation, Awaited::kAll, check, options);
+}
+
+absl::Status SetUpContainers(const Installation& installation, const SetUpOptions& options) {
+  RETURN_IF_ERROR(MakeNetworkAndVolumes(installation));
+  ASSIGN_OR_RETURN(const std::string token, MakeFirstTokenInContainer(installation));
+  RETURN_IF_ERROR(KeepFirstToken(installation, token));
+  absl::Status healthy = StartContainers(installation, options);
+  if (!healthy.ok()) RemoveContainers(installation).status().IgnoreError();
+  return healthy;
+}
+
 }  // namespace
 
-std::vector<ServiceReport> ReportServices(const Installation& installation) {
+absl::StatusOr<bool> ServicesRun(const Installation& installation) {
+  if (!installation.UsesContainers()) return FindSupervisor(installation).has_value();
+  ASSIGN_OR_RETURN(const std::vector<ServiceState> states, ContainerStates(installation));
+  const bool is_complete = std::ranges::none_of(
+      states, [](const ServiceState& state) { return state.pid == 0 && state.end.empty(); });
+  return is_complete && !states.empty() && states.front().pid != 0;
+}
+
+absl::StatusOr<std::vector<ServiceReport>> ReportServices(const Installation& installation) {
+  ASSIGN_OR_RETURN(const std::vector<ServiceState> states, StatesOf(installation));
   std::vector<ServiceReport> reports;
-  if (!FindSupervisor(installation)) return reports;
   bool server_is_healthy = false;
-  for (const ServiceState& state : ReadServiceStates(installation)) {
+  for (const ServiceState& state : states) {
     ServiceReport report = {.state = state};
     if (state.pid == 0) {
       report.health =
@@ -107,13 +157,27 @@ std::vector<ServiceReport> ReportServices(const Installation& installation) {
 }
 
 absl::Status SetUp(Installation& installation, const SetUpOptions& options) {
+  if (installation.UsesContainers()) {
+    // Some may be left since the machine has started again, or since somebody has interrupted this.
+    RETURN_IF_ERROR(RemoveContainers(installation).status());
+    RETURN_IF_ERROR(CheckImages(installation));
+  }
   RETURN_IF_ERROR(ChoosePorts(installation));
   RETURN_IF_ERROR(SaveInstallation(installation));
-  RETURN_IF_ERROR(MakeFirstTokenFile(installation));
-  ASSIGN_OR_RETURN(const ProcessIdentity supervisor, StartSupervisor(installation));
-  absl::Status healthy = AwaitHealth(installation, supervisor, options);
-  if (!healthy.ok()) EndProcess(supervisor, kGraceSeconds).IgnoreError();
-  return healthy;
+  return installation.UsesContainers() ? SetUpContainers(installation, options)
+                                       : SetUpProcesses(installation, options);
+}
+
+absl::StatusOr<bool> StopServices(const Installation& installation) {
+  return installation.UsesContainers() ? RemoveContainers(installation) : StopSupervisor(installation);
+}
+
+absl::Status RemoveState(const Installation& installation) {
+  if (installation.UsesContainers()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> volumes, ListVolumes(installation));
+    RETURN_IF_ERROR(RemoveVolumes(installation, volumes));
+  }
+  return RemoveInstallation(installation);
 }
 
 absl::StatusOr<std::string> ReadFirstToken(const Installation& installation) {

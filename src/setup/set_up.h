@@ -20,8 +20,10 @@ struct ServiceReport {
   std::string health = {};  // one line
 };
 
-// The services as they are now; empty if nothing runs.
-std::vector<ServiceReport> ReportServices(const Installation& installation);
+// Whether something watches over the services: the supervisor, or the engine that has all their containers.
+absl::StatusOr<bool> ServicesRun(const Installation& installation);
+// The services as they are now; empty if nothing runs. Fails if the engine of containers does not answer.
+absl::StatusOr<std::vector<ServiceReport>> ReportServices(const Installation& installation);
 
 struct SetUpOptions {
   double seconds = 180;  // until all must be healthy
@@ -32,6 +34,11 @@ struct SetUpOptions {
 // Starts the services, and waits until all are healthy. Ports of 0 become ones of the system's choice, and
 // the settings are kept in the folder. If it fails, nothing runs, and the error has the end of the log.
 absl::Status SetUp(Installation& installation, const SetUpOptions& options);
+
+// Ends the services, and keeps their state. False if none ran.
+absl::StatusOr<bool> StopServices(const Installation& installation);
+// Removes what they have left, once they have ended.
+absl::Status RemoveState(const Installation& installation);
 
 // The text of the first token, until it is forgotten, once somebody has seen it; then empty.
 absl::StatusOr<std::string> ReadFirstToken(const Installation& installation);

@@ -120,6 +120,9 @@ absl::StatusOr<pid_t> Spawn(std::vector<std::string> arguments, const std::strin
 
 absl::Status Supervise(const std::string& folder, const std::atomic<bool>& is_stopped) {
   ASSIGN_OR_RETURN(const Installation installation, LoadInstallation(folder));
+  if (installation.UsesContainers())
+    return absl::FailedPreconditionError(absl::StrCat(folder, ": its services are containers, which ",
+                                                      installation.engine, " runs and starts again"));
   ASSIGN_OR_RETURN(const FileDescriptor lock, LockInstallation(installation));
   if (lock.get() < 0)
     return absl::FailedPreconditionError(absl::StrCat(folder, ": another process runs these services"));

@@ -73,7 +73,7 @@ def make_program_images(buildah: Buildah, deb: pathlib.Path) -> None:
     for file, line in (("passwd", f"attune:x:{USER}:{USER}::/workspace:/bin/sh"), ("group", f"attune:x:{USER}:")):
         with (root / "etc" / file).open("a") as out:
             out.write(line + "\n")
-    for folder in ("workspace", "models", "server", "agent", "leases"):
+    for folder in ("workspace", "models", "server", "agent", "leases", "state"):
         (root / folder).mkdir()
         os.chown(root / folder, USER, USER)
     for name, (command, summary) in COMMANDS.items():
