@@ -1,7 +1,9 @@
 // From a login to a downloaded network, as a person does it.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ADDRESS, DESKTOP, dropFile, launch, PHONE, TOKEN, Watched } from './browser.ts';
@@ -31,12 +33,12 @@ function sampleOf(seed: number): Buffer {
   return Buffer.concat([Buffer.from('\x93NUMPY\x01\x00', 'latin1'), Buffer.from([header.length, 0]), Buffer.from(header), Buffer.from(values.buffer)]);
 }
 
-async function submit(page: Page, name: string): Promise<string> {
+async function submit(page: Page, name: string, trials = 16): Promise<string> {
   await page.getByRole('link', { name: 'Tune a model' }).first().click();
   await page.getByRole('heading', { name: 'Tune a model' }).waitFor();
   await dropFile(page, name);
   await page.locator('.file-row').getByText('sent', { exact: true }).waitFor();
-  await page.getByLabel('Trials').fill('16');
+  await page.getByLabel('Trials').fill(String(trials));
   await page.getByRole('button', { name: 'Start tuning' }).click();
   await page.waitForURL('**/jobs/*');
   return decodeURIComponent(new URL(page.url()).pathname.split('/')[2] ?? '');
@@ -155,8 +157,14 @@ test('samples quantize a model, and each way has its loss and its file', async (
   await page.getByLabel('Quantize').check();
   await page.getByRole('button', { name: 'What can be promised?' }).click();
   await page.getByRole('alert').getByText('add samples first').waitFor();
-  await page.getByLabel('Drop samples here').setInputFiles(Array.from({ length: SAMPLES }, (_, i) => ({ name: `${i}.npy`, mimeType: '', buffer: sampleOf(i) })));
+  const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+  for (let i = 1; i < SAMPLES; ++i) writeFileSync(join(folder, `${i}.npy`), sampleOf(i));
+  writeFileSync(join(folder, '.hidden'), 'no sample');
+  await page.getByLabel('Choose a folder').setInputFiles(folder);
+  await page.getByLabel('Drop samples here').setInputFiles({ name: '0.npy', mimeType: '', buffer: sampleOf(0) });
   await page.locator('.file-row').getByText('sent', { exact: true }).nth(SAMPLES).waitFor();
+  rmSync(folder, { recursive: true });
+  await page.getByLabel('One of so many samples judges').fill('2');
   await page.getByLabel('Loss of accuracy, %').fill('100');
   await page.getByRole('button', { name: 'What can be promised?' }).click();
   await page.getByRole('region', { name: 'Promises' }).getByRole('rowheader', { name: 'Loss of accuracy' }).waitFor();
@@ -166,6 +174,62 @@ test('samples quantize a model, and each way has its loss and its file', async (
   jobs.push(decodeURIComponent(new URL(page.url()).pathname.split('/')[2] ?? ''));
   await page.getByRole('link', { name: 'Download mse' }).waitFor({ timeout: JOB_MS });
   await page.getByRole('region', { name: 'Promises' }).getByText('met', { exact: true }).waitFor();
+  const of = `of ${SAMPLES / 2}`;
+  await page.getByRole('region', { name: 'Ways to quantize' }).getByText(of).first().waitFor();
+});
+
+test('a job is cancelled after it was asked for once more, by keyboard', async () => {
+  const { page } = here;
+  const id = await submit(page, 'long.onnx', 100_000);
+  const button = page.getByRole('button', { name: 'Cancel', exact: true });
+  const dialog = page.getByRole('alertdialog', { name: 'Cancel this job?' });
+  await button.press('Enter');
+  await dialog.getByText(id).waitFor();
+  await here.shoot('job-cancel');
+  assert.deepEqual(await here.axe(), []);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor();
+  await page.keyboard.press('Enter'); // the first button has the focus, and leaves the job be
+  await dialog.waitFor({ state: 'detached' });
+  await button.press('Enter');
+  await dialog.waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('.job-state').getByText('cancelled', { exact: true }).waitFor({ timeout: JOB_MS });
+  assert.equal(await button.count(), 0);
+});
+
+test('a job has its trace, and the key that has signed what it made', async () => {
+  const { page } = here;
+  await here.goto(`/jobs/${jobs[0] ?? ''}`);
+  const trace = page.getByRole('region', { name: 'Trace' });
+  const id = await trace.locator('code').innerText();
+  const started = page.waitForEvent('download');
+  await trace.getByRole('link', { name: 'Download the trace' }).click();
+  assert.ok(readFileSync(await (await started).path(), 'utf8').includes(`"${id}"`));
+  const keys = (await (await here.context.request.get(`${ADDRESS}/v1/signing-keys`)).json()) as { keys: { pem: string }[] };
+  assert.equal(await page.getByRole('region', { name: 'Signature' }).locator('.pem').first().innerText(), keys.keys[0]?.pem.trim());
+});
+
+test('the shared cost model is shown with its versions', async () => {
+  const { page } = here;
+  await page.getByRole('link', { name: 'Records' }).click();
+  const card = page.getByRole('region', { name: 'Shared cost model' });
+  await card.getByText('No version yet').waitFor();
+  const common = { created: '2026-11-29T02:10:11Z', records: 2310, tasks: 31, tasks_held_back: 7 };
+  const versions = [
+    { ...common, version: 2, ranking: 0.61, ranking_before: 0.66, state: 'rolled_back' },
+    { ...common, version: 1, ranking: 0.66, ranking_before: null, state: 'current' },
+  ];
+  await page.route('**/v1/cost-models', (route) => route.fulfill({ json: { cost_models: versions } }));
+  await page.reload();
+  await card.getByRole('row', { name: /^1 current .* 0\.66 –$/ }).waitFor();
+  await card.getByRole('row', { name: /^2 rolled back .* 0\.61 0\.66$/ }).waitFor();
+  assert.deepEqual(await here.axe(), []);
+  await page.unroute('**/v1/cost-models');
 });
 
 test('a tenant’s quota, consent, usage and archive', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobDetail } from './api/client';
-import { curveOfEvents, ganttOf, jobNameOf, pairTasks, roofShare, stageSums, tuningResultOf } from './job_facts';
+import { curveOfEvents, ganttOf, jobNameOf, pairTasks, roofShare, stageSums, traceIdOf, tuningResultOf } from './job_facts';
 
 const BEGIN = Date.parse('2026-01-01T12:00:00Z');
 const at = (seconds: number): string => new Date(BEGIN + seconds * 1000).toISOString();
@@ -63,4 +63,9 @@ test('tasks of two results are paired', () => {
 });
 test('names of jobs are what the server takes', () => {
   expect(['net.onnx', '<script>alert(1)<script>.onnx', 'ein Netz ü.tflite', '.onnx', 'a'.repeat(99)].map(jobNameOf)).toEqual(['net', 'script-alert-1-script', 'ein-Netz', 'network', 'a'.repeat(64)]);
+});
+test('a trace has its id in each span', () => {
+  expect(traceIdOf({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: 'ab12' }, { traceId: 'ab12' }] }] }] })).toBe('ab12');
+  expect(traceIdOf({ resourceSpans: [] })).toBeNull();
+  expect(traceIdOf(null)).toBeNull();
 });

@@ -217,3 +217,11 @@ export function jobNameOf(file: string): string {
   const name = stem.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 64);
   return name === '' ? 'network' : name;
 }
+
+// Of an answer in OTLP/JSON, whose spans all have the same.
+export function traceIdOf(trace: unknown): string | null {
+  const first = (value: unknown, name: string): unknown => (isFields(value) ? listOf(value, name)[0] : undefined);
+  const span = first(first(first(trace, 'resourceSpans'), 'scopeSpans'), 'spans');
+  const id = isFields(span) ? textOf(span, 'traceId') : '';
+  return id === '' ? null : id;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FIRST_WISH, inputsOf, jobOf, lackOf, type Sending } from './job_request';
+import { FIRST_WISH, inputsOf, jobOf, lackOf, samplesOf, type Sending } from './job_request';
 
 const sent = (name: string): Sending => ({ name, step: 'sent', digest: `digest of ${name}` });
 const wish = { ...FIRST_WISH, name: 'net', on: 'desk' };
@@ -24,6 +24,12 @@ test('a quantization job has its samples', () => {
   const job = jobOf({ ...wish, kind: 'quantization', imageMean: '127.5' }, [{ name: 'net.onnx', sha256: 'n' }], [{ name: 'cat.jpg', sha256: 'c' }]);
   expect(job.inputs).toEqual([{ name: 'in/net.onnx', sha256: 'n' }, { name: 'in/samples/cat.jpg', sha256: 'c' }]);
   expect(job.settings).toEqual({ model: 'in/net.onnx', threads: 1, data: 'in/samples', image_mean: '127.5' });
+});
+test('samples in folders stay in them, and some of them judge', () => {
+  const samples = samplesOf([sent('0/ids.npy'), sent('0/mask.npy')]) ?? [];
+  const job = jobOf({ ...wish, kind: 'quantization', judged: '3' }, [{ name: 'net.onnx', sha256: 'n' }], samples);
+  expect(job.inputs?.map(({ name }) => name)).toEqual(['in/net.onnx', 'in/samples/0/ids.npy', 'in/samples/0/mask.npy']);
+  expect(job.settings).toEqual({ model: 'in/net.onnx', threads: 1, data: 'in/samples', judged: 3 });
 });
 test('what is missing is told in words', () => {
   const files = [sent('net.onnx')];

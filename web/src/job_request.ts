@@ -13,10 +13,11 @@ export interface Wish {
   parts: string;
   imageMean: string;
   imageScale: string;
+  judged: string;
   sharesResult: boolean;
   agreement: AgreementWish;
 }
-export const FIRST_WISH: Wish = { kind: 'tuning', name: '', on: '', trials: '200', minutes: '', threads: '1', parts: '1', imageMean: '', imageScale: '', sharesResult: false, agreement: NO_WISH };
+export const FIRST_WISH: Wish = { kind: 'tuning', name: '', on: '', trials: '200', minutes: '', threads: '1', parts: '1', imageMean: '', imageScale: '', judged: '', sharesResult: false, agreement: NO_WISH };
 
 // A file that the server has.
 export interface Input {
@@ -38,7 +39,8 @@ export function inputsOf(sent: readonly Sending[]): readonly Input[] | null {
   return [model, ...sent.filter((file) => file !== model)].map((file) => ({ name: file.name, sha256: file.digest ?? '' }));
 }
 
-// Samples of one input are files, and their order by name is that in which they are read.
+// Samples of one input are files, and those of several inputs are folders with a file for each. Their order by name is
+// that in which they are read.
 export function samplesOf(sent: readonly Sending[]): readonly Input[] | null {
   if (sent.length === 0 || sent.some((file) => file.step !== 'sent')) return null;
   return sent.map((file) => ({ name: file.name, sha256: file.digest ?? '' }));
@@ -54,6 +56,7 @@ function settingsOf(wish: Wish, model: string): Record<string, unknown> {
       data: SAMPLES_FOLDER,
       ...(wish.imageMean === '' ? {} : { image_mean: wish.imageMean }),
       ...(wish.imageScale === '' ? {} : { image_scale: wish.imageScale }),
+      ...(wish.judged === '' ? {} : { judged: Number(wish.judged) }),
     };
   return {
     ...common,

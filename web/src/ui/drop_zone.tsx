@@ -1,17 +1,20 @@
-// Takes files: dropped, or chosen with a dialog that opens by keyboard too.
-import { useEffect, useRef, useState } from 'preact/hooks';
+// Takes files: dropped, or chosen with a dialog that opens by keyboard too. Folders too, where that is wanted.
+import { useEffect, useState } from 'preact/hooks';
+import { chosenFiles, droppedFiles, type GivenFile } from '../upload/given_files';
 import { Icon } from './icons';
+import { ErrorNote } from './parts';
 
 interface DropZoneProps {
   id: string;
   title: string;
   hint: string;
-  onFiles: (files: File[]) => void;
+  takesFolders?: boolean;
+  onFiles: (files: readonly GivenFile[]) => void;
 }
 
-export function DropZone({ id, title, hint, onFiles }: DropZoneProps) {
+export function DropZone({ id, title, hint, takesFolders = false, onFiles }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState<string | null>(null);
   // A file that misses the zone must not take the place of the page.
   useEffect(() => {
     const keep = (event: DragEvent): void => event.preventDefault();
@@ -22,10 +25,18 @@ export function DropZone({ id, title, hint, onFiles }: DropZoneProps) {
       window.removeEventListener('drop', keep);
     };
   }, []);
-  const take = (files: FileList | null | undefined): void => {
-    if (files !== null && files !== undefined && files.length > 0) onFiles([...files]);
+  const take = (files: readonly GivenFile[]): void => {
+    setError(null);
+    if (files.length > 0) onFiles(files);
   };
-  return (
+  const takeDropped = (data: DataTransfer | null): void => {
+    droppedFiles(data?.items ?? []).then(take, () => setError('a folder cannot be read; choose it, or drop its files'));
+  };
+  const takeChosen = (input: HTMLInputElement): void => {
+    take(chosenFiles(input.files ?? []));
+    input.value = '';
+  };
+  const zone = (
     <div
       class={isOver ? 'drop drop-over' : 'drop'}
       onDragOver={(event) => {
@@ -36,7 +47,7 @@ export function DropZone({ id, title, hint, onFiles }: DropZoneProps) {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        take(event.dataTransfer?.files);
+        takeDropped(event.dataTransfer);
       }}
     >
       <Icon name="upload" />
@@ -44,19 +55,34 @@ export function DropZone({ id, title, hint, onFiles }: DropZoneProps) {
         {title} <span class="link">choose files</span>
       </label>
       <input
-        ref={input}
         id={id}
         type="file"
         multiple
         aria-describedby={`${id}-hint`}
-        onChange={(event) => {
-          take(event.currentTarget.files);
-          event.currentTarget.value = '';
-        }}
+        onChange={(event) => takeChosen(event.currentTarget)}
       />
       <p id={`${id}-hint`} class="hint">
         {hint}
       </p>
     </div>
+  );
+  return (
+    <>
+      {zone}
+      {takesFolders && (
+        <label class="button folder-choice">
+          Choose a folder
+          <input
+            ref={(input) => {
+              if (input !== null) input.webkitdirectory = true;
+            }}
+            type="file"
+            class="visually-hidden"
+            onChange={(event) => takeChosen(event.currentTarget)}
+          />
+        </label>
+      )}
+      <ErrorNote text={error} />
+    </>
   );
 }

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { sentenceOf } from '../api/client';
 import { announce } from '../ui/announce';
 import { digestOf } from './digest';
+import type { GivenFile } from './given_files';
 import { makeTurns } from './turns';
 import { send } from './upload';
 
@@ -26,7 +27,7 @@ export interface SentFile {
 
 export interface SentFiles {
   files: () => readonly SentFile[];
-  add: (given: readonly File[]) => void;
+  add: (given: readonly GivenFile[]) => void;
   retry: (key: number) => void;
   remove: (key: number) => void;
   stop: () => void;
@@ -64,12 +65,12 @@ export function makeSentFiles(): SentFiles {
   return {
     files: () => list.value,
     add: (given) => {
-      for (const file of given) {
-        const known = list.value.find((other) => other.name === file.name);
+      for (const { name, file } of given) {
+        const known = list.value.find((other) => other.name === name);
         if (known !== undefined) remove(known.key);
         const key = ++last;
         sources.set(key, { file, abort: new AbortController() });
-        list.value = [...list.value, { key, name: file.name, bytes: file.size, step: 'reading', done: 0, digest: null, error: null }];
+        list.value = [...list.value, { key, name, bytes: file.size, step: 'reading', done: 0, digest: null, error: null }];
         void take(() => run(key));
       }
     },

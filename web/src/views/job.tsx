@@ -1,6 +1,6 @@
 // One job: what it has reached, what it does, and what it has made.
 import { useState } from 'preact/hooks';
-import { api, fileAddress, may, sentenceOf, type JobDetail } from '../api/client';
+import { api, fileAddress, may, type JobDetail } from '../api/client';
 import { GainTable } from '../charts/gains';
 import { GanttChart } from '../charts/gantt';
 import { LineChart } from '../charts/line_chart';
@@ -8,19 +8,22 @@ import { Roofline } from '../charts/roofline';
 import { bytes, count, duration, factor, latency, moment, percent, shortDigest } from '../format';
 import { ganttOf, isOver, spentSeconds, stageSums, tuningResultOf, type CurvePoint, type TuningResult } from '../job_facts';
 import { quantizationResultOf } from '../quantization_facts';
+import { useAction } from '../ui/action';
+import { ConfirmDialog } from '../ui/confirm_dialog';
 import { useNow } from '../ui/loading';
 import { Badge, Card, ErrorNote, Loading, Moment, Stat, ViewHead, WideTable } from '../ui/parts';
 import { PromiseTable } from './promises';
+import { SignatureCard } from './signature_card';
+import { TraceCard } from './trace_card';
 import { useJob } from './use_job';
 import { VariantsCard } from './variants_card';
 
 const TUNED_FILE = 'out/result.atn';
 
 function Actions({ job, best }: { job: JobDetail; best: string }) {
-  const [error, setError] = useState<string | null>(null);
-  const cancel = (): void => {
-    api.POST('/v1/jobs/{id}/cancel', { params: { path: { id: job.id } } }).catch((reason: unknown) => setError(sentenceOf(reason)));
-  };
+  const [isAsked, setAsked] = useState(false);
+  const { error, isBusy, run } = useAction();
+  const cancel = (): void => run(() => api.POST('/v1/jobs/{id}/cancel', { params: { path: { id: job.id } } }), `${job.id} is being cancelled`);
   const hasTuned = job.state === 'done' && job.files.some((file) => file.name === TUNED_FILE);
   return (
     <>
@@ -28,9 +31,14 @@ function Actions({ job, best }: { job: JobDetail; best: string }) {
         Compare
       </a>
       {!isOver(job.state) && may('member') && (
-        <button class="button button-bad" type="button" onClick={cancel}>
+        <button class="button button-bad" type="button" disabled={isBusy} aria-haspopup="dialog" onClick={() => setAsked(true)}>
           Cancel
         </button>
+      )}
+      {isAsked && !isOver(job.state) && (
+        <ConfirmDialog title="Cancel this job?" yes="Cancel the job" no="Let it go on" onYes={cancel} onClose={() => setAsked(false)}>
+          {job.id} ends for good. What it has measured stays in its records; a job that is to go on is submitted anew.
+        </ConfirmDialog>
       )}
       {hasTuned && (
         <a class="button button-main" href={fileAddress(job.id, TUNED_FILE)} download={`${job.id}.atn`}>
@@ -234,6 +242,8 @@ export function JobView({ id }: { id: string }) {
           </Card>
         )}
         <FilesCard job={job} />
+        {job.files.some((file) => file.name.endsWith('.atn')) && <SignatureCard />}
+        <TraceCard job={job.id} />
       </div>
     </>
   );

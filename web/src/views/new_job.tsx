@@ -71,15 +71,22 @@ function KindCard({ wish, change }: FieldsProps) {
 
 function SamplesCard({ wish, change, samples }: FieldsProps & { samples: SentFiles }) {
   return (
-    <Card title="Samples" hint="Inputs as the network meets them. Some calibrate; a quarter judges the loss of accuracy and is seen by nothing else.">
+    <Card title="Samples" hint="Inputs as the network meets them. Some calibrate; others judge the loss of accuracy, and are seen by nothing else.">
       <div class="stack">
         <div>
-          <DropZone id="samples" title="Drop samples here, or" hint="Pictures, or .npy and .pb of one input, a file each." onFiles={(given) => samples.add(given)} />
+          <DropZone
+            id="samples"
+            title="Drop samples here, or"
+            hint="Files or folders of them: pictures, .npy or .pb. A network of several inputs takes a folder for each sample, with files named as the inputs."
+            takesFolders
+            onFiles={(given) => samples.add(given)}
+          />
           <SentFileList sent={samples} />
         </div>
         <div class="fields">
           <TextField id="mean-of-pictures" label="Mean of pictures" hint="Subtracted first: a number, or three with commas" value={wish.imageMean} set={(imageMean) => change({ imageMean })} />
           <TextField id="scale-of-pictures" label="Scale of pictures" hint="Multiplied then: a number, or three with commas" value={wish.imageScale} set={(imageScale) => change({ imageScale })} />
+          <NumberField id="judged" label="One of so many samples judges" hint="If it is left out, one of 4 where a loss of accuracy is asked for, and none elsewhere" min={2} max={1_000_000} value={wish.judged} set={(judged) => change({ judged })} />
         </div>
       </div>
     </Card>

@@ -7,6 +7,7 @@ import { navigate, query } from '../router';
 import { useLoaded } from '../ui/loading';
 import { Badge, Card, Empty, ErrorNote, Loading, Moment, ViewHead, WideTable } from '../ui/parts';
 import { bestSoFar } from './best_so_far';
+import { CostModelCard } from './cost_model_card';
 
 type RecordTask = Schemas['RecordTask'];
 type Measurement = Schemas['Record'];
@@ -182,6 +183,9 @@ export function RecordsView() {
           <OfJob key={job} job={job} />
         </div>
       )}
+      <div class="below">
+        <CostModelCard />
+      </div>
     </>
   );
 }
