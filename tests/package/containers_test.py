@@ -1,11 +1,12 @@
 """The compose file of the examples as the script that starts it reads it, and the helper that mounts folders."""
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
 from commands import run
-from packages import compose
+from packages import compose, images
 from packages.release import Failed
 
 CONTAINERS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "examples" / "containers"
@@ -43,6 +44,15 @@ class ComposeTest(unittest.TestCase):
                           ("{a: {image: i, network_mode: host, depends_on: {a: {condition: x}}}}", "wait for each")):
             with self.assertRaisesRegex(Failed, why):
                 self.read(f"services: {text}")
+
+
+class ImagesTest(unittest.TestCase):
+    def test_attune_up_mounts_folders_of_the_images_as_their_user(self):
+        plan = (CONTAINERS.parents[2] / "src" / "setup" / "container_plan.cc").read_text()
+        mounted = set(re.findall(r'":/(\w+)"', plan))
+        self.assertEqual(mounted, {"state", "server", "leases"})
+        self.assertLessEqual(mounted, set(images.MOUNTED))
+        self.assertIn(f'kUser[] = "{images.USER}:{images.USER}"', plan)
 
 
 class HelperTest(unittest.TestCase):

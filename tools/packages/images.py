@@ -22,6 +22,8 @@ COMMANDS = {"compiler": (["attune"], "compiles and tunes networks"),
             "agent": (["attune", "agent"], "offers its machine to a fleet"),
             "server": (["attune", "server"], "serves a fleet")}
 USER = 1000
+# The folders for volumes, which belong to the user.
+MOUNTED = ("workspace", "models", "server", "agent", "leases", "state")
 MOST_RUNTIME_BYTES = 30_000_000
 LIBRARIES = pathlib.Path("usr/lib/x86_64-linux-gnu")
 LOADER = pathlib.Path("lib64/ld-linux-x86-64.so.2")
@@ -73,7 +75,7 @@ def make_program_images(buildah: Buildah, deb: pathlib.Path) -> None:
     for file, line in (("passwd", f"attune:x:{USER}:{USER}::/workspace:/bin/sh"), ("group", f"attune:x:{USER}:")):
         with (root / "etc" / file).open("a") as out:
             out.write(line + "\n")
-    for folder in ("workspace", "models", "server", "agent", "leases", "state"):
+    for folder in MOUNTED:
         (root / folder).mkdir()
         os.chown(root / folder, USER, USER)
     for name, (command, summary) in COMMANDS.items():
