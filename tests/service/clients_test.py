@@ -32,6 +32,7 @@ package = types.ModuleType("attune")
 package.__path__ = [str(pathlib.Path(__file__).resolve().parents[2] / "python/attune")]
 sys.modules["attune"] = package
 from attune import errors  # noqa: E402
+from attune._rest import part  # noqa: E402
 from attune.client import Client  # noqa: E402
 
 # Operations that neither client calls, and why, or paths that these are below. A new one belongs here or into a client.
@@ -92,8 +93,10 @@ class ClientsTest(unittest.TestCase):
 
     def check_records(self, job):
         """The database of a job is one file, which has everything alone."""
-        self.assertFalse([file.name for file in job.files if file.name.endswith("-wal")])
-        with self.client._rest.open(f"/v1/jobs/{job.id}/files/records.db") as content:
+        names = [file.name for file in job.files]
+        self.assertFalse([name for name in names if name.endswith("-wal")])
+        name, = (name for name in names if name.endswith(".db"))
+        with self.client._rest.open(f"/v1/jobs/{job.id}/files/{part(name)}") as content:
             (self.folder / "records.db").write_bytes(content.read())
         with contextlib.closing(sqlite3.connect(self.folder / "records.db")) as database:
             count, = database.execute("SELECT count(*) FROM records").fetchone()
