@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -22,23 +23,32 @@ namespace {
 
 // Of PostgreSQL's table pg_type.
 constexpr Oid kBytea = 17, kInt8 = 20, kText = 25, kFloat8 = 701;
+constexpr Oid kAnyType = 0;  // whichever the statement asks for
 
 std::string OneLine(std::string_view message) { return WithoutControls(absl::StripAsciiWhitespace(message)); }
 
 // That a connection remembers. The stores have some two hundred.
 constexpr size_t kMostStatements = 500;
 
-SqlValue ValueOf(const PGresult& result, int row, int column) {
-  if (PQgetisnull(&result, row, column) != 0) return std::string();
-  const char* text = PQgetvalue(&result, row, column);
-  if (PQftype(&result, column) != kBytea)
-    return std::string(text, static_cast<size_t>(PQgetlength(&result, row, column)));
+SqlBytes BytesOf(const char* text) {
   size_t bytes = 0;
   unsigned char* unescaped = PQunescapeBytea(reinterpret_cast<const unsigned char*>(text), &bytes);
   SqlBytes value;
   if (unescaped != nullptr) value.bytes.assign(reinterpret_cast<const char*>(unescaped), bytes);
   PQfreemem(unescaped);
   return value;
+}
+
+// The types of stores' columns; a value of another one, such as of a sum, is a text.
+SqlValue ValueOf(const PGresult& result, int row, int column) {
+  if (PQgetisnull(&result, row, column) != 0) return SqlNull{};
+  const char* bytes = PQgetvalue(&result, row, column);
+  const std::string_view text(bytes, static_cast<size_t>(PQgetlength(&result, row, column)));
+  const Oid type = PQftype(&result, column);
+  if (type == kBytea) return BytesOf(bytes);
+  if (int64_t number = 0; type == kInt8 && absl::SimpleAtoi(text, &number)) return number;
+  if (double number = 0; type == kFloat8 && absl::SimpleAtod(text, &number)) return number;
+  return std::string(text);
 }
 
 }  // namespace
@@ -48,9 +58,9 @@ class PostgresParameters {
  public:
   explicit PostgresParameters(const std::vector<SqlValue>& values) {
     for (const SqlValue& value : values) std::visit([this](const auto& typed) { Add(typed); }, value);
-    for (const std::string& text : texts_) {
-      pointers_.push_back(text.c_str());
-      lengths_.push_back(static_cast<int>(text.size()));
+    for (const std::optional<std::string>& text : texts_) {
+      pointers_.push_back(text ? text->c_str() : nullptr);
+      lengths_.push_back(text ? static_cast<int>(text->size()) : 0);
     }
   }
   int Send(PGconn* connection, const std::string& sql) const {
@@ -77,14 +87,15 @@ class PostgresParameters {
   }
   void Add(const std::string& value) { Add(kText, PostgresText(value), 0); }
   void Add(const SqlBytes& value) { Add(kBytea, value.bytes, 1); }
-  void Add(Oid type, std::string text, int format) {
+  void Add(SqlNull) { Add(kAnyType, std::nullopt, 0); }
+  void Add(Oid type, std::optional<std::string> text, int format) {
     types_.push_back(type);
     texts_.push_back(std::move(text));
     formats_.push_back(format);
   }
 
   std::vector<Oid> types_;
-  std::vector<std::string> texts_;
+  std::vector<std::optional<std::string>> texts_;  // nothing: NULL
   std::vector<const char*> pointers_;
   std::vector<int> lengths_, formats_;
 };

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "base/sql/postgres_pool.h"
+#include "base/sql/postgres_versions.h"
 #include "base/sql/sql_database.h"
 #include "base/sql/sql_errors.h"
 #include "base/status.h"
@@ -17,9 +18,41 @@
 namespace attune {
 namespace {
 
-constexpr char kVersionTable[] =
-    "CREATE TABLE IF NOT EXISTS attune_versions (store TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL)";
 constexpr int kMostTries = 5;
+
+// Runs `work` between `begin` and COMMIT. Sets `may_go_again` if nothing has taken effect, and only because
+// others were in the way or the connection was lost.
+absl::Status Transact(PostgresConnection& connection, const char* begin, const SqlWork& work,
+                      bool& may_go_again) {
+  absl::Status ran = connection.Execute(begin, {}).status();
+  if (ran.ok()) ran = work(connection);
+  if (ran.ok() && connection.has_failed())
+    ran = InternalError(connection.name(), ": a statement has failed, and the store has not noticed");
+  if (!ran.ok()) {
+    may_go_again = connection.has_collided() || connection.is_lost();
+    if (!connection.is_lost()) connection.Execute("ROLLBACK", {}).IgnoreError();
+    return ran;
+  }
+  ran = connection.Execute("COMMIT", {}).status();
+  may_go_again = connection.has_collided();
+  return ran;
+}
+
+// Work on all stores may rest for longer between two statements, while it reads or writes files.
+absl::Status TransactOnAllStores(PostgresPool& pool, const char* begin, const SqlWork& work) {
+  constexpr const char* kAllowRest =
+      "SELECT set_config('idle_in_transaction_session_timeout', '10min', true)";
+  return pool.With([&](PostgresConnection& connection) {
+    bool ignored = false;
+    return Transact(
+        connection, begin,
+        [&](SqlSession& session) -> absl::Status {
+          RETURN_IF_ERROR(session.Execute(kAllowRest, {}).status());
+          return work(session);
+        },
+        ignored);
+  });
+}
 
 class PostgresDatabase final : public SqlDatabase {
  public:
@@ -45,31 +78,11 @@ class PostgresDatabase final : public SqlDatabase {
   }
 
   absl::StatusOr<int64_t> Version() override {
-    return Read([this](SqlSession& session) -> absl::StatusOr<int64_t> {
-      ASSIGN_OR_RETURN(const int64_t is_there,
-                       ReadInteger(session,
-                                   "SELECT count(*) FROM pg_tables WHERE schemaname = 'public' AND "
-                                   "tablename = 'attune_versions'"));
-      if (is_there == 0) return 0;
-      return ReadVersion(session);
-    });
+    return Read([this](SqlSession& session) { return PostgresVersion(session, schema_); });
   }
 
   absl::Status Migrate(int64_t version) override {
-    return Write([&](SqlSession& session) -> absl::Status {
-      // One at a time for all stores, since they share the table.
-      RETURN_IF_ERROR(Lock(session, "versions"));
-      RETURN_IF_ERROR(session.Execute(kVersionTable, {}).status());
-      ASSIGN_OR_RETURN(const int64_t from, ReadVersion(session));
-      RETURN_IF_ERROR(CheckVersion(name(), schema_, from));
-      RETURN_IF_ERROR(ExecuteMigrations(session, schema_, from, version));
-      return ChangeRows(
-                 session,
-                 "INSERT INTO attune_versions VALUES (?, ?) ON CONFLICT (store) DO UPDATE SET version = "
-                 "excluded.version",
-                 schema_.store, version)
-          .status();
-    });
+    return Write([&](SqlSession& session) { return MigratePostgres(session, schema_, version); });
   }
 
  protected:
@@ -96,41 +109,19 @@ class PostgresDatabase final : public SqlDatabase {
     Random random(std::random_device{}());
     for (int tries = 1;; ++tries) {
       bool may_go_again = false;
-      const absl::Status ran = pool_->With(
-          [&](PostgresConnection& connection) { return Transact(connection, step, may_go_again); });
+      const absl::Status ran = pool_->With([&](PostgresConnection& connection) {
+        return Transact(
+            connection, "BEGIN", [&](SqlSession& session) { return RunFenced(session, step); }, may_go_again);
+      });
       if (ran.ok() || !may_go_again || tries == kMostTries) return ran;
       std::this_thread::sleep_for(std::chrono::milliseconds(random.Integer(1, int64_t{10} << tries)));
     }
   }
 
-  absl::StatusOr<int64_t> ReadVersion(SqlSession& session) const {
-    return ReadInteger(session, "SELECT version FROM attune_versions WHERE store = ?", schema_.store);
-  }
-
-  static absl::Status Lock(SqlSession& session, std::string_view name) {
-    return session
-        .Execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
-                 {ToSqlValue(absl::StrCat("attune ", name))})
-        .status();
-  }
-
-  // Sets `may_go_again` if nothing has taken effect, and only because others were in the way or the
-  // connection was lost.
-  absl::Status Transact(PostgresConnection& connection, const Step& step, bool& may_go_again) const {
-    absl::Status ran = connection.Execute("BEGIN", {}).status();
-    if (ran.ok()) ran = Lock(connection, schema_.store);
-    if (ran.ok() && fence_) ran = fence_(connection);
-    if (ran.ok()) ran = step(connection);
-    if (ran.ok() && connection.has_failed())
-      ran = InternalError(connection.name(), ": a statement has failed, and the store has not noticed");
-    if (!ran.ok()) {
-      may_go_again = connection.has_collided() || connection.is_lost();
-      if (!connection.is_lost()) connection.Execute("ROLLBACK", {}).IgnoreError();
-      return ran;
-    }
-    ran = connection.Execute("COMMIT", {}).status();
-    may_go_again = connection.has_collided();
-    return ran;
+  absl::Status RunFenced(SqlSession& session, const Step& step) const {
+    RETURN_IF_ERROR(LockPostgres(session, schema_.store));
+    if (fence_) RETURN_IF_ERROR(fence_(session));
+    return step(session);
   }
 
   const std::shared_ptr<PostgresPool> pool_;
@@ -151,6 +142,18 @@ SqlLocation SqlLocation::Fenced(SqlFence fence) const {
   SqlLocation fenced = *this;
   fenced.fence_ = std::move(fence);
   return fenced;
+}
+
+absl::Status SqlLocation::ReadAllStores(const SqlWork& work) const {
+  // Its first statement decides what the transaction sees.
+  return TransactOnAllStores(*pool_, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
+}
+
+absl::Status SqlLocation::WriteAllStores(const SqlWork& work) const {
+  return TransactOnAllStores(*pool_, "BEGIN", [&](SqlSession& session) -> absl::Status {
+    RETURN_IF_ERROR(LockPostgresVersions(session));
+    return work(session);
+  });
 }
 
 const std::string& SqlLocation::name() const { return is_postgres() ? pool_->name() : folder_; }

@@ -76,7 +76,7 @@ class SqlDatabase {
 
 enum class SqlOpening {
   kPrepare,  // makes tables that are missing, and brings older ones up to date; refuses newer ones
-  kAsItIs,   // for Version() and Migrate() alone
+  kAsItIs,   // leaves the tables at the version that they have
 };
 
 // The store's tables in an SQLite file, which is made with its folder if it is missing. Fails with one
@@ -88,6 +88,12 @@ class PostgresPool;
 
 // Is run in each writing transaction before its work, which fails if this does.
 using SqlFence = std::function<absl::Status(SqlSession&)>;
+
+// Of the environment: the URL of a server's database where no flag names one.
+inline constexpr char kDatabaseVariable[] = "ATTUNE_DATABASE";
+
+// Work on the tables of all stores.
+using SqlWork = std::function<absl::Status(SqlSession&)>;
 
 // Where the databases of a server's stores are.
 class SqlLocation {
@@ -105,6 +111,12 @@ class SqlLocation {
   const std::string& name() const;
   absl::StatusOr<std::unique_ptr<SqlDatabase>> Open(const SqlSchema& schema,
                                                     SqlOpening opening = SqlOpening::kPrepare) const;
+
+  // Run `work` in one transaction over the tables of all stores, and once, whatever comes of it. For
+  // PostgreSQL alone. What reads sees the tables as they are when it begins, whatever others write meanwhile;
+  // what writes takes effect if it returns ok, and nobody else makes or drops tables meanwhile.
+  absl::Status ReadAllStores(const SqlWork& work) const;
+  absl::Status WriteAllStores(const SqlWork& work) const;
 
  private:
   std::string folder_ = {};

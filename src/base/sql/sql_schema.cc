@@ -18,6 +18,22 @@ absl::Status ExecuteMigrations(SqlSession& session, const SqlSchema& schema, int
   return absl::OkStatus();
 }
 
+std::vector<std::string> TablesOf(const SqlSchema& schema, int64_t version) {
+  constexpr std::string_view kCreate = "CREATE TABLE ", kDrop = "DROP TABLE ";
+  std::vector<std::string> tables;
+  for (const SqlMigration& step : schema.migrations.first(static_cast<size_t>(version))) {
+    for (const std::string_view statement : step.up) {
+      if (statement.starts_with(kCreate)) {
+        const std::string_view begin = statement.substr(kCreate.size());
+        tables.emplace_back(begin.substr(0, begin.find(' ')));
+      } else if (statement.starts_with(kDrop)) {
+        std::erase(tables, statement.substr(kDrop.size()));
+      }
+    }
+  }
+  return tables;
+}
+
 absl::Status CheckVersion(const std::string& name, const SqlSchema& schema, int64_t version) {
   if (version >= 0 && version <= schema.version()) return absl::OkStatus();
   return absl::FailedPreconditionError(

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/sql/sql_session.h"
@@ -36,6 +37,9 @@ struct SqlSchema {
 // Executes the steps between two versions, in either direction, and nothing else. InvalidArgument if there is
 // no such version.
 absl::Status ExecuteMigrations(SqlSession& session, const SqlSchema& schema, int64_t from, int64_t to);
+
+// The names of the tables that the steps up to a version have made.
+std::vector<std::string> TablesOf(const SqlSchema& schema, int64_t version);
 
 // Refuses a database whose tables are newer than this program: FailedPrecondition, with the way out.
 absl::Status CheckVersion(const std::string& name, const SqlSchema& schema, int64_t version);

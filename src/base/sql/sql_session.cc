@@ -6,14 +6,15 @@
 namespace attune {
 
 int64_t SqlRow::Integer(int column) const {
-  return std::visit(Overloaded{[](int64_t value) { return value; },
-                               [](double value) { return static_cast<int64_t>(value); },
-                               [](const std::string& text) {
-                                 int64_t value = 0;
-                                 return absl::SimpleAtoi(text, &value) ? value : 0;
-                               },
-                               [](const SqlBytes&) { return int64_t{0}; }},
-                    values_.at(column));
+  return std::visit(
+      Overloaded{[](int64_t value) { return value; },
+                 [](double value) { return static_cast<int64_t>(value); },
+                 [](const std::string& text) {
+                   int64_t value = 0;
+                   return absl::SimpleAtoi(text, &value) ? value : 0;
+                 },
+                 [](const SqlBytes&) { return int64_t{0}; }, [](SqlNull) { return int64_t{0}; }},
+      values_.at(column));
 }
 
 double SqlRow::Real(int column) const {
@@ -23,16 +24,17 @@ double SqlRow::Real(int column) const {
                    double value = 0;
                    return absl::SimpleAtod(text, &value) ? value : 0.0;
                  },
-                 [](const SqlBytes&) { return 0.0; }},
+                 [](const SqlBytes&) { return 0.0; }, [](SqlNull) { return 0.0; }},
       values_.at(column));
 }
 
 std::string SqlRow::Text(int column) const {
-  return std::visit(Overloaded{[](int64_t value) -> std::string { return absl::StrCat(value); },
-                               [](double value) -> std::string { return absl::StrCat(value); },
-                               [](const std::string& text) { return text; },
-                               [](const SqlBytes& value) { return value.bytes; }},
-                    values_.at(column));
+  return std::visit(
+      Overloaded{[](int64_t value) -> std::string { return absl::StrCat(value); },
+                 [](double value) -> std::string { return absl::StrCat(value); },
+                 [](const std::string& text) { return text; },
+                 [](const SqlBytes& value) { return value.bytes; }, [](SqlNull) { return std::string(); }},
+      values_.at(column));
 }
 
 }  // namespace attune

@@ -25,10 +25,15 @@ namespace attune {
 // Bytes that are no text.
 struct SqlBytes {
   std::string bytes = {};
+  bool operator==(const SqlBytes&) const = default;
+};
+// NULL.
+struct SqlNull {
+  bool operator==(const SqlNull&) const = default;
 };
 
 // PostgreSQL keeps texts in UTF-8 alone: there, a byte that is none, and 0, becomes U+FFFD.
-using SqlValue = std::variant<int64_t, double, std::string, SqlBytes>;
+using SqlValue = std::variant<int64_t, double, std::string, SqlBytes, SqlNull>;
 
 inline SqlValue ToSqlValue(std::integral auto value) { return static_cast<int64_t>(value); }
 inline SqlValue ToSqlValue(double value) { return value; }
@@ -44,9 +49,11 @@ class SqlRow {
   double Real(int column) const;
   std::string Text(int column) const;
   std::string Bytes(int column) const { return Text(column); }
+  // Those of columns of tables have the column's type.
+  const std::vector<SqlValue>& values() const { return values_; }
 
  private:
-  std::vector<SqlValue> values_;  // NULL is an empty text
+  std::vector<SqlValue> values_;
 };
 
 struct SqlAnswer {

@@ -29,6 +29,9 @@ SqlRow RowOf(const SqliteStatement& statement) {
       case SQLITE_BLOB:
         values.push_back(SqlBytes{.bytes = statement.Bytes(column)});
         break;
+      case SQLITE_NULL:
+        values.push_back(SqlNull{});
+        break;
       default:
         values.push_back(statement.Text(column));
     }
@@ -46,10 +49,11 @@ class SqliteSession final : public SqlSession {
     ASSIGN_OR_RETURN(SqliteStatement statement, SqliteStatement::Prepare(connection_, sql));
     statement.Reset();
     for (const SqlValue& value : values) {
-      std::visit(Overloaded{[&](const SqlBytes& bytes) { statement.Bind(SqliteBlob{.bytes = bytes.bytes}); },
-                            [&](const std::string& text) { statement.Bind(std::string_view(text)); },
-                            [&](auto number) { statement.Bind(number); }},
-                 value);
+      std::visit(
+          Overloaded{[&](const SqlBytes& bytes) { statement.Bind(SqliteBlob{.bytes = bytes.bytes}); },
+                     [&](const std::string& text) { statement.Bind(std::string_view(text)); },
+                     [&](SqlNull) { statement.BindNull(); }, [&](auto number) { statement.Bind(number); }},
+          value);
     }
     SqlAnswer answer;
     for (;;) {

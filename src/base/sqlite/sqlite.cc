@@ -240,6 +240,7 @@ void SqliteStatement::Bind(SqliteBlob value) {
   Bound(sqlite3_bind_blob64(statement_.get(), ++bound_, DataOf(value.bytes), value.bytes.size(),
                             SQLITE_TRANSIENT));
 }
+void SqliteStatement::BindNull() { Bound(sqlite3_bind_null(statement_.get(), ++bound_)); }
 void SqliteStatement::Bound(int code) {
   if (bind_error_ == SQLITE_OK) bind_error_ = code;
 }

@@ -124,6 +124,7 @@ class SqliteStatement {
   void Bind(double value);
   void Bind(std::string_view value);
   void Bind(SqliteBlob value);
+  void BindNull();
 
   // Starts again with these parameters.
   template <typename... Values>
