@@ -58,6 +58,11 @@ absl::StatusOr<std::string> DigestOf(const std::string& path) {
   return Sha256Hex(mapped.text());
 }
 
+// Owners' names may be any text.
+std::string OwnerPath(const std::string& folder, const std::string& owner) {
+  return absl::StrCat(folder, "/owners/", Sha256Hex(owner).substr(0, kOwnerDigits));
+}
+
 // Nobody has it whom it could serve.
 bool IsUnowned(const fs::path& content) {
   std::error_code error;
@@ -82,13 +87,25 @@ absl::StatusOr<std::unique_ptr<BlobStore>> FolderBlobStore::Open(const std::stri
   return store;
 }
 
+absl::StatusOr<std::vector<std::string>> FolderBlobStore::DigestsOf(const std::string& folder,
+                                                                    const std::string& owner) {
+  std::vector<std::string> digests;
+  std::error_code error;
+  const std::string path = OwnerPath(folder, owner);
+  if (!fs::exists(path, error)) return digests;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+    digests.push_back(entry.path().filename().string());
+  if (error) return SystemError(path, error.value());
+  std::ranges::sort(digests);
+  return digests;
+}
+
 std::string FolderBlobStore::ContentPath(const std::string& digest) const {
   return absl::StrCat(folder_, "/content/", digest);
 }
 
-// Owners' names may be any text.
 std::string FolderBlobStore::OwnPath(const std::string& owner, const std::string& digest) const {
-  return absl::StrCat(folder_, "/owners/", Sha256Hex(owner).substr(0, kOwnerDigits), "/", digest);
+  return absl::StrCat(OwnerPath(folder_, owner), "/", digest);
 }
 
 std::string FolderBlobStore::PartialPath(const std::string& owner, const std::string& digest) const {

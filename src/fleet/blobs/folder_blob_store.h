@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fleet/blobs/blob_store.h"
 
@@ -17,6 +18,9 @@ class FolderBlobStore final : public BlobStore {
  public:
   static absl::StatusOr<std::unique_ptr<BlobStore>> Open(const std::string& folder,
                                                          const BlobStoreOptions& options);
+  // The digests of the owner's complete blobs in a folder.
+  static absl::StatusOr<std::vector<std::string>> DigestsOf(const std::string& folder,
+                                                            const std::string& owner);
 
   absl::StatusOr<int64_t> Sent(const std::string& owner, const std::string& digest) override;
   absl::Status Append(const std::string& owner, const std::string& digest, int64_t offset,

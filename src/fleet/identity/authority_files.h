@@ -31,7 +31,7 @@ struct ServerTls {
   int64_t renewal_ms = 0;  // since 1970, UTC: ask for it again then
 };
 
-// Keeps the authorities' file for a server that has no folder that lasts.
+// Keeps what would be files, for a server that has no folder that lasts.
 class FleetSecrets {
  public:
   virtual ~FleetSecrets() = default;
@@ -39,6 +39,8 @@ class FleetSecrets {
   virtual absl::StatusOr<std::optional<std::string>> LoadAuthorities() = 0;
   // What returns ok is there from now on, whatever happens to this server.
   virtual absl::Status SaveAuthorities(const std::string& text) = 0;
+  // When the state was restored, as text (fleet/server/restored_times.h).
+  virtual absl::StatusOr<std::string> LoadRestoredTimes() = 0;
 };
 
 // In a folder, the files authorities.pem and server.pem, which only their owner can read. For one thread at a

@@ -62,6 +62,12 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
   return server;
 }
 
+absl::StatusOr<std::vector<RestoredTime>> RestoredTimesOf(const std::string& folder, FleetSecrets* secrets) {
+  if (secrets == nullptr) return ReadRestoredTimes(folder);
+  ASSIGN_OR_RETURN(const std::string text, secrets->LoadRestoredTimes());
+  return ParseRestoredTimes(text);
+}
+
 }  // namespace
 
 struct FleetServer::Parts {
@@ -195,7 +201,7 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->calibrator = std::make_unique<Calibrator>(*parts->dispatcher, *parts->store, options.calibrator);
   parts->authority = std::make_unique<FleetAuthority>(std::move(authorities));
   parts->admission = std::make_unique<Admission>(*parts->authority, *parts->store);
-  ASSIGN_OR_RETURN(std::vector<RestoredTime> restored, ReadRestoredTimes(options.folder));
+  ASSIGN_OR_RETURN(std::vector<RestoredTime> restored, RestoredTimesOf(options.folder, secrets));
   parts->admission->SetRestoredTimes(std::move(restored));
   parts->certificates = std::make_unique<ServerCertificates>(options.folder, host, *parts->admission);
   RETURN_IF_ERROR(parts->certificates->WriteServers());

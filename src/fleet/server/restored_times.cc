@@ -21,26 +21,36 @@ std::string PathIn(const std::string& folder) { return folder + "/restored"; }
 
 }  // namespace
 
+std::string FormatRestoredTimes(const std::vector<RestoredTime>& times) {
+  std::string text;
+  for (const RestoredTime& time : times) absl::StrAppend(&text, time.backup_ms, " ", time.restored_ms, "\n");
+  return text;
+}
+
+absl::StatusOr<std::vector<RestoredTime>> ParseRestoredTimes(std::string_view text) {
+  std::vector<RestoredTime> times;
+  for (const std::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    const std::pair<std::string, std::string> parts = absl::StrSplit(line, ' ');
+    RestoredTime& time = times.emplace_back();
+    if (!absl::SimpleAtoi(parts.first, &time.backup_ms) || !absl::SimpleAtoi(parts.second, &time.restored_ms))
+      return InvalidInput("the times of restored backups are damaged; restore the backup again");
+  }
+  return times;
+}
+
 absl::Status AddRestoredTime(const std::string& folder, const RestoredTime& time) {
   ASSIGN_OR_RETURN(std::vector<RestoredTime> times, ReadRestoredTimes(folder));
   times.push_back(time);
-  std::string text;
-  for (const RestoredTime& one : times) absl::StrAppend(&text, one.backup_ms, " ", one.restored_ms, "\n");
-  return WritePrivateFile(PathIn(folder), text);
+  return WritePrivateFile(PathIn(folder), FormatRestoredTimes(times));
 }
 
 absl::StatusOr<std::vector<RestoredTime>> ReadRestoredTimes(const std::string& folder) {
   const std::string path = PathIn(folder);
   const absl::StatusOr<std::string> text = ReadPrivateFile(path, kMostBytes);
-  std::vector<RestoredTime> times;
-  if (absl::IsNotFound(text.status())) return times;
+  if (absl::IsNotFound(text.status())) return std::vector<RestoredTime>();
   RETURN_IF_ERROR(text.status());
-  for (const std::string_view line : absl::StrSplit(*text, '\n', absl::SkipEmpty())) {
-    const std::pair<std::string, std::string> parts = absl::StrSplit(line, ' ');
-    RestoredTime& time = times.emplace_back();
-    if (!absl::SimpleAtoi(parts.first, &time.backup_ms) || !absl::SimpleAtoi(parts.second, &time.restored_ms))
-      return InvalidInput(path, ": is damaged; restore the backup again");
-  }
+  absl::StatusOr<std::vector<RestoredTime>> times = ParseRestoredTimes(*text);
+  if (!times.ok()) return Annotate(times.status(), path);
   return times;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,7 +19,11 @@ struct RestoredTime {
   bool operator==(const RestoredTime&) const = default;
 };
 
-// In the file `restored` of the server's folder, a line each. Read: empty if there is no such file.
+// As text, a line each, and back.
+std::string FormatRestoredTimes(const std::vector<RestoredTime>& times);
+absl::StatusOr<std::vector<RestoredTime>> ParseRestoredTimes(std::string_view text);
+
+// In the file `restored` of the server's folder. Read: empty if there is no such file.
 absl::Status AddRestoredTime(const std::string& folder, const RestoredTime& time);
 absl::StatusOr<std::vector<RestoredTime>> ReadRestoredTimes(const std::string& folder);
 

@@ -78,6 +78,21 @@ absl::StatusOr<IssuedCertificate> ReadIssued(const SqlRow& row) {
 
 absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
 
+// Names of rows of fleet_secrets.
+constexpr std::string_view kAuthorities = "authorities", kRestoredTimes = "restored";
+
+absl::StatusOr<std::optional<std::string>> ReadSecret(SqlSession& session, std::string_view name) {
+  return ReadRow(session, ReadText, "SELECT content FROM fleet_secrets WHERE name = ?", name);
+}
+
+absl::Status WriteSecret(SqlSession& session, std::string_view name, const std::string& text) {
+  return ChangeRows(session,
+                    "INSERT INTO fleet_secrets VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET content = "
+                    "excluded.content",
+                    name, text)
+      .status();
+}
+
 absl::StatusOr<PendingInvitation> ReadInvitation(const SqlRow& row) {
   ASSIGN_OR_RETURN(const FleetRole role, FleetRoleNamed(row.Text(1)));
   return IfStorable(
@@ -342,20 +357,24 @@ absl::StatusOr<std::vector<Calibration>> SqlFleetStore::Calibrations(const std::
 }
 
 absl::StatusOr<std::optional<std::string>> SqlFleetStore::LoadAuthorities() {
-  return database_->Read([](SqlSession& session) {
-    return ReadRow(session, ReadText, "SELECT content FROM fleet_secrets WHERE name = 'authorities'");
-  });
+  return database_->Read([](SqlSession& session) { return ReadSecret(session, kAuthorities); });
 }
 
 absl::Status SqlFleetStore::SaveAuthorities(const std::string& text) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session,
-                      "INSERT INTO fleet_secrets VALUES ('authorities', ?) ON CONFLICT (name) DO UPDATE SET "
-                      "content = "
-                      "excluded.content",
-                      text)
-        .status();
-  });
+  return database_->Write([&](SqlSession& session) { return WriteSecret(session, kAuthorities, text); });
+}
+
+absl::StatusOr<std::string> SqlFleetStore::LoadRestoredTimes() {
+  return database_->Read([](SqlSession& session) { return ReadRestoredTimes(session); });
+}
+
+absl::StatusOr<std::string> SqlFleetStore::ReadRestoredTimes(SqlSession& session) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> text, ReadSecret(session, kRestoredTimes));
+  return text.value_or("");
+}
+
+absl::Status SqlFleetStore::WriteRestoredTimes(SqlSession& session, const std::string& text) {
+  return WriteSecret(session, kRestoredTimes, text);
 }
 
 absl::Status SqlFleetStore::CheckWritable() { return database_->CheckWritable(); }

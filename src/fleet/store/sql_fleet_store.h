@@ -58,6 +58,10 @@ class SqlFleetStore final : public FleetStore, public FleetSecrets {
 
   absl::StatusOr<std::optional<std::string>> LoadAuthorities() override;
   absl::Status SaveAuthorities(const std::string& text) override;
+  absl::StatusOr<std::string> LoadRestoredTimes() override;
+  // As a part of the session's transaction.
+  static absl::StatusOr<std::string> ReadRestoredTimes(SqlSession& session);
+  static absl::Status WriteRestoredTimes(SqlSession& session, const std::string& text);
 
  private:
   explicit SqlFleetStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}
