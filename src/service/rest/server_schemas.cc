@@ -1,10 +1,12 @@
 #include "service/rest/server_schemas.h"
 
-#include <functional>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
+#include "base/sql/postgres_versions.h"
 #include "base/status.h"
 #include "fleet/blobs/sql_blob_store.h"
 #include "fleet/store/sql_fleet_store.h"
@@ -21,8 +23,24 @@
 namespace attune {
 namespace {
 
-// SQLite has neither blobs, which are in folders, nor servers that share it.
-std::vector<const SqlSchema*> SchemasAt(const SqlLocation& location) {
+// Other connections to the database by the name that those of servers have.
+absl::StatusOr<int64_t> CountOthers(const SqlLocation& location) {
+  int64_t others = 0;
+  const absl::Status counted = location.ReadAllStores([&](SqlSession& session) -> absl::Status {
+    ASSIGN_OR_RETURN(
+        others, ReadInteger(session,
+                            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                            "application_name = current_setting('application_name') AND pid <> "
+                            "pg_backend_pid()"));
+    return absl::OkStatus();
+  });
+  RETURN_IF_ERROR(counted);
+  return others;
+}
+
+}  // namespace
+
+std::vector<const SqlSchema*> ServerSchemas(const SqlLocation& location) {
   std::vector<const SqlSchema*> schemas = {&FleetSchema(),  &JobSchema(),       &ServiceSchema(),
                                            &PeopleSchema(), &TenantSchema(),    &AuditSchema(),
                                            &ModelSchema(),  &AgreementSchema(), &CostModelSchema()};
@@ -30,11 +48,9 @@ std::vector<const SqlSchema*> SchemasAt(const SqlLocation& location) {
   return schemas;
 }
 
-}  // namespace
-
 absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& location) {
   std::vector<StoreVersion> versions;
-  for (const SqlSchema* schema : SchemasAt(location)) {
+  for (const SqlSchema* schema : ServerSchemas(location)) {
     ASSIGN_OR_RETURN(const std::unique_ptr<SqlDatabase> database,
                      location.Open(*schema, SqlOpening::kAsItIs));
     const absl::StatusOr<int64_t> version = database->Version();
@@ -48,7 +64,7 @@ absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& locat
 
 absl::Status MigrateStores(const SqlLocation& location, const std::string& store, int64_t version) {
   bool is_known = false;
-  for (const SqlSchema* schema : SchemasAt(location)) {
+  for (const SqlSchema* schema : ServerSchemas(location)) {
     if (!store.empty() && store != schema->store) continue;
     is_known = true;
     ASSIGN_OR_RETURN(const std::unique_ptr<SqlDatabase> database,
@@ -60,6 +76,22 @@ absl::Status MigrateStores(const SqlLocation& location, const std::string& store
   if (is_known) return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("there is no store \"", Printable(store), "\"; attune server database show lists them"));
+}
+
+absl::Status RemoveStores(const SqlLocation& location) {
+  // PostgreSQL notices only after a moment that a server has ended.
+  constexpr std::chrono::milliseconds kPoll(100);
+  constexpr int kMostPolls = 20;
+  for (int polls = 0;; ++polls) {
+    ASSIGN_OR_RETURN(const int64_t others, CountOthers(location));
+    if (others == 0) break;
+    if (polls == kMostPolls)
+      return absl::FailedPreconditionError(
+          absl::StrCat(location.name(), ": another server has it open; end that one first"));
+    std::this_thread::sleep_for(kPoll);
+  }
+  return location.WriteAllStores(
+      [&](SqlSession& session) { return DropPostgresStores(session, ServerSchemas(location)); });
 }
 
 }  // namespace attune

@@ -10,6 +10,9 @@
 
 namespace attune {
 
+// SQLite has neither blobs, which are in folders, nor servers that share it.
+std::vector<const SqlSchema*> ServerSchemas(const SqlLocation& location);
+
 struct StoreVersion {
   std::string store = {};
   int64_t version = 0, latest = 0;  // of its tables, and that of this program
@@ -21,6 +24,10 @@ absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& locat
 // Brings the tables of one store, of all if it is empty, to a version: the latest if it is negative. NotFound
 // if there is no such store.
 absl::Status MigrateStores(const SqlLocation& location, const std::string& store, int64_t version);
+
+// Removes all tables from a database in PostgreSQL, with all that they hold. FailedPrecondition if another
+// server has it open.
+absl::Status RemoveStores(const SqlLocation& location);
 
 }  // namespace attune
 
