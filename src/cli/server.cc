@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/private_file.h"
+#include "base/sql/sql_database.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -33,7 +35,8 @@ namespace {
 
 struct Flags {
   FleetServerOptions server;
-  std::string database = {};  // a URL; empty: SQLite files among the server's state
+  std::string database = {};       // a URL; empty: SQLite files among the server's state
+  std::string database_file = {};  // that has the URL; empty: `database` is it
   double takeover_seconds = 10;
   JobScheduleOptions jobs;
   std::string strategy = "fair_share";
@@ -112,6 +115,11 @@ absl::Status PrintFirstToken(const SqlLocation& location) {
 }
 
 absl::StatusOr<SqlLocation> LocationOf(const Flags& flags) {
+  if (!flags.database_file.empty()) {
+    constexpr int64_t kMostUrlBytes = 1 << 16;
+    ASSIGN_OR_RETURN(const std::string url, ReadPrivateFile(flags.database_file, kMostUrlBytes));
+    return SqlLocation::Postgres(std::string(absl::StripAsciiWhitespace(url)));
+  }
   if (!flags.database.empty()) return SqlLocation::Postgres(flags.database);
   ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
   RETURN_IF_ERROR(MakePrivateFolder(folder));
@@ -235,7 +243,11 @@ void AddServerCommand(CLI::App& app, Action& action) {
           "--database", flags->database,
           "postgresql://USER@HOST/DATABASE: what must last is there, and several servers may share it "
           "(default: $ATTUNE_DATABASE, or SQLite files in --state)")
-      ->envname("ATTUNE_DATABASE");
+      ->envname(kDatabaseVariable);
+  command
+      ->add_option("--database-file", flags->database_file,
+                   "a file with the URL of --database, which nobody else may read")
+      ->type_name("FILE");
   command
       ->add_option(
           "--takeover-seconds", flags->takeover_seconds,

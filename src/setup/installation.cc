@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/private_file.h"
@@ -21,6 +22,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostBytes = 1 << 16;
+constexpr char kDatabase[] =
+    "database";  // its name, without a password; missing: the state is in SQLite files
 
 std::string PathOf(const std::string& folder) { return folder + "/installation.json"; }
 
@@ -48,6 +51,16 @@ bool Take(const Json& json, const char* name, Value& to) {
   } catch (const Json::exception&) {
     return false;
   }
+}
+
+// Reads the URL of the database with this name.
+absl::Status ReadDatabase(const std::string& name, Installation& installation) {
+  absl::StatusOr<std::string> url = ReadPrivateFile(installation.DatabasePath(), kMostBytes);
+  if (!url.ok())
+    return absl::FailedPreconditionError(
+        absl::StrCat(url.status().message(), "; write the URL of ", name, " into this file of yours alone"));
+  installation.database = std::string(absl::StripAsciiWhitespace(*url));
+  return installation.Location().status();
 }
 
 // Listens at the address for a moment. Returns the port, or what the system says.
@@ -81,6 +94,11 @@ std::string Installation::Url() const {
   return absl::StrCat(http_tls.empty() ? "http" : "https", "://", http);
 }
 
+absl::StatusOr<SqlLocation> Installation::Location() const {
+  if (database.empty()) return SqlLocation(ServerFolder());
+  return SqlLocation::Postgres(database);
+}
+
 absl::StatusOr<std::string> InstallationFolder(const std::string& given) {
   std::optional<std::string> folder = given;
   if (given.empty())
@@ -104,23 +122,32 @@ absl::StatusOr<Installation> LoadInstallation(const std::string& folder) {
   RETURN_IF_ERROR(text.status());
   const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   Installation found = {.folder = folder};
+  std::string database;
   const bool is_whole = json.is_object() && Take(json, "http", found.http) &&
                         Take(json, "http_tls", found.http_tls) && Take(json, "listen", found.listen) &&
                         Take(json, "enrolment", found.enrolment) && Take(json, "metrics", found.metrics) &&
                         Take(json, "host", found.host) && Take(json, "agents", found.agents) &&
-                        Take(json, "key", found.key) && Take(json, "trusted", found.trusted);
+                        Take(json, "key", found.key) && Take(json, "trusted", found.trusted) &&
+                        (!json.contains(kDatabase) || Take(json, kDatabase, database));
   const bool has_engine = is_whole && json.contains("engine");
   const bool knows_engine = has_engine && Take(json, "engine", found.engine) &&
                             Take(json, "images", found.images) &&
                             (found.engine == "podman" || found.engine == "docker");
   if (!is_whole || has_engine != knows_engine || found.agents < 0 || found.agents > kMostAgents)
     return InvalidInput(path, ": is damaged; remove it and run attune up with the flags as before");
+  if (!database.empty()) RETURN_IF_ERROR(ReadDatabase(database, found));
   return found;
 }
 
 absl::Status SaveInstallation(const Installation& installation) {
   RETURN_IF_ERROR(MakePrivateFolder(installation.folder));
-  return WriteFileAtomically(PathOf(installation.folder), ToJson(installation).dump(2) + "\n");
+  Json json = ToJson(installation);
+  if (!installation.database.empty()) {
+    ASSIGN_OR_RETURN(const SqlLocation location, installation.Location());
+    json[kDatabase] = location.name();
+    RETURN_IF_ERROR(WritePrivateFile(installation.DatabasePath(), installation.database + "\n"));
+  }
+  return WriteFileAtomically(PathOf(installation.folder), json.dump(2) + "\n");
 }
 
 absl::Status RemoveInstallation(const Installation& installation) {
@@ -129,6 +156,7 @@ absl::Status RemoveInstallation(const Installation& installation) {
                                     installation.LogFolder(),
                                     installation.FirstTokenPath(),
                                     installation.LoginPath(),
+                                    installation.DatabasePath(),
                                     installation.folder + "/services.json",
                                     installation.folder + "/supervisor.json",
                                     installation.folder + "/up-runs"};

@@ -7,10 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/sql/sql_database.h"
 
 namespace attune {
 
-// Addresses are "host:port". A file, installation.json, keeps all but the folder.
+// Addresses are "host:port". A file, installation.json, keeps all but the folder and the database.
 struct Installation {
   std::string folder = {};  // an absolute path
   std::string http = "127.0.0.1:9193";
@@ -20,6 +21,9 @@ struct Installation {
   int agents = 1;
   std::string key = "desk";               // that the agents' devices can be asked for by
   std::vector<std::string> trusted = {};  // owners whose work the agents take without fences
+  // The URL of the PostgreSQL database that has the server's state; it may have a password. Empty: the state
+  // is in SQLite files.
+  std::string database = {};
   std::string engine = {};  // "podman" or "docker", if the services run in containers; empty: as processes
   std::string images = {};  // of the containers (setup/container_plan.h)
 
@@ -31,6 +35,10 @@ struct Installation {
   std::string LogFolder() const { return folder + "/logs"; }
   // The address of REST for people: "http://127.0.0.1:9193".
   std::string Url() const;
+  // Where the server's stores are. Fails if the database is no URL of one.
+  absl::StatusOr<SqlLocation> Location() const;
+  // Keeps the database's URL, for this user alone.
+  std::string DatabasePath() const { return folder + "/database"; }
   // The text of the first token, until somebody has seen it.
   std::string FirstTokenPath() const { return folder + "/first-token"; }
   // Which login of this user's was made with it.

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "absl/strings/str_replace.h"
 #include "base/file.h"
@@ -13,6 +16,11 @@ namespace attune {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string JsonOf(const Installation& installation) {
+  return ReadFile(installation.folder + "/installation.json", 1 << 16).value_or("");
+}
 
 class InstallationTest : public ::testing::Test {
  protected:
@@ -30,6 +38,8 @@ TEST_F(InstallationTest, IsKeptAsItIs) {
   Installation installation = {.folder = folder_, .http = "127.0.0.1:1", .agents = 3, .trusted = {"a", "b"}};
   EXPECT_EQ(Kept(installation), installation);
   EXPECT_FALSE(Kept(installation).UsesContainers());
+  EXPECT_FALSE(installation.Location()->is_postgres());
+  EXPECT_THAT(JsonOf(installation), Not(HasSubstr("database")));  // as those of older versions
   installation.engine = "docker";
   installation.images = "attune-{}:7";
   EXPECT_EQ(Kept(installation), installation);
@@ -55,6 +65,36 @@ TEST_F(InstallationTest, OfContainersChoosesPortsOfThisMachineAlone) {
   EXPECT_NE(installation.http, "127.0.0.1:0");
   EXPECT_NE(installation.metrics, "127.0.0.1:0");
   EXPECT_EQ(installation.listen, "no.such.host:0");
+}
+
+TEST_F(InstallationTest, ThePasswordOfItsDatabaseIsForItsOwnerAlone) {
+  const testing::TemporaryFolder folder;
+  const Installation installation = {.folder = folder / "up",
+                                     .database = "postgresql://ann:secret@db.example.org/attune"};
+  ASSERT_TRUE(SaveInstallation(installation).ok());
+  EXPECT_EQ(*LoadInstallation(installation.folder), installation);
+  EXPECT_THAT(JsonOf(installation), HasSubstr("postgresql://ann@db.example.org/attune"));
+  EXPECT_THAT(JsonOf(installation), Not(HasSubstr("secret")));
+  EXPECT_TRUE(installation.Location()->is_postgres());
+  const std::string path = installation.DatabasePath();
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0600));
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  EXPECT_TRUE(absl::IsFailedPrecondition(LoadInstallation(installation.folder).status()));
+  std::filesystem::remove(path);
+  const absl::Status missing = LoadInstallation(installation.folder).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(missing));  // and not as if nothing were set up
+  EXPECT_THAT(std::string(missing.message()), HasSubstr(path));
+  ASSERT_TRUE(RemoveInstallation(installation).ok());
+  EXPECT_FALSE(std::filesystem::exists(installation.folder));
+}
+
+TEST_F(InstallationTest, AnUrlThatIsNoneIsNotKept) {
+  const testing::TemporaryFolder folder;
+  const Installation installation = {.folder = folder / "up", .database = "mysql://ann:secret@db/attune"};
+  const absl::Status saved = SaveInstallation(installation);
+  EXPECT_TRUE(absl::IsInvalidArgument(saved));
+  EXPECT_THAT(std::string(saved.message()), Not(HasSubstr("secret")));
+  EXPECT_FALSE(std::filesystem::exists(installation.folder + "/installation.json"));
 }
 
 }  // namespace

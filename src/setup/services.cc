@@ -67,6 +67,8 @@ ServiceProgram ServerProgram(const Installation& installation) {
   const auto add = [&](const std::vector<std::string>& more) {
     server.arguments.insert(server.arguments.end(), more.begin(), more.end());
   };
+  // Others see a command line, and the URL may have a password.
+  if (!installation.database.empty()) add({"--database-file", installation.DatabasePath()});
   if (!installation.host.empty()) add({"--host", installation.host});
   if (!installation.http_tls.empty()) {
     add({"--http-tls"});

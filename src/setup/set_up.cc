@@ -93,8 +93,9 @@ absl::Status AwaitHealth(const Installation& installation, Awaited awaited,
 }
 
 absl::Status SetUpProcesses(const Installation& installation, const SetUpOptions& options) {
-  ASSIGN_OR_RETURN(const std::string token, MakeFirstToken(SqlLocation(installation.ServerFolder()),
-                                                           {.name = "first", .role = AccessRole::kAdmin}));
+  ASSIGN_OR_RETURN(const SqlLocation location, installation.Location());
+  ASSIGN_OR_RETURN(const std::string token,
+                   MakeFirstToken(location, {.name = "first", .role = AccessRole::kAdmin}));
   RETURN_IF_ERROR(KeepFirstToken(installation, token));
   ASSIGN_OR_RETURN(const ProcessIdentity supervisor, StartSupervisor(installation));
   const auto check = [&] {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "base/log.h"
 #include "base/output_file.h"
 #include "base/private_file.h"
+#include "base/sql/sql_database.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
 #include "fleet/client/health.h"
@@ -130,6 +132,8 @@ absl::Status Supervise(const std::string& folder, const std::atomic<bool>& is_st
   if (!self) return absl::FailedPreconditionError("/proc cannot be read");
   RETURN_IF_ERROR(MakePrivateFolder(installation.LogFolder()));
   RETURN_IF_ERROR(SaveIdentity(IdentityPath(installation), *self));
+  // The installation says where the state is, and members must not know it.
+  unsetenv(kDatabaseVariable);
   Supervisor supervisor(installation);
   while (!is_stopped) {
     supervisor.Tick();
