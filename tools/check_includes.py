@@ -73,7 +73,7 @@ MAY_INCLUDE = {
     "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
-    "backup": ["base", "base/sqlite", "fleet"],
+    "backup": ["base", "base/sqlite", "base/sql", "fleet", "service/rest"],
     "setup": ["base", "base/sqlite", "base/sql", "device", "fleet", "http", "service", "service/rest"],
     "cli": ["base", "base/sql", "api", "io", "zoo", "device", "job", "sched", "measure", "fleet", "jobs", "service",
             "service/models", "service/rest", "backup", "setup", "sweep", "artifact/signer.h"],

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "base/file.h"
 #include "base/process/message.h"
 #include "base/sha256.h"
 #include "base/status.h"
@@ -14,6 +16,10 @@ namespace {
 constexpr size_t kPieceBytes = size_t{1} << 20, kDigestBytes = 64, kMostPathBytes = 4096;
 constexpr int64_t kMostEntryBytes = 1 << 16, kMostContentBytes = int64_t{1} << 50;
 constexpr int64_t kPermissions = 0777;
+
+bool HasContent(const ArchiveEntry& entry) {
+  return entry.kind == ArchiveEntryKind::kFile || entry.kind == ArchiveEntryKind::kRows;
+}
 
 class EntryReader {
  public:
@@ -37,7 +43,7 @@ class EntryReader {
     ASSIGN_OR_RETURN(const std::string text, Exactly(static_cast<size_t>(bytes)));
     MessageReader reader(text);
     ArchiveEntry entry;
-    entry.kind = static_cast<ArchiveEntryKind>(reader.Int(0, static_cast<int64_t>(ArchiveEntryKind::kEnd)));
+    entry.kind = static_cast<ArchiveEntryKind>(reader.Int(0, static_cast<int64_t>(ArchiveEntryKind::kRows)));
     entry.path = reader.Bytes(kMostPathBytes);
     entry.mode = reader.Int(0, kPermissions);
     entry.bytes = reader.Int(0, kMostContentBytes);
@@ -56,7 +62,7 @@ class EntryReader {
 
 absl::Status VisitEntry(SealedReader& sealed, const ArchiveEntry& entry, const ArchiveVisitor& visit) {
   Sha256 digest;
-  int64_t left = entry.kind == ArchiveEntryKind::kFile ? entry.bytes : 0;
+  int64_t left = HasContent(entry) ? entry.bytes : 0;
   const auto read = [&]() -> absl::StatusOr<std::string_view> {
     if (left == 0) return std::string_view();
     ASSIGN_OR_RETURN(const std::string_view part,
@@ -68,7 +74,7 @@ absl::Status VisitEntry(SealedReader& sealed, const ArchiveEntry& entry, const A
   };
   RETURN_IF_ERROR(visit(entry, read));
   while (left > 0) RETURN_IF_ERROR(read().status());
-  if (entry.kind != ArchiveEntryKind::kFile) return absl::OkStatus();
+  if (!HasContent(entry)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string kept, EntryReader(sealed).Exactly(kDigestBytes));
   if (kept != digest.Finish()) return absl::DataLossError(absl::StrCat(entry.path, " has another digest"));
   return absl::OkStatus();
@@ -118,13 +124,24 @@ absl::Status ArchiveWriter::AddFile(const std::string& path, int64_t mode, const
     RETURN_IF_ERROR(sealed_->Write(piece));
   }
   ++entries_;
+  ++files_;
   bytes_ += bytes;
   return sealed_->Write(digest.Finish());
 }
 
 absl::Status ArchiveWriter::AddLink(const std::string& path, const std::string& target) {
   ++entries_;
+  ++files_;
   return WriteEntry({.kind = ArchiveEntryKind::kLink, .path = path, .text = target});
+}
+
+absl::Status ArchiveWriter::AddRows(std::string_view part) {
+  const int64_t bytes = std::ssize(part);
+  RETURN_IF_ERROR(WriteEntry({.kind = ArchiveEntryKind::kRows, .path = "the database", .bytes = bytes}));
+  RETURN_IF_ERROR(sealed_->Write(part));
+  ++entries_;
+  bytes_ += bytes;
+  return sealed_->Write(Sha256Hex(part));
 }
 
 absl::Status ArchiveWriter::Finish() {

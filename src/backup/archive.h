@@ -1,4 +1,4 @@
-// Files and folders as one stream of bytes in a sealed file.
+// Files, folders and rows of a database as one stream of bytes in a sealed file.
 #ifndef ATTUNE_BACKUP_ARCHIVE_H_
 #define ATTUNE_BACKUP_ARCHIVE_H_
 
@@ -16,11 +16,12 @@
 
 namespace attune {
 
-enum class ArchiveEntryKind : uint8_t { kAbout, kFile, kLink, kEnd };
+// Archives have these numbers.
+enum class ArchiveEntryKind : uint8_t { kAbout, kFile, kLink, kEnd, kRows };
 
 struct ArchiveEntry {
   ArchiveEntryKind kind = ArchiveEntryKind::kEnd;
-  std::string path = {};  // relative; below the folder (IsArchivePath)
+  std::string path = {};  // kFile, kLink: relative; below the folder (IsArchivePath)
   int64_t mode = 0600;    // permissions
   int64_t bytes = 0;      // of the content, which follows
   std::string text = {};  // kAbout: JSON about all; kLink: the path of the file that it is another name of
@@ -39,9 +40,11 @@ class ArchiveWriter {
   // The first `bytes` bytes of the open file.
   absl::Status AddFile(const std::string& path, int64_t mode, const InputFile& file, int64_t bytes);
   absl::Status AddLink(const std::string& path, const std::string& target);
+  // One part of a database's rows (base/sql/sql_copy.h).
+  absl::Status AddRows(std::string_view part);
   absl::Status Finish();
 
-  int64_t entries() const { return entries_; }
+  int64_t files() const { return files_; }  // with links
   int64_t bytes() const { return bytes_; }
 
  private:
@@ -49,7 +52,7 @@ class ArchiveWriter {
   absl::Status WriteEntry(const ArchiveEntry& entry);
 
   std::unique_ptr<SealedWriter> sealed_;
-  int64_t entries_ = 0, bytes_ = 0;
+  int64_t entries_ = 0, files_ = 0, bytes_ = 0;
 };
 
 // Is told about each entry in order, and gets its content in pieces through `read`, which returns an empty

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,8 +13,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "backup/archive.h"
+#include "backup/database_rows.h"
 #include "backup/frozen_state.h"
 #include "backup/restored_state.h"
+#include "backup/sqlite_to_postgres.h"
 #include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "base/input_file.h"
@@ -41,17 +44,34 @@ absl::Status CheckPassphrase(std::string_view passphrase) {
                       " bytes; whoever finds the file could guess it");
 }
 
-// What every server's state has, and a backup of it must have.
+// What every server's state has, and a backup of it must have, if its database is SQLite.
 constexpr const char* kNeeded[] = {"fleet.db", "authorities.pem"};
 
-absl::Status CheckIsState(const std::string& folder) {
+// Of files that a server with PostgreSQL reads blobs by, and fetches from there
+// (fleet/blobs/sql_blob_store.h).
+constexpr const char* kCaches[] = {"uploads/", "jobs/files/"};
+
+bool IsCached(const std::string& path) {
+  return std::ranges::any_of(kCaches, [&](const char* cache) { return path.starts_with(cache); });
+}
+
+absl::Status CheckIsState(const ServerState& state) {
+  const std::string& folder = state.folder;
+  std::error_code error;
+  if (state.database) {
+    if (!fs::is_directory(folder, error))
+      return absl::NotFoundError(
+          absl::StrCat(folder, ": there is no such folder of a server; name it with --state"));
+    if (!fs::exists(absl::StrCat(folder, "/", kNeeded[0]), error)) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat(folder, ": has its state in SQLite files, and not in ", state.database->name(),
+                     "; name another folder with --state, or leave --database out"));
+  }
   for (const char* name : kNeeded) {
-    std::error_code error;
     if (fs::is_regular_file(folder + "/" + name, error)) continue;
-    return absl::NotFoundError(absl::StrCat(folder,
-                                            ": is no state of a server, or its database is elsewhere: it "
-                                            "has no ",
-                                            name, "; name the folder with --state"));
+    return absl::NotFoundError(
+        absl::StrCat(folder, ": is no state of a server, or its database is elsewhere: it has no ", name,
+                     "; name the folder with --state, or a database in PostgreSQL with --database"));
   }
   return absl::OkStatus();
 }
@@ -65,29 +85,59 @@ absl::Status CheckIsFree(const std::string& folder) {
       folder, ": is there already, and restoring overwrites nothing; end its server and move it away first"));
 }
 
-absl::Status ReadAbout(const ArchiveEntry& entry, RestoreReport& report) {
-  const Json about = Json::parse(entry.text, nullptr, /*allow_exceptions=*/false);
-  const bool is_right = about.is_object() && about.contains("time_ms") &&
-                        about["time_ms"].is_number_integer() && about.contains("version") &&
-                        about["version"].is_string();
-  if (!is_right) return absl::DataLossError("is no backup that this version knows");
-  report.backup.time_ms = about["time_ms"];
-  report.version = about["version"];
-  return absl::OkStatus();
+// The first entry of a backup.
+struct About {
+  int64_t time_ms = 0;
+  std::string version = {};
+  bool is_postgres = false;  // the database was PostgreSQL
+};
+
+std::string FormatAbout(const About& about) {
+  const Json json = {
+      {"time_ms", about.time_ms}, {"version", about.version}, {"is_postgres", about.is_postgres}};
+  return json.dump();
+}
+
+absl::StatusOr<About> ParseAbout(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto has = [&](const char* name, auto is_type) {
+    return json.is_object() && json.contains(name) && (json[name].*is_type)();
+  };
+  if (!has("time_ms", &Json::is_number_integer) || !has("version", &Json::is_string))
+    return absl::DataLossError("is no backup that this version knows");
+  return About{.time_ms = json["time_ms"].get<int64_t>(),
+               .version = json["version"].get<std::string>(),
+               .is_postgres = has("is_postgres", &Json::is_boolean) && json["is_postgres"].get<bool>()};
+}
+
+absl::Status CheckKind(const About& about, const ServerState& state) {
+  if (!about.is_postgres || state.database) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "is a backup of a server with PostgreSQL, which does not become files; name an empty database for it "
+      "with --database");
 }
 
 // Reads everything, and writes nothing.
-absl::StatusOr<RestoreReport> Check(const std::string& file, std::string_view passphrase) {
+absl::StatusOr<RestoreReport> Check(const std::string& file, const ServerState& state,
+                                    std::string_view passphrase, bool& is_postgres) {
   RestoreReport report;
   size_t needed = 0;
-  RETURN_IF_ERROR(VisitArchive(file, passphrase, [&](const ArchiveEntry& entry, const auto&) {
-    if (entry.kind == ArchiveEntryKind::kAbout) return ReadAbout(entry, report);
+  RETURN_IF_ERROR(VisitArchive(file, passphrase, [&](const ArchiveEntry& entry, const auto&) -> absl::Status {
+    if (entry.kind == ArchiveEntryKind::kAbout) {
+      const absl::StatusOr<About> about = ParseAbout(entry.text);
+      if (!about.ok()) return Annotate(about.status(), file);
+      report.backup.time_ms = about->time_ms;
+      report.version = about->version;
+      is_postgres = about->is_postgres;
+      return Annotate(CheckKind(*about, state), file);
+    }
     for (const char* name : kNeeded) needed += entry.path == name ? 1 : 0;
-    if (entry.kind == ArchiveEntryKind::kFile || entry.kind == ArchiveEntryKind::kLink) ++report.backup.files;
-    report.backup.bytes += entry.kind == ArchiveEntryKind::kFile ? entry.bytes : 0;
+    const bool is_link = entry.kind == ArchiveEntryKind::kLink;
+    if (entry.kind == ArchiveEntryKind::kFile || is_link) ++report.backup.files;
+    report.backup.bytes += is_link ? 0 : entry.bytes;
     return absl::OkStatus();
   }));
-  if (needed != std::size(kNeeded))
+  if (!is_postgres && needed != std::size(kNeeded))
     return absl::DataLossError(absl::StrCat(file, ": is no backup of a server"));
   return report;
 }
@@ -123,6 +173,41 @@ absl::Status Unpack(const std::string& file, std::string_view passphrase, const 
   });
 }
 
+absl::Status AddFile(const FrozenFile& frozen, ArchiveWriter& archive) {
+  if (!frozen.same_as.empty()) return archive.AddLink(frozen.path, frozen.same_as);
+  ASSIGN_OR_RETURN(const InputFile source, OpenInputFile(frozen.source));
+  return archive.AddFile(frozen.path, frozen.mode, source, frozen.bytes);
+}
+
+absl::StatusOr<BackupReport> BackUpFolder(const std::string& folder, const std::string& file,
+                                          std::string_view passphrase, const std::string& version) {
+  ASSIGN_OR_RETURN(const FrozenState frozen, FrozenState::Of(folder));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ArchiveWriter> archive,
+                   ArchiveWriter::Create(file, passphrase,
+                                         FormatAbout({.time_ms = frozen.time_ms(), .version = version})));
+  for (const FrozenFile& frozen_file : frozen.files()) RETURN_IF_ERROR(AddFile(frozen_file, *archive));
+  RETURN_IF_ERROR(archive->Finish());
+  return BackupReport{.files = archive->files(), .bytes = archive->bytes(), .time_ms = frozen.time_ms()};
+}
+
+// The database comes first, since the folder's keys may be needed by what it has, and not the other way
+// round.
+absl::StatusOr<BackupReport> BackUpWithDatabase(const ServerState& state, const std::string& file,
+                                                std::string_view passphrase, const std::string& version) {
+  // Before the moment that the rows are of: what is issued between the two counts as forgotten.
+  const int64_t time_ms = SystemClock().WallMillis();
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<ArchiveWriter> archive,
+      ArchiveWriter::Create(file, passphrase,
+                            FormatAbout({.time_ms = time_ms, .version = version, .is_postgres = true})));
+  ASSIGN_OR_RETURN(const int64_t rows, BackUpDatabase(*state.database, *archive));
+  ASSIGN_OR_RETURN(const FrozenState frozen, FrozenState::Of(state.folder));
+  for (const FrozenFile& frozen_file : frozen.files())
+    if (!IsCached(frozen_file.path)) RETURN_IF_ERROR(AddFile(frozen_file, *archive));
+  RETURN_IF_ERROR(archive->Finish());
+  return BackupReport{.files = archive->files(), .bytes = archive->bytes(), .rows = rows, .time_ms = time_ms};
+}
+
 // Where a state is put together; removed in the end unless it has got its place.
 class Workplace {
  public:
@@ -152,36 +237,36 @@ class Workplace {
 
 }  // namespace
 
-absl::StatusOr<BackupReport> BackUp(const std::string& folder, const std::string& file,
+absl::StatusOr<BackupReport> BackUp(const ServerState& state, const std::string& file,
                                     std::string_view passphrase, const std::string& version) {
   RETURN_IF_ERROR(CheckPassphrase(passphrase));
-  RETURN_IF_ERROR(CheckIsState(folder));
-  ASSIGN_OR_RETURN(const FrozenState state, FrozenState::Of(folder));
-  const Json about = {{"time_ms", state.time_ms()}, {"version", version}};
-  ASSIGN_OR_RETURN(const std::unique_ptr<ArchiveWriter> archive,
-                   ArchiveWriter::Create(file, passphrase, about.dump()));
-  for (const FrozenFile& frozen : state.files()) {
-    if (!frozen.same_as.empty()) {
-      RETURN_IF_ERROR(archive->AddLink(frozen.path, frozen.same_as));
-      continue;
-    }
-    ASSIGN_OR_RETURN(const InputFile source, OpenInputFile(frozen.source));
-    RETURN_IF_ERROR(archive->AddFile(frozen.path, frozen.mode, source, frozen.bytes));
-  }
-  RETURN_IF_ERROR(archive->Finish());
-  return BackupReport{.files = archive->entries(), .bytes = archive->bytes(), .time_ms = state.time_ms()};
+  RETURN_IF_ERROR(CheckIsState(state));
+  return state.database ? BackUpWithDatabase(state, file, passphrase, version)
+                        : BackUpFolder(state.folder, file, passphrase, version);
 }
 
-absl::StatusOr<RestoreReport> Restore(const std::string& file, const std::string& folder,
+absl::StatusOr<RestoreReport> Restore(const std::string& file, const ServerState& state,
                                       std::string_view passphrase) {
-  RETURN_IF_ERROR(CheckIsFree(folder));
-  ASSIGN_OR_RETURN(RestoreReport report, Check(file, passphrase));
-  Workplace workplace(folder);
+  RETURN_IF_ERROR(CheckIsFree(state.folder));
+  if (state.database) RETURN_IF_ERROR(CheckDatabaseIsFree(*state.database));
+  bool is_postgres = false;
+  ASSIGN_OR_RETURN(RestoreReport report, Check(file, state, passphrase, is_postgres));
+  Workplace workplace(state.folder);
   RETURN_IF_ERROR(workplace.Make());
   RETURN_IF_ERROR(Unpack(file, passphrase, workplace.path()));
-  ASSIGN_OR_RETURN(report.epoch,
-                   EndWhatMustNotCount(workplace.path(), report.backup.time_ms, SystemClock().WallMillis()));
-  RETURN_IF_ERROR(workplace.MoveTo(folder));
+  const int64_t backup_ms = report.backup.time_ms, now_ms = SystemClock().WallMillis();
+  if (is_postgres) {
+    ASSIGN_OR_RETURN(const RestoredRows restored,
+                     RestoreDatabase(file, passphrase, *state.database, backup_ms, now_ms));
+    report.epoch = restored.epoch;
+    report.backup.rows = restored.rows;
+  } else {
+    ASSIGN_OR_RETURN(report.epoch, EndWhatMustNotCount(workplace.path(), backup_ms, now_ms));
+    if (state.database) {
+      ASSIGN_OR_RETURN(report.backup.rows, MoveToPostgres(workplace.path(), *state.database));
+    }
+  }
+  RETURN_IF_ERROR(workplace.MoveTo(state.folder));
   return report;
 }
 

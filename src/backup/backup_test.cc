@@ -57,9 +57,9 @@ TEST(Restore, GivesBackFilesAndTheirLinks) {
     }
     ASSERT_TRUE(blobs->Append("ann", Sha256Hex("more"), 0, "mo").ok());
   }
-  const absl::StatusOr<BackupReport> written = BackUp(state, backup, kPassphrase, "1.2.3");
+  const absl::StatusOr<BackupReport> written = BackUp({.folder = state}, backup, kPassphrase, "1.2.3");
   ASSERT_TRUE(written.ok()) << written.status();
-  const absl::StatusOr<RestoreReport> report = Restore(backup, restored, kPassphrase);
+  const absl::StatusOr<RestoreReport> report = Restore(backup, {.folder = restored}, kPassphrase);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->version, "1.2.3");
   EXPECT_EQ(report->backup.files, written->files);
@@ -82,11 +82,11 @@ TEST(Restore, RaisesTheEpochAndEndsLeases) {
   ASSERT_TRUE(
       store->PutLease({.token = {.epoch = 1, .number = 5}, .device = "d", .owner = "o", .key = "k"}).ok());
   ASSERT_TRUE(store->AddInvitation({.digest = Sha256Hex("s"), .owner = "ann", .end_ms = INT64_MAX}).ok());
-  ASSERT_TRUE(BackUp(state, backup, kPassphrase, "1").ok());
+  ASSERT_TRUE(BackUp({.folder = state}, backup, kPassphrase, "1").ok());
   int64_t latest = 0;
   for (int i = 0; i < 100; ++i) latest = *store->NextEpoch();
   for (const char* name : {"once", "twice"}) {
-    const absl::StatusOr<RestoreReport> report = Restore(backup, folder / name, kPassphrase);
+    const absl::StatusOr<RestoreReport> report = Restore(backup, {.folder = folder / name}, kPassphrase);
     ASSERT_TRUE(report.ok()) << report.status();
     auto restored = *SqlFleetStore::Open((folder / name) + "/fleet.db");
     EXPECT_THAT(*restored->Leases(), IsEmpty());
@@ -101,15 +101,16 @@ TEST(Restore, RaisesTheEpochAndEndsLeases) {
 TEST(Restore, OverwritesNothing) {
   const TemporaryFolder folder;
   const std::string state = folder / "state", backup = folder / "backup";
-  EXPECT_THAT(std::string(BackUp(folder / "none", backup, kPassphrase, "1").status().message()),
+  EXPECT_THAT(std::string(BackUp({.folder = folder / "none"}, backup, kPassphrase, "1").status().message()),
               HasSubstr("is no state of a server"));
   MakeState(state);
-  EXPECT_THAT(std::string(BackUp(state, backup, "short", "1").status().message()), HasSubstr("shorter than"));
+  EXPECT_THAT(std::string(BackUp({.folder = state}, backup, "short", "1").status().message()),
+              HasSubstr("shorter than"));
   EXPECT_FALSE(std::filesystem::exists(backup));
-  ASSERT_TRUE(BackUp(state, backup, kPassphrase, "1").ok());
-  EXPECT_THAT(std::string(Restore(backup, state, kPassphrase).status().message()),
+  ASSERT_TRUE(BackUp({.folder = state}, backup, kPassphrase, "1").ok());
+  EXPECT_THAT(std::string(Restore(backup, {.folder = state}, kPassphrase).status().message()),
               HasSubstr("is there already"));
-  EXPECT_TRUE(absl::IsDataLoss(Restore(backup, folder / "new", "another passphrase").status()));
+  EXPECT_TRUE(absl::IsDataLoss(Restore(backup, {.folder = folder / "new"}, "another passphrase").status()));
   EXPECT_FALSE(std::filesystem::exists(folder / "new"));
 }
 

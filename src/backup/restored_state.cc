@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/sql/sql_database.h"
 #include "base/sqlite/sqlite.h"
-#include "base/sqlite/sqlite_rows.h"
 #include "base/status.h"
 #include "fleet/server/restored_times.h"
+#include "fleet/store/sql_fleet_store.h"
 
 namespace attune {
 namespace {
@@ -25,21 +27,16 @@ absl::Status ChangeTable(SqliteConnection& connection, const std::string& table,
   return count == 0 ? absl::OkStatus() : connection.Execute(sql);
 }
 
-absl::StatusOr<int64_t> RaiseEpoch(const std::string& folder, int64_t now_ms) {
-  ASSIGN_OR_RETURN(const auto connection,
-                   SqliteConnection::Open(folder + "/fleet.db", {.access = DatabaseAccess::kWrite}));
-  ASSIGN_OR_RETURN(SqliteTransaction transaction,
-                   SqliteTransaction::Begin(*connection, SqliteTransaction::Kind::kWrite));
-  ASSIGN_OR_RETURN(const int64_t latest, connection->Integer("SELECT latest FROM epochs WHERE id = 1"));
+absl::StatusOr<int64_t> RaiseEpoch(SqlSession& session, int64_t now_ms) {
+  ASSIGN_OR_RETURN(const int64_t latest, ReadInteger(session, "SELECT latest FROM epochs WHERE id = 1"));
   const int64_t epoch = std::max(latest + kEpochs, now_ms);
-  RETURN_IF_ERROR(ChangeRows(*connection,
+  RETURN_IF_ERROR(ChangeRows(session,
                              "INSERT INTO epochs VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET latest = "
                              "excluded.latest",
                              epoch)
                       .status());
-  RETURN_IF_ERROR(connection->Execute("DELETE FROM leases"));
-  RETURN_IF_ERROR(connection->Execute("DELETE FROM invitations"));
-  RETURN_IF_ERROR(transaction.Commit());
+  RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM leases").status());
+  RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM invitations").status());
   return epoch;
 }
 
@@ -63,7 +60,24 @@ absl::Status EndAccess(const std::string& folder) {
 absl::StatusOr<int64_t> EndWhatMustNotCount(const std::string& folder, int64_t backup_ms, int64_t now_ms) {
   RETURN_IF_ERROR(EndAccess(folder));
   RETURN_IF_ERROR(AddRestoredTime(folder, {.backup_ms = backup_ms, .restored_ms = now_ms}));
-  return RaiseEpoch(folder, now_ms);
+  ASSIGN_OR_RETURN(const std::unique_ptr<SqlDatabase> fleet,
+                   OpenSqlite(folder + "/fleet.db", FleetSchema(), SqlOpening::kAsItIs));
+  return fleet->Write([&](SqlSession& session) { return RaiseEpoch(session, now_ms); });
+}
+
+absl::StatusOr<int64_t> EndWhatMustNotCount(SqlSession& session, int64_t backup_ms, int64_t now_ms) {
+  RETURN_IF_ERROR(ChangeRows(session, "UPDATE tokens SET is_revoked = 1").status());
+  RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM sessions").status());
+  ASSIGN_OR_RETURN(const std::string known, SqlFleetStore::ReadRestoredTimes(session));
+  ASSIGN_OR_RETURN(std::vector<RestoredTime> times, ParseRestoredTimes(known));
+  times.push_back({.backup_ms = backup_ms, .restored_ms = now_ms});
+  RETURN_IF_ERROR(SqlFleetStore::WriteRestoredTimes(session, FormatRestoredTimes(times)));
+  // Nobody serves yet, and a server that served before has lost its lease.
+  RETURN_IF_ERROR(
+      ChangeRows(session, "UPDATE server_leases SET token = token + ?, beat = 0, holder = '', address = ''",
+                 kEpochs)
+          .status());
+  return RaiseEpoch(session, now_ms);
 }
 
 }  // namespace attune

@@ -14,11 +14,15 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/sql/sql_session.h"
 
 namespace attune {
 
 // In the server's folder, before a server has it. Times are ms since 1970, UTC. Returns the fleet's epoch.
 absl::StatusOr<int64_t> EndWhatMustNotCount(const std::string& folder, int64_t backup_ms, int64_t now_ms);
+// The same in PostgreSQL, as a part of the session's transaction. The tables of all stores must be up to
+// date.
+absl::StatusOr<int64_t> EndWhatMustNotCount(SqlSession& session, int64_t backup_ms, int64_t now_ms);
 
 }  // namespace attune
 

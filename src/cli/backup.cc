@@ -22,11 +22,13 @@ namespace attune {
 namespace {
 
 struct Flags {
-  std::string file, state, passphrase_file;
+  std::string file, state, database, passphrase_file;
 };
 
-// The installation of attune up in the folder, or in the default one, if its server runs in a container.
+// The installation of attune up in the folder, or in the default one, if its server runs in a container and
+// no database is named.
 std::optional<Installation> FindContainers(const Flags& flags) {
+  if (!flags.database.empty()) return std::nullopt;
   const absl::StatusOr<std::string> folder = InstallationFolder(flags.state);
   if (!folder.ok()) return std::nullopt;
   absl::StatusOr<Installation> installation = LoadInstallation(*folder);
@@ -34,14 +36,34 @@ std::optional<Installation> FindContainers(const Flags& flags) {
   return *std::move(installation);
 }
 
-// The server of attune up, if there is one on this machine.
-absl::StatusOr<std::string> FolderOf(const Flags& flags) {
-  if (!flags.state.empty()) return flags.state;
-  const absl::StatusOr<std::string> up = InstallationFolder("");
-  if (up.ok())
-    if (const auto installation = LoadInstallation(*up); installation.ok())
-      return installation->ServerFolder();
-  return DefaultServerFolder();
+// The server of attune up, if there is one on this machine; with the database that is named, if one is.
+absl::StatusOr<ServerState> StateOf(const Flags& flags) {
+  std::string folder = flags.state, database = flags.database;
+  if (const auto up = InstallationFolder(""); folder.empty() && up.ok()) {
+    const absl::StatusOr<Installation> installation = LoadInstallation(*up);
+    if (!installation.ok() && !absl::IsNotFound(installation.status())) return installation.status();
+    if (installation.ok()) folder = installation->ServerFolder();
+    if (installation.ok() && database.empty()) database = installation->database;
+  }
+  ServerState state = {.folder = folder};
+  if (folder.empty()) {
+    ASSIGN_OR_RETURN(state.folder, DefaultServerFolder());
+  }
+  if (!database.empty()) {
+    ASSIGN_OR_RETURN(state.database, SqlLocation::Postgres(database));
+  }
+  return state;
+}
+
+// "FOLDER" or "FOLDER and postgresql://…".
+std::string NameOf(const ServerState& state) {
+  return state.database ? absl::StrCat(state.folder, " and ", state.database->name()) : state.folder;
+}
+
+// "12 files", and the rows if there is a database.
+std::string SizeOf(const BackupReport& report, const ServerState& state) {
+  const std::string files = absl::StrCat(report.files, " files");
+  return state.database ? absl::StrCat(report.rows, " rows and ", files) : files;
 }
 
 std::string TimeText(int64_t ms) {
@@ -49,7 +71,6 @@ std::string TimeText(int64_t ms) {
 }
 
 absl::Status RunBackup(const Flags& flags) {
-  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
   ASSIGN_OR_RETURN(const std::string passphrase, NewPassphrase(flags.passphrase_file));
   Progress progress;
   progress.Show("backing up");
@@ -57,23 +78,24 @@ absl::Status RunBackup(const Flags& flags) {
     ASSIGN_OR_RETURN(const std::string said, BackUpContainer(*containers, flags.file, passphrase));
     PrintResult(said);
   } else {
-    ASSIGN_OR_RETURN(const BackupReport report, BackUp(folder, flags.file, passphrase, ATTUNE_VERSION));
-    PrintResult(absl::StrCat(flags.file, ": the state of ", folder, " at ", TimeText(report.time_ms), ", ",
-                             report.files, " files with ", FormatBytes(static_cast<uint64_t>(report.bytes)),
-                             "\n"));
+    ASSIGN_OR_RETURN(const ServerState state, StateOf(flags));
+    ASSIGN_OR_RETURN(const BackupReport report, BackUp(state, flags.file, passphrase, ATTUNE_VERSION));
+    PrintResult(absl::StrCat(flags.file, ": the state of ", NameOf(state), " at ", TimeText(report.time_ms),
+                             ", ", SizeOf(report, state), " with ",
+                             FormatBytes(static_cast<uint64_t>(report.bytes)), "\n"));
   }
   PrintNote("only the passphrase opens it; keep that elsewhere");
   return absl::OkStatus();
 }
 
 // Returns the text of a new token.
-absl::StatusOr<std::string> RestoreFolder(const Flags& flags, const std::string& passphrase) {
-  ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
-  ASSIGN_OR_RETURN(const RestoreReport report, Restore(flags.file, folder, passphrase));
-  ASSIGN_OR_RETURN(const std::string token,
-                   MakeLocalToken(SqlLocation(folder), {.name = "restored", .role = AccessRole::kAdmin}));
-  PrintNote(absl::StrCat(folder, " is as it was at ", TimeText(report.backup.time_ms), " (",
-                         report.backup.files, " files, by attune ", report.version,
+absl::StatusOr<std::string> RestoreState(const Flags& flags, const std::string& passphrase) {
+  ASSIGN_OR_RETURN(const ServerState state, StateOf(flags));
+  ASSIGN_OR_RETURN(const RestoreReport report, Restore(flags.file, state, passphrase));
+  ASSIGN_OR_RETURN(const std::string token, MakeLocalToken(state.database.value_or(SqlLocation(state.folder)),
+                                                           {.name = "restored", .role = AccessRole::kAdmin}));
+  PrintNote(absl::StrCat("the state of ", NameOf(state), " is as it was at ", TimeText(report.backup.time_ms),
+                         " (", SizeOf(report.backup, state), ", by attune ", report.version,
                          "); the fleet's epoch is ", report.epoch));
   return token;
 }
@@ -84,7 +106,7 @@ absl::Status RunRestore(const Flags& flags) {
   Progress progress;
   progress.Show("restoring");
   ASSIGN_OR_RETURN(const std::string token, containers ? RestoreContainer(*containers, flags.file, passphrase)
-                                                       : RestoreFolder(flags, passphrase));
+                                                       : RestoreState(flags, passphrase));
   PrintNote(
       "tokens, sessions and invitations of before count no more, nor do certificates that were issued since; "
       "revoke again whom you have revoked since then (attune fleet revoke)");
@@ -99,6 +121,11 @@ void AddCommonOptions(CLI::App& command, Flags& flags, const char* file_help) {
   command.add_option("--state", flags.state,
                      "the folder of the server's state, or that of attune up --containers (default: that of "
                      "attune up, else of attune server)");
+  command
+      .add_option("--database", flags.database,
+                  "postgresql://USER@HOST/DATABASE of the server's state (default: $ATTUNE_DATABASE, or that "
+                  "of attune up)")
+      ->envname(kDatabaseVariable);
   command
       .add_option("--passphrase-file", flags.passphrase_file,
                   "read the passphrase from this file, which nobody else may read (default: asks for it)")
