@@ -44,7 +44,15 @@ class PostgresServer:
     @property
     def url(self):
         """What --database takes."""
-        return f"postgresql://attune@/attune?host={self._folder}"
+        return self.url_of("attune")
+
+    def url_of(self, database, password=""):
+        """The same for another database; any password counts."""
+        return f"postgresql://attune{password and ':'}{password}@/{database}?host={self._folder}"
+
+    def create(self, database):
+        """Makes another database."""
+        self._ask("createdb", database)
 
     def _ask(self, program, *arguments):
         return subprocess.run([programs() / program, "-h", self._folder, "-U", "attune", *arguments], check=False,
@@ -72,9 +80,9 @@ class PostgresServer:
         self._process.wait()
         self._process = None
 
-    def query(self, sql):
+    def query(self, sql, database="attune"):
         """The lines that a query prints."""
-        answer = self._ask("psql", "-d", "attune", "-At", "-c", sql)
+        answer = self._ask("psql", "-d", database, "-At", "-c", sql)
         if answer.returncode != 0:
             raise RuntimeError(answer.stderr)
         return answer.stdout.splitlines()

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
+#include "base/sql/sql_database.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -16,6 +17,7 @@
 #include "cli/stops_on_signal.h"
 #include "service/client/known_servers.h"
 #include "service/rest/local_tokens.h"
+#include "service/rest/server_schemas.h"
 #include "setup/container_engine.h"
 #include "setup/container_plan.h"
 #include "setup/kept_login.h"
@@ -29,7 +31,7 @@ struct Flags {
   Installation given;
   std::vector<CLI::Option*> settings;  // those that change an installation
   std::string containers;              // "auto", "podman" or "docker"; empty: not said
-  bool is_foreground = false, only_shows = false, keeps_state = false;
+  bool is_foreground = false, only_shows = false, keeps_state = false, drops_tables = false;
   std::string json;
 
   // Whether the user has given this setting.
@@ -42,6 +44,10 @@ struct Flags {
 
 // Containers have a network of their own, and nothing of it but --http and --metrics is reached from outside.
 absl::Status CheckForContainers(const Flags& flags) {
+  if (!flags.given.database.empty())
+    return InvalidInput(
+        "--database (or $ATTUNE_DATABASE): containers keep their state in volumes; leave it or --containers "
+        "out");
   for (const char* name : {"--http-tls", "--listen", "--enrolment", "--host"}) {
     if (flags.Has(name))
       return InvalidInput(name,
@@ -72,6 +78,12 @@ std::string ServicesTable(const std::vector<ServiceReport>& reports) {
   return FormatTable(rows, {false, true, true, false});
 }
 
+// Without its password; empty if the state is in SQLite files.
+std::string DatabaseName(const Installation& installation) {
+  const absl::StatusOr<SqlLocation> location = installation.Location();
+  return location.ok() && location->is_postgres() ? location->name() : "";
+}
+
 Json ToJson(const Installation& installation, const std::vector<ServiceReport>& reports,
             const std::string& token) {
   Json services = Json::array();
@@ -89,6 +101,7 @@ Json ToJson(const Installation& installation, const std::vector<ServiceReport>& 
                {"services", services}};
   if (installation.UsesContainers())
     json["containers"] = {{"engine", installation.engine}, {"name", ContainerPrefix(installation)}};
+  if (const std::string database = DatabaseName(installation); !database.empty()) json["database"] = database;
   if (!token.empty()) json["token"] = token;
   return json;
 }
@@ -125,7 +138,10 @@ absl::Status Report(const Flags& flags, const Installation& installation, const 
   if (!flags.json.empty()) return WriteJson(ToJson(installation, reports, token), flags.json);
   PrintResult(absl::StrCat("address    ", installation.Url(), "\n"));
   if (!token.empty()) PrintResult(absl::StrCat("token      ", token, "\n"));
-  PrintResult(absl::StrCat("state      ", installation.folder, "\n\n", ServicesTable(reports)));
+  PrintResult(absl::StrCat("state      ", installation.folder, "\n"));
+  if (const std::string database = DatabaseName(installation); !database.empty())
+    PrintResult(absl::StrCat("database   ", database, "\n"));
+  PrintResult(absl::StrCat("\n", ServicesTable(reports)));
   if (!token.empty())
     PrintNote(absl::StrCat("the token is an administrator's, is told this once and counts for ",
                            kUsualTokenDays, " days"));
@@ -177,6 +193,15 @@ absl::StatusOr<Installation> Merge(const Flags& flags, const std::string& folder
                         "; attune down removes it, or --state names another folder");
   if (known->UsesContainers()) RETURN_IF_ERROR(CheckForContainers(flags));
   const auto is_given = [&](const char* name) { return flags.Has(name); };
+  if (is_given("--database") && !given.database.empty()) {
+    std::error_code error;
+    if (known->database.empty() && std::filesystem::exists(known->ServerFolder() + "/fleet.db", error))
+      return absl::FailedPreconditionError(absl::StrCat(
+          folder,
+          ": has its state in SQLite files, and not in --database (or $ATTUNE_DATABASE); name another folder "
+          "with --state, or move it by attune backup and attune restore --database"));
+    known->database = given.database;
+  }
   if (is_given("--http")) known->http = given.http;
   if (is_given("--http-tls")) known->http_tls = given.http_tls;
   if (is_given("--listen")) known->listen = given.listen;
@@ -195,6 +220,7 @@ absl::Status Up(Flags flags) {
   if (flags.is_foreground) return Foreground(folder);
   if (flags.only_shows) return Show(flags, folder);
   for (std::string& file : flags.given.http_tls) file = std::filesystem::absolute(file).string();
+  const bool is_new = absl::IsNotFound(LoadInstallation(folder).status());
   ASSIGN_OR_RETURN(Installation installation, Merge(flags, folder));
   ASSIGN_OR_RETURN(const bool is_running, ServicesRun(installation));
   if (is_running) {
@@ -208,6 +234,11 @@ absl::Status Up(Flags flags) {
   }
   ASSIGN_OR_RETURN(const std::string token, ReadFirstToken(installation));
   RETURN_IF_ERROR(Report(flags, installation, token));
+  if (is_new && token.empty() && !installation.database.empty())
+    PrintNote(
+        absl::StrCat("the database has tokens already, which count; a new one: attune server token NAME "
+                     "--role admin --database-file ",
+                     installation.DatabasePath()));
   RETURN_IF_ERROR(FlushOutput());
   if (!token.empty()) KeepLoginOf(installation, token);
   return ForgetFirstToken(installation);
@@ -226,8 +257,19 @@ absl::Status Down(const Flags& flags) {
     return absl::OkStatus();
   }
   ForgetLoginOf(installation);
+  const std::string database = DatabaseName(installation);
+  if (flags.drops_tables && !database.empty()) {
+    ASSIGN_OR_RETURN(const SqlLocation location, installation.Location());
+    RETURN_IF_ERROR(RemoveStores(location));
+  }
   RETURN_IF_ERROR(RemoveState(installation));
-  PrintNote(absl::StrCat(folder, ": jobs, files, tokens and credentials are removed"));
+  const bool has_tables = !database.empty() && !flags.drops_tables;
+  PrintNote(absl::StrCat(folder,
+                         has_tables ? ": is removed" : ": jobs, files, tokens and credentials are removed"));
+  if (has_tables)
+    PrintNote(absl::StrCat(database,
+                           ": keeps jobs, files and tokens; attune up --database finds them again, "
+                           "and attune down --drop-tables removes them"));
   return absl::OkStatus();
 }
 
@@ -268,6 +310,12 @@ void AddUpCommand(CLI::App& app, Action& action) {
           ->check(CLI::Range(0, kMostAgents)),
       command->add_option("--key", given.key, "that the device can be asked for by (default: desk)"),
       command
+          ->add_option(
+              "--database", given.database,
+              "postgresql://USER@HOST/DATABASE: jobs, files and tokens are there, and outlast attune down "
+              "(default: $ATTUNE_DATABASE, or SQLite files in --state)")
+          ->envname(kDatabaseVariable),
+      command
           ->add_option("--trust", given.trusted,
                        "take work of this owner even if this machine cannot fence it in; may be repeated")
           ->type_name("OWNER")
@@ -300,7 +348,12 @@ void AddDownCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("down", "End what attune up has started, and remove its state");
   auto flags = std::make_shared<Flags>();
   AddStateOption(*command, *flags);
-  command->add_flag("--keep-state", flags->keeps_state, "keep jobs, files, tokens and credentials");
+  CLI::Option* keep =
+      command->add_flag("--keep-state", flags->keeps_state, "keep jobs, files, tokens and credentials");
+  command
+      ->add_flag("--drop-tables", flags->drops_tables,
+                 "remove jobs, files and tokens from the PostgreSQL database of attune up, too")
+      ->excludes(keep);
   command->callback([flags, &action] { action = [flags] { return Down(*flags); }; });
 }
 

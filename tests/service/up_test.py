@@ -83,13 +83,18 @@ class UpCase(unittest.TestCase):
         connection.close()
         return answer.status, content
 
-    def submit(self, name, **settings):
-        """Sends the model and submits a tuning job; returns its id."""
+    def upload(self):
+        """Sends the model; returns its digest."""
         content = MODEL.read_bytes()
         digest = hashlib.sha256(content).hexdigest()
         self.assertEqual(self.ask("POST", "/v1/uploads", {"sha256": digest, "bytes": len(content)})[0], 201)
         self.ask("PATCH", f"/v1/uploads/{digest}", content,
                  {"Content-Type": "application/offset+octet-stream", "Upload-Offset": "0"})
+        return digest
+
+    def submit(self, name, **settings):
+        """Sends the model and submits a tuning job; returns its id."""
+        digest = self.upload()
         status, body = self.ask("POST", "/v1/jobs", {
             "name": name, "kind": "tuning", "on": KEY, "inputs": [{"name": "in/net.onnx", "sha256": digest}],
             "settings": {"model": "in/net.onnx", "trials": 8, "batch": 4, "candidate_seconds": 0.05, "layouts": False,
@@ -183,8 +188,8 @@ class UpTest(UpCase):
         self.assertTrue(is_gone(supervisor))
 
 
-class BackupTest(UpCase):
-    """A server is backed up while it works, is lost, and is restored."""
+class BackupCase(UpCase):
+    """A test with members that come back by themselves, and a passphrase."""
 
     def setUp(self):
         super().setUp()
@@ -203,6 +208,25 @@ class BackupTest(UpCase):
                                         self.folder / "runner.log")
         wait_until(lambda: "running jobs" in self.members["runner"].log.read_text(), "the runner")
 
+    def await_first_stage(self, job):
+        """Waits until the job runs."""
+        wait_until(lambda: self.job(job)["stage"], "the job's first stage")
+
+    def remove_server(self):
+        """The server's folder is lost."""
+        for path in sorted((self.state / "server").rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+
+    def check_file(self, done):
+        """The first file of a job that is done has its digest."""
+        name = done["files"][0]
+        status, content = self.ask("GET", f"/v1/jobs/{done['id']}/files/{name['name'].replace('/', '%2F')}")
+        self.assertEqual((status, hashlib.sha256(content).hexdigest()), (200, name["sha256"]))
+
+
+class BackupTest(BackupCase):
+    """A server is backed up while it works, is lost, and is restored."""
+
     def epoch(self):
         """The fleet's epoch, as the server's database has it."""
         with sqlite3.connect(self.state / "server" / "fleet.db") as database:
@@ -214,7 +238,7 @@ class BackupTest(UpCase):
         self.start_members()
         done = self.await_done(self.submit("first"))
         running = self.submit("second", trials=60)
-        wait_until(lambda: self.job(running)["stage"], "the job's first stage")
+        self.await_first_stage(running)
         backup = self.folder / "state.backup"
         attune("backup", backup, "--passphrase-file", self.passphrase)
         self.assertEqual(backup.stat().st_mode & 0o077, 0)
@@ -227,15 +251,12 @@ class BackupTest(UpCase):
 
         attune("down", "--keep-state")
         self.check_refusals(backup)
-        for path in sorted((self.state / "server").rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
+        self.remove_server()
         self.token = attune("restore", backup, "--passphrase-file", self.passphrase).strip()
         self.assertGreater(self.epoch(), old_epoch + 2**31)
         self.up()
         self.assertEqual(self.job(done["id"])["files"], done["files"])
-        name = done["files"][0]
-        status, content = self.ask("GET", f"/v1/jobs/{done['id']}/files/{name['name'].replace('/', '%2F')}")
-        self.assertEqual((status, hashlib.sha256(content).hexdigest()), (200, name["sha256"]))
+        self.check_file(done)
         self.await_done(running)
         self.assertEqual(self.ask("GET", f"/v1/jobs/{after}")[0], 404)  # the backup is older
         self.await_done(self.submit("third"))
