@@ -221,8 +221,9 @@ class Client:
     """A server that tunes models, by REST. Any number of threads may use it.
 
     server: its address, "https://host:9193". token: who asks. Without them, those of $ATTUNE_URL and $ATTUNE_TOKEN count,
-    and then those that `attune login` has kept; a token of a login at an identity provider is renewed in time. ca: a file of certificates that vouch for the server. retries: how often
-    a call is sent while the server is away or busy, with pauses that grow or that it asks for.
+    and then those that `attune login` has kept; a token of a login at an identity provider is renewed in time. ca: a file
+    of certificates that vouch for the server. retries: how often a call is sent while the server is away or busy, with
+    pauses that grow or that it asks for.
     """
 
     def __init__(self, server: str | None = None, token: str | None = None, *, ca: Path | None = None,

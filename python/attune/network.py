@@ -247,8 +247,9 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     model: a path, the bytes of a file, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of open
     dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256: what an
     artifact must have. trusted_keys: public keys, each as 64 hexadecimal digits (attune key show), one of which must have
-    signed an artifact before any of it runs; a model is compiled here, and needs no trust. device: what the network is for, as Network.on() has it; by default this machine. progress: False
-    hides how far long calls are, which terminals and notebooks show.
+    signed an artifact before any of it runs; a model is compiled here, and needs no trust. device: what the network is
+    for, as Network.on() has it; by default this machine. progress: False hides how far long calls are, which terminals and
+    notebooks show.
 
     A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each set
     of shapes that comes, within the limits of `cache`. pad_to: {dimension: sizes} that inputs are padded to, or the sizes
