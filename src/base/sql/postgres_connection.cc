@@ -153,12 +153,14 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Connect(
         absl::StrCat(address.name, ": cannot be reached (", reason, "); is PostgreSQL running there?"));
   }
   PQsetnonblocking(made->connection_, 1);
-  // A server that stands still must not hold locks that another one waits for.
+  // A server that stands still must not hold locks that another one waits for. What is prepared while a table
+  // is nearly empty must not read all of it when it has grown.
   constexpr const char* kSettings =
       "SELECT set_config('statement_timeout', ?, false), set_config('lock_timeout', ?, false), "
       "set_config('idle_in_transaction_session_timeout', '10s', false), set_config('search_path', 'public', "
       "false), set_config('default_transaction_isolation', 'read committed', false), "
-      "set_config('synchronous_commit', 'on', false), set_config('client_min_messages', 'warning', false), "
+      "set_config('synchronous_commit', 'on', false), set_config('enable_seqscan', 'off', false), "
+      "set_config('client_min_messages', 'warning', false), "
       "set_config('tcp_keepalives_idle', '5', false), "
       "set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false)";
   const std::string limit = absl::StrCat(patience.count(), "ms");
