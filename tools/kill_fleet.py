@@ -34,10 +34,29 @@ def start_agents(options, folder, flags=()):
 def start(options, folder):
     """A fleet with agents, and a client among its members."""
     fleet = start_agents(options, folder)
-    fleet.members["client"] = Member(
+    fleet.members["client"] = Client(
         [options.program, "tune", options.model, "--on", KEY, "--records", folder / "records.db", "--trials",
-         options.trials, "--seed", options.seed, *kill_tuning.QUICK], folder / "client.log")
+         options.trials, "--seed", options.seed, *kill_tuning.QUICK], folder / "client.log", folder / "events.jsonl")
     return fleet
+
+
+class Client(Member):
+    """One that finds no server does not begin; one that has begun goes on without it for a while."""
+
+    def __init__(self, command, log, events):
+        self._events = events
+        super().__init__([*command, "--events", events], log)
+
+    def start(self):
+        """Starts it, and waits until it has begun."""
+        before = self._told()
+        super().start()
+        while self.ended() is None and self._told() == before:
+            time.sleep(0.02)
+
+    def _told(self):
+        """How much it has told of what happens."""
+        return self._events.stat().st_size if self._events.exists() else 0
 
 
 def check_members(fleet):
@@ -64,7 +83,7 @@ def kill_members(options, fleet, database, numbers):
         name = numbers.choice(list(fleet.members))
         fleet.members[name].kill()
         if name == "client":
-            fleet.await_server()  # a client that finds no server does not begin
+            fleet.await_server()
         fleet.members[name].start()
         kills[name.split()[0]] += 1
         database.look()

@@ -148,7 +148,8 @@ TEST_F(FleetCliTest, ANetworkIsTunedForADeviceElsewhere) {
                                 folder_ / "records.db", "--json", "-"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_GE(json::parse(tuned.out)["trials"], 8);
-  EXPECT_EQ(Device()["held_by"], "");
+  // The fleet itself may look at it for a moment.
+  EXPECT_TRUE(testing::BecomesTrue([&] { return Device()["held_by"] == ""; }));
 }
 
 // They build where their device's agent measures: neither may hold what the other's measuring needs.

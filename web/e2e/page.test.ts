@@ -183,17 +183,19 @@ test('a job is cancelled after it was asked for once more, by keyboard', async (
   const id = await submit(page, 'long.onnx', 100_000);
   const button = page.getByRole('button', { name: 'Cancel', exact: true });
   const dialog = page.getByRole('alertdialog', { name: 'Cancel this job?' });
+  // A dialog that is closed is hidden at once, and gone a little later.
+  const gone = () => page.locator('dialog').waitFor({ state: 'detached' });
   await button.press('Enter');
   await dialog.getByText(id).waitFor();
   await here.shoot('job-cancel');
   assert.deepEqual(await here.axe(), []);
   await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
+  await gone();
   await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel');
   await page.keyboard.press('Enter');
   await dialog.waitFor();
   await page.keyboard.press('Enter'); // the first button has the focus, and leaves the job be
-  await dialog.waitFor({ state: 'detached' });
+  await gone();
   await button.press('Enter');
   await dialog.waitFor();
   await page.keyboard.press('Tab');
