@@ -77,14 +77,19 @@ class Client:
     def upload(self, content):
         """Sends a file, as far as it is not there, and returns its digest."""
         digest = hashlib.sha256(content).hexdigest()
-        begun = self.ask("POST", "/v1/uploads", {"sha256": digest, "bytes": len(content)})
-        assert begun.status == 201, begun.body
-        offset = begun.json()["offset"]
+        offset = self._begin_upload(digest, content)
         while offset < len(content):
             sent = self.append(digest, offset, content[offset:offset + PIECE])
-            assert sent.status == 204, sent.body
-            offset = int(sent.headers["Upload-Offset"])
+            assert sent.status in (204, 409), sent.body
+            # Another one may send the same file at the same time.
+            offset = int(sent.headers["Upload-Offset"]) if sent.status == 204 else self._begin_upload(digest, content)
         return digest
+
+    def _begin_upload(self, digest, content):
+        """How much of a file the service has."""
+        begun = self.ask("POST", "/v1/uploads", {"sha256": digest, "bytes": len(content)})
+        assert begun.status == 201, begun.body
+        return begun.json()["offset"]
 
     def imported(self, name, digest):
         """The model of an upload, once it is imported."""
