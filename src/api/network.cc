@@ -233,7 +233,7 @@ Network Network::Save(const std::string& path) const {
 absl::StatusOr<std::string> Network::ArtifactBytes() const {
   RETURN_IF_ERROR(status());
   if (!is_compiled()) return absl::FailedPreconditionError(absl::StrCat(state_->source, ": is not compiled"));
-  // What was loaded has been checked, and its file may be another one by now.
+  // The loaded bytes were checked; the file may have changed since then.
   return state_->artifact.empty() ? std::string(state_->compiled->FileBytes()) : state_->artifact;
 }
 

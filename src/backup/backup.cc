@@ -44,10 +44,10 @@ absl::Status CheckPassphrase(std::string_view passphrase) {
                       " bytes; whoever finds the file could guess it");
 }
 
-// What every server's state has, and a backup of it must have, if its database is SQLite.
+// Every server with SQLite has these files, and each backup of one must have them.
 constexpr const char* kNeeded[] = {"fleet.db", "authorities.pem"};
 
-// Of files that a server with PostgreSQL reads blobs by, and fetches from there
+// A server with PostgreSQL keeps copies of its blobs there, and can fetch them again
 // (fleet/blobs/sql_blob_store.h).
 constexpr const char* kCaches[] = {"uploads/", "jobs/files/"};
 

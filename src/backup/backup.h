@@ -14,7 +14,7 @@ namespace attune {
 
 inline constexpr size_t kLeastPassphraseBytes = 12;
 
-// Where a server has its state.
+// A server keeps its state here.
 struct ServerState {
   std::string folder = {};
   // In PostgreSQL, with all that must last but the folder's keys; nothing: in SQLite files of the folder.

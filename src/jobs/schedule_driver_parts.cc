@@ -1,4 +1,4 @@
-// What becomes of a split job when its parts have ended.
+// Ends a split job once its parts have ended.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

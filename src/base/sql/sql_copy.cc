@@ -16,11 +16,11 @@ namespace attune {
 namespace {
 
 constexpr int kRowsAtOnce = 16;
-// What is taken of a part. A statement of PostgreSQL has at most 65,535 values.
+// Larger parts are refused: a statement of PostgreSQL takes at most 65,535 values.
 constexpr size_t kMostRows = 256, kMostNameBytes = 63;
 constexpr int64_t kMostColumns = 255;
 
-// What a part is about.
+// A part says one of these.
 enum class PartKind : int64_t {
   kTables,   // of a store: its name, their version
   kRows,     // of a table: its name, the numbers of columns and of rows, their values

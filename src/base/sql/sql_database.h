@@ -89,7 +89,7 @@ class PostgresPool;
 // Is run in each writing transaction before its work, which fails if this does.
 using SqlFence = std::function<absl::Status(SqlSession&)>;
 
-// Of the environment: the URL of a server's database where no flag names one.
+// This environment variable has the URL of a server's database if no flag names one.
 inline constexpr char kDatabaseVariable[] = "ATTUNE_DATABASE";
 
 // Work on the tables of all stores.
