@@ -27,6 +27,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <stop_token>
@@ -265,6 +266,7 @@ struct TuningReport {
   bool was_stopped = false;
   std::string records;      // the database
   std::string fingerprint;  // the device's
+  int threads = 1;          // that one inference is to run on
   std::vector<TaskReport> tasks = {};
   std::vector<TuningPoint> curve = {};
   std::map<std::string, double> stage_seconds = {};  // by the names of stages
@@ -274,7 +276,9 @@ struct CompileOptions {
   // Names of processors to compile for, as `attune compile --help` lists them; the runtime takes the best of
   // them that runs. Empty: this machine.
   std::vector<std::string> cpus = {};
-  int threads = 1;  // that one inference is to run on: records of as many count
+  // That one inference is to run on: records of as many count first. 0: as many as in the latest tune() or
+  // compile(), or else 1.
+  int threads = 0;
   // The database by which kernels are chosen; empty: the one that the network was tuned with, or else the
   // user's own; "none": none.
   std::string records = {};
@@ -346,19 +350,22 @@ class ATTUNE_EXPORT Network {
   // Compares the outputs with those of the reference interpreter. Inputs that are missing are random, by
   // `seed`; so in the next two.
   std::vector<OutputCheck> verify(const NamedTensors& inputs = {}, uint64_t seed = 0, int threads = 0) const;
-  // The milliseconds of each run, for so many seconds and at least 3 runs.
-  std::vector<double> bench(double seconds = 1, int threads = 1, const NamedTensors& inputs = {},
-                            uint64_t seed = 0) const;
+  // The milliseconds of each run, for so many seconds and at least 3 runs. `threads`: by default threads();
+  // 0: as many as processors; so in the next one.
+  std::vector<double> bench(double seconds = 1, std::optional<int> threads = {},
+                            const NamedTensors& inputs = {}, uint64_t seed = 0) const;
   // The time of each kernel, the slowest first: the median of `rounds` runs, or of as many as a device of a
   // fleet chooses.
-  std::vector<KernelTime> profile(int rounds = 20, int threads = 1, const NamedTensors& inputs = {},
-                                  uint64_t seed = 0) const;
+  std::vector<KernelTime> profile(int rounds = 20, std::optional<int> threads = {},
+                                  const NamedTensors& inputs = {}, uint64_t seed = 0) const;
 
   std::vector<InputInfo> inputs() const;
   NamedTensor random_input(const std::string& name, uint64_t seed) const;
   NetworkSizes sizes() const;
   bool is_compiled() const;
   bool is_quantized() const;
+  // That one inference is to run on, as the latest tune() or compile() was told; 1 where neither was.
+  int threads() const;
   // Of the latest tune(); throws if the network is not tuned.
   const TuningReport& tuning() const;
 

@@ -112,12 +112,12 @@ class Network:
                                               execution_seconds, transfer, os.fspath(records), os.fspath(events),
                                               line.tuning))
 
-    def compile(self, cpus: Sequence[str] = (), threads: int = 1, records: str | os.PathLike[str] = "",
+    def compile(self, cpus: Sequence[str] = (), threads: int = 0, records: str | os.PathLike[str] = "",
                 compact: bool = False) -> Network:
         """Generates the code: for this machine, or for the processors that `cpus` names.
 
-        threads: that one inference is to run on. records: the database by which kernels are chosen, "none" for none.
-        compact: compresses weights without loss.
+        threads: that one inference is to run on; 0: as many as the latest tune() or compile() was told, or else 1. records:
+        the database by which kernels are chosen, "none" for none. compact: compresses weights without loss.
         """
         with Line(self._progress) as line:
             return self._next(self._core.compile(list(cpus), threads, os.fspath(records), compact, line.step))
@@ -145,12 +145,21 @@ class Network:
                 self._model = _core.Model.of(self._compiled_core().artifact())
             return self._model
 
-    def session(self, threads: int = 1) -> Session:
-        """A Session on this machine, for many runs. threads 0: as many as processors."""
-        return Session(self._compiled_model(), threads)
+    def _threads(self) -> int:
+        """That one inference runs on unless a call says otherwise."""
+        return self._core.threads()
 
-    def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
+    def session(self, threads: int | None = None) -> Session:
+        """A Session on this machine, for many runs.
+
+        threads: by default as many as tune() or compile() was told, or else 1; 0: as many as processors. So in the other
+        calls that run the network.
+        """
+        return Session(self._compiled_model(), self._threads() if threads is None else threads)
+
+    def run(self, inputs: Arrays, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
         """The outputs {name: array} of these inputs {name: array}. Thread safe."""
+        threads = self._threads() if threads is None else threads
         if not self._device.is_here:
             return self._compiled_core().run(by_name("inputs", inputs), threads)
         if os.getpid() != self._owner:
@@ -170,12 +179,15 @@ class Network:
         Inputs that are missing are random; so in the next two."""
         return self._compiled_core().verify(by_name("inputs", inputs), seed, threads)
 
-    def bench(self, seconds: float = 1.0, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> list[float]:
+    def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Arrays | None = None,
+              seed: int = 0) -> list[float]:
         """The milliseconds of each run, for so many seconds and at least 3 runs."""
+        threads = self._threads() if threads is None else threads
         return self._compiled_core().bench(seconds, threads, by_name("inputs", inputs), seed)
 
-    def profile(self, rounds: int = 20, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> Profile:
+    def profile(self, rounds: int = 20, threads: int | None = None, inputs: Arrays | None = None, seed: int = 0) -> Profile:
         """The time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
+        threads = self._threads() if threads is None else threads
         return Profile(self._compiled_core().profile(rounds, threads, by_name("inputs", inputs), seed))
 
     def inspect(self) -> dict[str, Any]:

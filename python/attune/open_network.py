@@ -47,11 +47,12 @@ class Plan:
     steps: tuple[tuple[str, dict[str, Any]], ...] = ()  # optimize and quantize, with their arguments
     compiling: dict[str, Any] | None = None
     records: str = ""  # that tune() has written
+    threads: int = 1  # that the latest tune() or compile() was told
 
     @property
     def compile_options(self) -> dict[str, Any]:
         """Those of compile(), by the records of tune() unless it names others."""
-        options = dict(self.compiling or {"cpus": (), "threads": 1, "records": "", "compact": False})
+        options = dict(self.compiling or {"cpus": (), "threads": self.threads, "records": "", "compact": False})
         if not options["records"] and not options["cpus"]:
             options["records"] = self.records
         return options
@@ -109,12 +110,13 @@ class OpenNetwork(Network):
 
     def _with_step(self, name: str, **options: Any) -> OpenNetwork:
         check_options(**options)
-        return self._with(Plan(steps=(*self._plan.steps, (name, options))))
+        return self._with(dataclasses.replace(self._plan, steps=(*self._plan.steps, (name, options)), records=""))
 
     def on(self, device: str | Device) -> OpenNetwork:
         """As Network.on(). What is compiled for another machine is not kept on disk."""
-        return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, as_device(device),
-                           Plan(self._plan.steps))
+        compiling = self._plan.compiling and {**self._plan.compiling, "cpus": ()}
+        plan = dataclasses.replace(self._plan, compiling=compiling, records="")
+        return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, as_device(device), plan)
 
     def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
                  examples: Arrays | None = None) -> OpenNetwork:
@@ -146,15 +148,17 @@ class OpenNetwork(Network):
         tuned = {sizes: self._replayed(sizes).tune(minutes / count, -(-trials // count), trials_per_task, threads, batch,
                                                    seed, execution_seconds, transfer, records, events) for sizes in self._ahead}
         used = next(iter(tuned.values())).tuning["records"]
-        return self._with(dataclasses.replace(self._plan, compiling=None, records=used), tuned)
+        return self._with(dataclasses.replace(self._plan, compiling=None, records=used, threads=threads), tuned)
 
-    def compile(self, cpus: Sequence[str] = (), threads: int = 1, records: str | os.PathLike[str] = "",
+    def compile(self, cpus: Sequence[str] = (), threads: int = 0, records: str | os.PathLike[str] = "",
                 compact: bool = False) -> OpenNetwork:
         """As Network.compile(), now for the shapes that load() was given, and for others when they come."""
+        threads = threads or self._plan.threads
         options = {"cpus": tuple(cpus), "threads": threads, "records": os.fspath(records), "compact": compact}
         # Tuned networks are compiled already, as the run has measured them.
-        keeps = not cpus and not options["records"] and not compact
-        network = self._with(dataclasses.replace(self._plan, compiling=options), self._tuned if keeps else None)
+        keeps = not cpus and not options["records"] and not compact and threads == self._plan.threads
+        plan = dataclasses.replace(self._plan, compiling=options, threads=threads)
+        network = self._with(plan, self._tuned if keeps else None)
         for sizes in self._ahead:
             network._compiled_at(sizes)
         return network
@@ -186,7 +190,8 @@ class OpenNetwork(Network):
         if sizes in self._tuned:
             return self._tuned[sizes]
         network = self._replayed(sizes)
-        return network.compile(**self._plan.compile_options) if self._plan.compiling is not None else network
+        is_compiled = self._plan.compiling is not None or self._plan.records
+        return network.compile(**self._plan.compile_options) if is_compiled else network
 
     def _key(self, sizes: Sizes) -> str:
         options = self._plan.compile_options
@@ -219,15 +224,19 @@ class OpenNetwork(Network):
         tuned = self._tuned.get(sizes)
         return tuned or self._memory.get(sizes, lambda: self._make(sizes), _bytes_of)
 
+    def _threads(self) -> int:
+        return self._plan.threads
+
     def _run(self, arrays: Sample, threads: int) -> Sample:
         network = self._compiled_at(check_arrays(self._source.inputs, arrays))
         if self._source.values:
             arrays = {**{name: self._source.values[name] for name in network.inputs if name not in arrays}, **arrays}
         return network.run(arrays, threads)
 
-    def run(self, inputs: Arrays, threads: int = 1) -> dict[str, numpy.ndarray[Any, Any]]:
+    def run(self, inputs: Arrays, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
         """The outputs {name: array} of these inputs {name: array}. The first run with new shapes compiles, which takes
         seconds. Thread safe."""
+        threads = self._threads() if threads is None else threads
         arrays = arrays_by_name("inputs", inputs)
         if self._buckets is None:
             return self._run(arrays, threads)
@@ -236,9 +245,9 @@ class OpenNetwork(Network):
         outputs = self._run(padded, threads)
         return self._buckets.cut(outputs, changed) if changed else outputs
 
-    def session(self, threads: int = 1) -> OpenSession:
+    def session(self, threads: int | None = None) -> OpenSession:
         """An OpenSession, which takes inputs of any shapes. at(shapes).session() has memory of its own for some."""
-        return OpenSession(self, threads)
+        return OpenSession(self, self._threads() if threads is None else threads)
 
     def _sizes_for(self, inputs: Arrays | None, what: str) -> Sizes:
         """Those of the inputs, or else the only ones that load() was given."""
@@ -258,12 +267,15 @@ class OpenNetwork(Network):
         """As Network.verify(), at the shapes of the inputs or the only ones that load() was given; so in the next ones."""
         return self.at(self._source.named(self._sizes_for(inputs, "verify()"))).verify(inputs, seed, threads)
 
-    def bench(self, seconds: float = 1.0, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> list[float]:
+    def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Arrays | None = None,
+              seed: int = 0) -> list[float]:
         """As Network.bench()."""
+        threads = self._threads() if threads is None else threads
         return self._compiled_at(self._sizes_for(inputs, "bench()")).bench(seconds, threads, inputs, seed)
 
-    def profile(self, rounds: int = 20, threads: int = 1, inputs: Arrays | None = None, seed: int = 0) -> Profile:
+    def profile(self, rounds: int = 20, threads: int | None = None, inputs: Arrays | None = None, seed: int = 0) -> Profile:
         """As Network.profile()."""
+        threads = self._threads() if threads is None else threads
         return self._compiled_at(self._sizes_for(inputs, "profile()")).profile(rounds, threads, inputs, seed)
 
     def inspect(self) -> dict[str, Any]:

@@ -110,6 +110,12 @@ class Evaluation:
     runs: int
 
 
+def _threads_of(saved: Mapping[str, Any]) -> int | None:
+    """Returns the threads that a saved run is for, if it says so."""
+    threads = saved.get("threads", saved.get("tuning", {}).get("threads"))
+    return threads if isinstance(threads, int) else None
+
+
 class Tuner:
     """A network on its way from the model to a tuned module: from_model(), then autotune() if you like, then build().
 
@@ -125,6 +131,7 @@ class Tuner:
         self._network: Network | None = None
         self._built: Network | None = None
         self._output_name, self._output_size = "", 0
+        self._threads: int | None = None  # that one inference runs on, if autotune() or build() was told
         context.facts["device"] = {"fingerprint": self._device.fingerprint, "cpu": self._device.cpu,
                                    "processors": self._device.processors, "server": server or ""}
 
@@ -133,12 +140,15 @@ class Tuner:
         """Takes a model: what attune.load() does, such as a file or the folder of a SavedModel, or a name of the zoo.
 
         output_name: the output that run() returns, by default the first. output_size: the number of its elements, for a
-        check. shapes, values: see attune.load().
+        check. shapes, values: see attune.load(); a network of the zoo takes none.
         """
         if self._network is not None or self._built is not None:
             raise InvalidError("from_model(): this tuner has a model already; make another Tuner for another model")
         with self.context.step("from_model"):
             is_name = isinstance(model, str) and model.isidentifier() and not os.path.exists(model)
+            if is_name and (shapes or values):
+                raise InvalidError(f"from_model(): there is no file \"{model}\", and networks of the zoo take no shapes and "
+                                   "no values")
             self._network = (zoo(model).on(self._device) if is_name else
                              load(model, shapes=shapes, values=values, device=self._device))
         self._output_name, self._output_size = output_name, output_size
@@ -153,7 +163,8 @@ class Tuner:
         trials: for each task; 0: until nothing more is to be gained. timeout: the seconds that one execution of a
         candidate may take; 0: one, which rises while more than a tenth of the candidates take longer. batch: candidates
         that are built, and then measured, together. transfer: whether earlier jobs of this workspace count; what is
-        learned from one task is always used for the others. minutes: a limit for the whole job.
+        learned from one task is always used for the others. minutes: a limit for the whole job. threads: that one inference
+        is to run on; build() and evaluate() take the same.
         """
         network = self._before_building("autotune")
         if self.context.cpu_arch not in ("", self._device.cpu):
@@ -166,23 +177,32 @@ class Tuner:
                                          events=folder / "log.jsonl")
         tuning = self._network.tuning
         self.context.facts["tuning"] = tuning
+        self._threads = threads
         _core.copy_records(str(self._all_records), str(folder / "records.db"), tuning["run"], False)
         best = folder / "best.db"
         _core.copy_records(str(self._all_records), str(best), "", True)
         best.replace(self.context.workspace / "best.db")
+        self.context.save()
         return self
 
-    def build(self, from_job: str = "") -> Tuner:
-        """Generates the code, by the records of all jobs of this workspace or, if from_job is its id, of one."""
+    def build(self, from_job: str = "", threads: int = 0) -> Tuner:
+        """Generates the code, by the records of all jobs of this workspace or, if from_job is its id, of one.
+
+        threads: that one inference is to run on: records of as many count first. 0: as many as autotune(), or that job, was
+        told, or else 1.
+        """
         network = self._before_building("build")
         records: Path = self._all_records if self._all_records.exists() else "none"
         if from_job:
             records = self.context.workspace / "runs" / from_job / "records.db"
             if not records.exists():
                 raise NotFoundError(f"{records}: no job of this workspace has the id \"{from_job}\"")
+            with contextlib.suppress(NotFoundError):  # a job of before tuning saved its context
+                threads = threads or _threads_of(self.context.saved(from_job)) or 0
+        self._threads = threads or self._threads
         cpus = [self.context.cpu_arch] if self.context.cpu_arch not in ("", self._device.cpu) else []
         with self.context.step("build"):
-            self._built = network.compile(cpus=cpus, records=records)
+            self._built = network.compile(cpus=cpus, threads=self._threads or 0, records=records)
         return self
 
     def run(self, inputs: Any) -> numpy.ndarray[Any, Any]:
@@ -202,13 +222,18 @@ class Tuner:
                                f"{self._output_size}")
         return outputs[name]
 
-    def evaluate(self, seconds: float = 1.0, threads: int = 1, seed: int = 0) -> Evaluation:
-        """Measures the whole network with random data, for so many seconds and at least 3 runs."""
+    def evaluate(self, seconds: float = 1.0, threads: int | None = None, seed: int = 0) -> Evaluation:
+        """Measures the whole network with random data, for so many seconds and at least 3 runs.
+
+        threads: by default as many as autotune() or build() was told, also if load() brings what they made, or else 1; 0: as
+        many as processors.
+        """
         network = self._built_network("evaluate")
+        threads = (self._threads or 1) if threads is None else threads
         with self.context.step("evaluate"):
             times = network.bench(seconds, threads, seed=seed)
         evaluation = Evaluation(statistics.fmean(times), statistics.median(times), statistics.stdev(times), len(times))
-        self.context.facts["evaluation"] = dataclasses.asdict(evaluation)
+        self.context.facts["evaluation"] = {**dataclasses.asdict(evaluation), "threads": threads}
         return evaluation
 
     def save(self) -> str:
@@ -217,6 +242,7 @@ class Tuner:
         path = self.context.module_path(self.context.run_id)
         path.parent.mkdir(parents=True, exist_ok=True)
         network.save(path)
+        self.context.facts["threads"] = self._threads or 1
         self.context.save()
         return self.context.run_id
 
@@ -231,6 +257,7 @@ class Tuner:
                                f"\"{own}\"; give the context a device_key of that kind, or build the model again")
         model = saved.get("model", {})
         self._output_name, self._output_size = model.get("output_name", ""), model.get("output_size", 0)
+        self._threads = _threads_of(saved)
         with self.context.step("load"):
             self._built = load(self.context.module_path(run_id), device=self._device)
         return self

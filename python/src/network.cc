@@ -225,6 +225,7 @@ void BindNetwork(nb::module_& m) {
       .def("sizes", [](const Network& network) { return ToDict(Released([&] { return network.sizes(); })); })
       .def("is_compiled", &Network::is_compiled)
       .def("is_quantized", &Network::is_quantized)
+      .def("threads", &Network::threads)
       .def("tuning", [](const Network& network) { return ToDict(network.tuning()); });
 }
 

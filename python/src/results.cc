@@ -51,6 +51,7 @@ nb::dict ToDict(const compiler::TuningReport& report) {
   fields["was_stopped"] = report.was_stopped;
   fields["records"] = report.records;
   fields["fingerprint"] = report.fingerprint;
+  fields["threads"] = report.threads;
   nb::list tasks, curve;
   for (const compiler::TaskReport& task : report.tasks) {
     nb::dict row;

@@ -8,6 +8,7 @@ import threading
 
 import numpy
 import pytest
+from onnx_writer import Model
 
 import attune
 from attune.onnxruntime import InferenceSession, backend
@@ -153,6 +154,42 @@ def test_tunes(tmp_path):
     tuned = attune.zoo("squeezenet1_1").tune(trials=4, batch=4, records=tmp_path / "records.db")
     assert tuned.tuning["trials"] >= 4
     assert all(check["ok"] for check in tuned.verify())
+
+
+@pytest.fixture(scope="module")
+def few_values(tmp_path_factory):
+    """A model whose weights have few values, so that they can be stored in fewer bytes."""
+    path, model = tmp_path_factory.mktemp("models") / "few_values.onnx", Model()
+    weights = numpy.where(model.random.uniform(size=(64, 64)) < 0.5, 0.5, -1).astype(numpy.float32)
+    product = model.node("MatMul", model.input(8, 64), model.constant(weights))
+    model.write(path, model.node("Relu", product), shape=(8, 64))
+    return path
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_step_loses_what_another_one_was_told(few_values, tmp_path, seed):
+    draw, network = numpy.random.default_rng(seed), attune.load(few_values)
+    told = {"threads": 1, "weights": "fp32", "compact": False}
+    for step in ["compile", *draw.choice(["optimize", "compile", "tune", "on"], size=4)]:
+        threads = int(draw.integers(1, 4))
+        if step == "optimize":
+            told["weights"] = str(draw.choice(["fp32", "fp16"]))
+            network = network.optimize(weights=told["weights"])
+        elif step == "compile":
+            told["compact"], names_threads = bool(draw.integers(2)), bool(draw.integers(2))
+            told["threads"] = threads if names_threads else told["threads"]
+            network = network.compile(compact=told["compact"], **({"threads": threads} if names_threads else {}))
+        elif step == "tune":
+            told["threads"] = threads
+            network = network.tune(trials=1, batch=2, threads=threads, records=tmp_path / "records.db")
+            assert network.tuning["threads"] == threads
+        else:
+            network = network.on(attune.Device.here())
+        sizes = network.inspect()
+        is_small = sizes["stored_weight_bytes"] < sizes["weight_bytes"]
+        assert (network._core.threads(), is_small) == (
+            told["threads"], told["compact"] or told["weights"] == "fp16"), (step, told)
+        assert len(network.bench(seconds=0.001)) >= 3
 
 
 def test_a_profile_is_a_table(squeezenet):

@@ -93,6 +93,21 @@ def test_tunes_each_set_of_shapes(open_model, tmp_path, imports):
     assert len(imports) == 1
 
 
+def test_new_shapes_follow_what_steps_were_told(open_model, tmp_path):
+    path, compute = open_model
+    shapes, records = {"v1": [1, 64, 4]}, str(tmp_path / "records.db")
+    tuned = attune.load(path, shapes=[shapes]).tune(trials=1, batch=2, threads=2, records=records)
+    compiled = tuned.compile(compact=True)
+    for network in (tuned, compiled, compiled.on(attune.Device.here()), compiled.optimize(weights="fp16")):
+        assert network._plan.compile_options["threads"] == network.session()._threads == 2
+        assert network._plan.compile_options["compact"] == (network is not tuned)
+    for network in (tuned, compiled):
+        assert network._plan.compile_options["records"] == records
+        assert network.at({"v1": [1, 5, 4]})._core.threads() == network.at(shapes)._core.threads() == 2
+        check(network, compute, 1, 5, 4)
+    assert tuned.compile(threads=3).at(shapes)._core.threads() == 3
+
+
 def test_one_network_of_some_shapes(open_model, tmp_path):
     path, compute = open_model
     network = attune.load(path)

@@ -64,10 +64,33 @@ def test_earlier_jobs_count_if_they_may(study, transfer):
     assert any(task["transferred_trials"] for task in tuner.context.facts["tuning"]["tasks"]) == transfer
 
 
+def test_what_one_step_is_told_the_next_ones_follow(study):
+    def started():
+        return attune.Tuner(context_like(study)).from_model(MODEL, output_name="y", output_size=8)
+
+    tuner = started().autotune(trials=1, batch=2, threads=3).build()
+    assert tuner._built._core.threads() == 3
+    tuner.evaluate(seconds=0.01)
+    assert tuner.context.facts["evaluation"]["threads"] == 3
+    loaded = attune.Tuner(context_like(study)).load(tuner.save())
+    assert loaded.run(numpy.zeros((1, 2, 4, 4), numpy.float32)).shape == (1, 8)
+    loaded.evaluate(seconds=0.01)
+    assert loaded.context.facts["evaluation"]["threads"] == 3
+    assert started().build(from_job=tuner.context.run_id)._built._core.threads() == 3
+    # What is said later counts.
+    assert started().autotune(trials=1, batch=2, threads=3).build(threads=2)._built._core.threads() == 2
+    assert started().build(from_job=tuner.context.run_id, threads=2)._built._core.threads() == 2
+    assert started().build()._built._core.threads() == 1
+    loaded.evaluate(seconds=0.01, threads=1)
+    assert loaded.context.facts["evaluation"]["threads"] == 1
+
+
 def test_a_model_is_also_a_name_of_the_zoo(study):
     assert attune.Tuner(context_like(study)).from_model("squeezenet1_1").context.facts["model"]["source"] == "squeezenet1_1"
     with pytest.raises(attune.Error, match="alexnot"):
         attune.Tuner(context_like(study)).from_model("alexnot")
+    with pytest.raises(attune.InvalidError, match="take no shapes"):
+        attune.Tuner(context_like(study)).from_model("squeezenet1_1", shapes={"input": (2, 3, 224, 224)})
 
 
 @pytest.mark.parametrize("calls, words", [

@@ -97,7 +97,7 @@ class CompilerOfNetwork final : public NetworkCompiler {
 
   absl::StatusOr<NetworkBuild> Compile(const BestConfigs& configs,
                                        const LayoutOverrides& overrides) override {
-    const Network compiled = CompileWith(RecordChooser(configs), overrides);
+    const Network compiled = CompileWith(RecordChooser(configs), overrides, /*compress_constants=*/false);
     RETURN_IF_ERROR(compiled.status());
     ASSIGN_OR_RETURN(const NetworkDescription description, compiled.Describe());
     ASSIGN_OR_RETURN(NetworkBlobs blobs, BlobsOf(compiled));
@@ -108,8 +108,10 @@ class CompilerOfNetwork final : public NetworkCompiler {
     return build;
   }
 
-  Network CompileWith(const RecordChooser& chooser, const LayoutOverrides& overrides) const {
+  Network CompileWith(const RecordChooser& chooser, const LayoutOverrides& overrides,
+                      bool compress_constants) const {
     CompileOptions options;
+    options.compress_constants = compress_constants;
     options.target = target_;
     options.chooser = &chooser;
     options.layout_overrides = overrides;
@@ -166,6 +168,7 @@ struct NetworkTuner::Tools {
   CompilerOfNetwork compiler;
   DeviceLeases leases;  // of this machine
   bool is_here;         // whether the device is this machine
+  bool compress_constants = false;
   LocalBuilder builder;
   std::unique_ptr<RecordDatabase> records;
   std::unique_ptr<EventLog> events;
@@ -192,6 +195,7 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   ASSIGN_OR_RETURN(DeviceLeases leases, DeviceLeases::Open(host));
   auto tools =
       std::make_unique<Tools>(network, service, std::move(leases), options.service == nullptr, processes);
+  tools->compress_constants = options.compress_constants;
   if (!options.replay.empty()) {
     ASSIGN_OR_RETURN(tools->recording, Recording::Load(options.replay));
   }
@@ -241,7 +245,7 @@ absl::Status NetworkTuner::RunStage() {
 absl::StatusOr<Network> NetworkTuner::Compile() const {
   RecordChooser chooser(job_->Best());
   RETURN_IF_ERROR(chooser.NameRecords(*tools_->records, run_.run().id));
-  return tools_->compiler.CompileWith(chooser, job_->overrides());
+  return tools_->compiler.CompileWith(chooser, job_->overrides(), tools_->compress_constants);
 }
 
 }  // namespace attune

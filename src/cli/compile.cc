@@ -137,7 +137,8 @@ absl::Status Compile(const Flags& flags) {
 void AddCompileCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("compile", "Compile a model into one file that the runtime runs");
   auto flags = std::make_shared<Flags>();
-  AddModelFlags(*command, flags->model, "threads that compile");
+  AddModelFlags(*command, flags->model,
+                "threads that compile, and that one inference is to run on: records of as many count first");
   AddInputFlags(*command, flags->inputs);
   AddSampleFlags(*command, flags->model.samples, /*needed=*/false);
   AddOutputFlag(*command, "-o,--output", flags->output, "the artifact to write");

@@ -145,7 +145,7 @@ absl::StatusOr<Network> CompileNetwork(const ModelFlags& flags, const ReadyNetwo
   CompileOptions options;
   options.jobs = jobs;
   options.dump_folder = flags.dump;
-  options.compress_constants = flags.compact || flags.weights != "fp32";
+  options.compress_constants = CompressesConstants(flags);
   ASSIGN_OR_RETURN(options.more_targets, TargetsOf(flags));
   options.target = options.more_targets.front();
   options.more_targets.erase(options.more_targets.begin());
@@ -246,6 +246,8 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
 bool IsForCompiling(std::string_view flag) {
   return std::ranges::any_of(kCompilingFlags, [&](const CompilingFlag& known) { return flag == known.name; });
 }
+
+bool CompressesConstants(const ModelFlags& flags) { return flags.compact || flags.weights != "fp32"; }
 
 int ThreadsOf(const ModelFlags& flags) {
   if (flags.threads > 0) return flags.threads;

@@ -51,6 +51,9 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
 // an artifact.
 bool IsForCompiling(std::string_view flag);
 
+// Whether weights are stored in fewer bytes than they have in memory.
+bool CompressesConstants(const ModelFlags& flags);
+
 // The threads that --threads names, or as many as the device has processors.
 int ThreadsOf(const ModelFlags& flags);
 

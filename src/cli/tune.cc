@@ -113,6 +113,7 @@ absl::Status Tune(Flags& flags) {
   }
   options.records = flags.model.records;
   options.tuning.threads = ThreadsOf(flags.model);
+  options.compress_constants = CompressesConstants(flags.model);
   if (!flags.time.empty()) options.tuning.seconds = *ParseSeconds(flags.time);
   options.tuning.cache = *ParseCacheMode(flags.cache);
   options.tuning.transfer_from_runs = !flags.no_transfer_runs;

@@ -65,7 +65,11 @@ attune::Network Network::State::Optimized(const Control& control) const {
 attune::Network Network::State::Compiled() const {
   if (compiled) return *compiled;
   if (imported.is_compiled()) return imported;
-  return CompileAs(Optimized(), {}, optimizing.weights, service.get());
+  return CompileAs(Optimized(), compiling, optimizing.weights, service.get());
+}
+
+Network::State Network::State::WithGraph(attune::Network graph) const {
+  return {.imported = std::move(graph), .optimizing = optimizing, .compiling = compiling, .service = service};
 }
 
 Network::Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -103,14 +107,16 @@ Network Network::from_artifact(std::span<const std::byte> bytes) {
 }
 
 Network Network::on(const Device& device) const {
-  return Network(std::make_shared<const State>(State{.imported = state_->imported,
-                                                     .optimizing = state_->optimizing,
-                                                     .service = device.service_,
-                                                     .file = state_->file}));
+  State state = state_->WithGraph(state_->imported);
+  state.compiling.cpus = {};
+  state.service = device.service_;
+  state.file = state_->file;
+  return Network(std::make_shared<const State>(std::move(state)));
 }
 
 Network Network::optimize(const OptimizeOptions& options) const {
-  State state = {.imported = state_->imported, .optimizing = options, .service = state_->service};
+  State state = state_->WithGraph(state_->imported);
+  state.optimizing = options;
   state.optimized = OptimizeAs(state.imported, options, state.service.get());
   state.optimizing.control = {};
   return Network(std::make_shared<const State>(std::move(state)));
@@ -130,9 +136,7 @@ Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeO
   quantizing.threads = options.threads;
   std::vector<std::vector<attune::NamedTensor>> own;
   for (const NamedTensors& sample : samples) own.push_back(ToOwn(sample));
-  State state = {.imported = state_->imported.Quantize(own, quantizing),
-                 .optimizing = state_->optimizing,
-                 .service = state_->service};
+  State state = state_->WithGraph(state_->imported.Quantize(own, quantizing));
   Check(state.imported.status());
   if (state_->optimized) state.optimized = state.Optimized(options.control);
   return Network(std::make_shared<const State>(std::move(state)));
@@ -140,16 +144,20 @@ Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeO
 
 Network Network::compile(const CompileOptions& options) const {
   const bool is_tuned = state_->tuning != nullptr;
-  // The tuned network is compiled as the run has measured it.
-  if (is_tuned && state_->compiled && options.cpus.empty() && options.records.empty() &&
-      !options.compresses_weights)
-    return *this;
   CompileOptions compiling = options;
+  if (compiling.threads == 0) compiling.threads = state_->compiling.threads;
+  // What a run has measured is compiled already.
+  if (state_->is_as_measured && options.cpus.empty() && options.records.empty() &&
+      !options.compresses_weights && compiling.threads == state_->tuning->threads)
+    return *this;
   if (is_tuned && compiling.records.empty() && compiling.cpus.empty())
     compiling.records = state_->tuning->records;
   State state = *state_;
   state.optimized = state.Optimized(options.control);
   state.compiled = CompileAs(*state.optimized, compiling, state.optimizing.weights, state.service.get());
+  state.is_as_measured = false;
+  compiling.control = {};
+  state.compiling = std::move(compiling);
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
@@ -186,23 +194,24 @@ std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t se
   return checks;
 }
 
-std::vector<double> Network::bench(double seconds, int threads, const NamedTensors& inputs,
+std::vector<double> Network::bench(double seconds, std::optional<int> threads, const NamedTensors& inputs,
                                    uint64_t seed) const {
   const attune::Network compiled = state_->Compiled();
-  return Value(
-      state_->service == nullptr
-          ? compiled.Bench(threads, seconds, ToOwn(inputs), seed)
-          : NetworkOnDevice(*state_->service).Bench(compiled, threads, seconds, ToOwn(inputs), seed));
+  const int count = threads.value_or(this->threads());
+  return Value(state_->service == nullptr
+                   ? compiled.Bench(count, seconds, ToOwn(inputs), seed)
+                   : NetworkOnDevice(*state_->service).Bench(compiled, count, seconds, ToOwn(inputs), seed));
 }
 
-std::vector<KernelTime> Network::profile(int rounds, int threads, const NamedTensors& inputs,
+std::vector<KernelTime> Network::profile(int rounds, std::optional<int> threads, const NamedTensors& inputs,
                                          uint64_t seed) const {
   std::vector<KernelTime> times;
   const attune::Network compiled = state_->Compiled();
+  const int count = threads.value_or(this->threads());
   const ProfileReport report =
       Value(state_->service == nullptr
-                ? compiled.Profile(threads, rounds, ToOwn(inputs), seed)
-                : NetworkOnDevice(*state_->service).Profile(compiled, threads, ToOwn(inputs), seed));
+                ? compiled.Profile(count, rounds, ToOwn(inputs), seed)
+                : NetworkOnDevice(*state_->service).Profile(compiled, count, ToOwn(inputs), seed));
   for (const KernelProfile& kernel : report.kernels) times.push_back(FromOwn(kernel));
   return times;
 }
@@ -232,6 +241,7 @@ NetworkSizes Network::sizes() const {
 }
 
 bool Network::is_compiled() const { return state_->compiled.has_value() || state_->imported.is_compiled(); }
+int Network::threads() const { return std::max(1, state_->compiling.threads); }
 bool Network::is_quantized() const { return state_->imported.quantized() != nullptr; }
 
 const TuningReport& Network::tuning() const {

@@ -16,12 +16,18 @@ namespace attune::compiler {
 struct Network::State {
   attune::Network imported;  // as the file has it, or quantized
   OptimizeOptions optimizing = {};
+  // Of the latest compile() or tune(), for steps that compile again; without its control. Its threads are 0
+  // where neither was called.
+  CompileOptions compiling = {};
   std::shared_ptr<MeasuringService> service = {};  // of the network's device; null: this machine
   std::optional<attune::Network> optimized = {}, compiled = {};
   std::shared_ptr<const TuningReport> tuning = {};
+  bool is_as_measured = false;  // whether `compiled` is what tune() has measured
   std::shared_ptr<const MemoryFile> file =
       {};  // that an artifact is read from, unless it has a path of its own
 
+  // The state after a step that makes another graph: what was optimized, compiled and tuned is gone.
+  State WithGraph(attune::Network graph) const;
   // The network after the steps that are needed, done with their defaults if the caller has left them out.
   attune::Network Optimized(const Control& control = {}) const;
   attune::Network Compiled() const;

@@ -1,4 +1,5 @@
 // Optimizing and compiling as the public options ask for it.
+#include <algorithm>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -50,7 +51,7 @@ std::shared_ptr<const KernelChooser> ChooserOf(const CompileOptions& options,
   // Records describe devices, not processors of a name.
   if (!options.cpus.empty() || options.records == "none") return nullptr;
   const std::string fingerprint = service == nullptr ? DeviceFingerprint() : service->device().fingerprint;
-  auto chooser = LoadRecordChooser(options.records, fingerprint, options.threads);
+  auto chooser = LoadRecordChooser(options.records, fingerprint, std::max(1, options.threads));
   // Nobody has asked for the user's own records.
   if (!chooser.ok() && options.records.empty()) return nullptr;
   return Value(std::move(chooser));

@@ -43,6 +43,7 @@ TuningReport ReportOf(NetworkTuner& tuner) {
                          .was_stopped = tuner.job().is_stopped(),
                          .records = tuner.records_path(),
                          .fingerprint = summary.device,
+                         .threads = summary.threads,
                          .stage_seconds = summary.stage_seconds};
   for (const TaskSummary& task : summary.tasks) {
     report.tasks.push_back({.description = task.description,
@@ -92,11 +93,17 @@ Network Network::tune(const TuneOptions& options) const {
   tuning.records = options.records;
   tuning.events = options.events;
   tuning.service = state.service;
+  tuning.compress_constants = state.compiling.compresses_weights || state.optimizing.weights != Weights::kF32;
   const std::unique_ptr<NetworkTuner> tuner = Value(NetworkTuner::Create(*state.optimized, tuning));
   Check(RunToEnd(*tuner, options));
   state.compiled = Value(tuner->Compile());
   Check(state.compiled->status());
   state.tuning = std::make_shared<const TuningReport>(ReportOf(*tuner));
+  state.is_as_measured = true;
+  // What was compiled before was by other records, and perhaps for other processors.
+  state.compiling.cpus = {};
+  state.compiling.records = {};
+  state.compiling.threads = options.threads;
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
