@@ -31,7 +31,7 @@ TEST(ParallelFor, CallsEachIndexOnce) {
 TEST(ParallelFor, LoopsShareThreads) {
   std::mutex mutex;
   std::set<std::thread::id> threads;
-  for (int loop = 0; loop < 20; ++loop) {
+  for (int loop = 0; loop < 20 || std::ssize(threads) < std::min(2, Processors()); ++loop) {
     ParallelFor(
         8,
         [&](int64_t) {
@@ -42,7 +42,6 @@ TEST(ParallelFor, LoopsShareThreads) {
         /*max_threads=*/100);
   }
   EXPECT_LE(std::ssize(threads), Processors());
-  EXPECT_GE(std::ssize(threads), std::min(2, Processors()));
 }
 
 TEST(ParallelFor, OneThreadIsTheCallers) {

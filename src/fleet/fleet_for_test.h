@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/agent/fleet_agent.h"
 #include "fleet/client/fleet_client.h"
@@ -72,14 +72,19 @@ class FleetOfTest {
   using Extension = std::function<absl::StatusOr<std::unique_ptr<FleetExtension>>(
       const std::string& folder, const FleetServerParts& parts)>;
 
-  explicit FleetOfTest(Extension extension = nullptr) : extension_(std::move(extension)) { StartServer(); }
+  // `lease_seconds`: until a member that shows no life has lost its leases, and until a server that starts
+  // again grants new ones.
+  explicit FleetOfTest(Extension extension = nullptr, double lease_seconds = 1)
+      : extension_(std::move(extension)), lease_seconds_(lease_seconds) {
+    StartServer();
+  }
 
   void StartServer() {
     FleetServerOptions options;
     options.folder = folder_.path() + "/server";
     options.listen = address_.empty() ? "127.0.0.1:0" : address_;
     options.enrolment = "127.0.0.1:0";
-    options.dispatcher = {.lease_seconds = 1, .heartbeat_seconds = 0.2};
+    options.dispatcher = {.lease_seconds = lease_seconds_, .heartbeat_seconds = 0.2};
     if (extension_)
       options.extension = [&](const FleetServerParts& parts) { return extension_(options.folder, parts); };
     auto started = FleetServer::Start(options);
@@ -119,18 +124,19 @@ class FleetOfTest {
   // Waits until so many devices are there.
   void AwaitDevices(std::ptrdiff_t count) {
     const auto fleet = Operator();
-    ASSERT_TRUE(testing::BecomesTrue([&] {
+    testing::AwaitThat([&] {
       const auto devices = fleet->Devices("desk");
       EXPECT_TRUE(devices.ok()) << devices.status();
       const auto is_there = [](const auto& device) { return device.is_there(); };
       return !devices.ok() || std::ranges::count_if(*devices, is_there) == count;
-    })) << "the devices are not there";
+    });
   }
 
   const testing::TemporaryFolder& folder() const { return folder_; }
 
  private:
   const Extension extension_;
+  const double lease_seconds_;
   testing::TemporaryFolder folder_;
   std::string address_;
   std::unique_ptr<FleetServer> server_;

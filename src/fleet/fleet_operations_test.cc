@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/client/health.h"
 #include "fleet/fleet_for_test.h"
@@ -49,10 +49,10 @@ TEST(FleetOperations, AnOperatorCalibratesADevice) {
   const auto client = fleet.Client("ann");
   EXPECT_EQ(client->Calibrate(device).status().code(), absl::StatusCode::kPermissionDenied);
   auto state = client->Calibrations(device);
-  ASSERT_TRUE(testing::BecomesTrue([&] {
+  testing::AwaitThat([&] {
     state = client->Calibrations(device);
     return !state.ok() || !state->calibrations().empty();
-  }));
+  });
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(DecodeMeasurement(state->calibrations(0).measurement())->peaks.gflops_per_core, 7);
   EXPECT_EQ(owner->Calibrate("nobody").status().code(), absl::StatusCode::kNotFound);

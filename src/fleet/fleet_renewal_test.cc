@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/fleet_for_test.h"
@@ -58,7 +58,7 @@ class FleetRenewalTest : public ::testing::Test {
     return ids;
   }
   void AwaitOnlyBehind(const std::vector<std::string>& ids) {
-    ASSERT_TRUE(testing::BecomesTrue([&] { return Behind() == ids; }));
+    testing::AwaitThat([&] { return Behind() == ids; });
   }
 
   const testing::TemporaryFolder folder_;
@@ -100,7 +100,7 @@ TEST_F(FleetRenewalTest, IsReplacedWithoutAnybodyEnrollingAgain) {
   EXPECT_EQ(finished->replaced_from_ms(), 0);
   // New connections are made by the new one alone, and those that are open are not better.
   const auto renewed = LoadCredentials(folder_ / "alice");
-  const std::string server = PeerCertificates(fleet_.address(), After(60))->at(0);
+  const std::string server = PeerCertificates(fleet_.address(), kNoDeadline)->at(0);
   EXPECT_FALSE(VerifyCertificate(server, old.authorities_pem).ok());
   EXPECT_TRUE(VerifyCertificate(server, renewed->authorities_pem).ok());
   EXPECT_EQ(devices_by_old_certificate(), grpc::StatusCode::PERMISSION_DENIED);
@@ -136,7 +136,7 @@ TEST_F(FleetRenewalTest, WhoIsThrownOutIsToldTheWayBack) {
   EXPECT_EQ(fleet_.Operator()->Authority(Request::FINISH).status().code(),
             absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(fleet_.Operator()->Authority(Request::REPLACE).ok());
-  ASSERT_TRUE(testing::BecomesTrue([&] { return Behind().size() == 2; }));
+  testing::AwaitThat([&] { return Behind().size() == 2; });
   EXPECT_FALSE(fleet_.Operator()->Authority(Request::FINISH).ok());
   const auto finished = fleet_.Operator()->Authority(Request::FINISH, /*is_forced=*/true);
   ASSERT_TRUE(finished.ok()) << finished.status();

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <string>
@@ -54,9 +55,14 @@ class ProxyOfTest {
   }
   // From now on, bytes arrive so much later.
   void Delay(std::chrono::milliseconds delay) { delay_ = delay; }
-  // The next bytes come twice, or after those that follow them.
+  // The next bytes come twice, or after those that follow them soon.
   void Repeat() { next_ = Fault::kTwice; }
   void Reorder() { next_ = Fault::kLater; }
+  // Calls this, in any thread, before each piece that is passed on; null: nothing.
+  void OnPiece(std::function<void()> on_piece) {
+    const std::lock_guard<std::mutex> lock(on_piece_mutex_);
+    on_piece_ = std::move(on_piece);
+  }
 
  private:
   enum class Fault { kNone, kTwice, kLater };
@@ -65,9 +71,14 @@ class ProxyOfTest {
     std::atomic<bool> is_cut = false;
     std::thread thread;
     std::array<std::string, 2> kept;  // for later, from client and from server
+    bool is_spoilt = false;           // bytes were passed on twice or in another order
+    int quiet_polls = 0;              // since bytes were last passed on
   };
 
   static constexpr int kPollMillis = 10;
+  // Then bytes that were kept come although none follow them, and a connection that was spoilt breaks, whose
+  // ends may both be waiting for bytes.
+  static constexpr int kMostQuietPolls = 5;
 
   static sockaddr_in Loopback(int port) {
     sockaddr_in address = {};
@@ -96,20 +107,28 @@ class ProxyOfTest {
     std::array<pollfd, 2> sockets = {pollfd{.fd = connection.client.get(), .events = POLLIN, .revents = 0},
                                      pollfd{.fd = connection.server.get(), .events = POLLIN, .revents = 0}};
     while (!connection.is_cut) {
-      if (poll(sockets.data(), sockets.size(), kPollMillis) <= 0) continue;
+      const bool is_quiet = poll(sockets.data(), sockets.size(), kPollMillis) <= 0;
+      connection.quiet_polls = is_quiet ? connection.quiet_polls + 1 : 0;
       for (size_t i = 0; i < sockets.size(); ++i) {
-        if (sockets[i].revents != 0 && !PassOn(sockets[i].fd, sockets[1 - i].fd, connection.kept[i]))
-          connection.is_cut = true;
+        const int to = sockets[1 - i].fd;
+        if (sockets[i].revents != 0 && !PassOn(sockets[i].fd, to, connection, i)) connection.is_cut = true;
+        if (connection.quiet_polls >= kMostQuietPolls) Send(to, std::exchange(connection.kept[i], ""));
       }
+      if (connection.is_spoilt && connection.quiet_polls >= kMostQuietPolls) connection.is_cut = true;
     }
     connection.client.Close();
     connection.server.Close();
   }
 
   // Passes on what there is. False if the connection is over.
-  bool PassOn(int from, int to, std::string& kept) {
+  bool PassOn(int from, int to, Connection& connection, size_t direction) {
+    std::string& kept = connection.kept[direction];
     std::string bytes(4096, '\0');
     const ssize_t count = read(from, bytes.data(), bytes.size());
+    {
+      const std::lock_guard<std::mutex> lock(on_piece_mutex_);
+      if (on_piece_) on_piece_();
+    }
     std::this_thread::sleep_for(delay_.load());
     if (count <= 0) return false;
     bytes.resize(static_cast<size_t>(count));
@@ -118,12 +137,16 @@ class ProxyOfTest {
         break;
       case Fault::kTwice:
         bytes += bytes;
+        connection.is_spoilt = true;
         break;
       case Fault::kLater:
         kept += std::exchange(bytes, "");
         return true;
     }
-    bytes += std::exchange(kept, "");
+    if (!kept.empty()) connection.is_spoilt = true;
+    return Send(to, bytes + std::exchange(kept, ""));
+  }
+  static bool Send(int to, const std::string& bytes) {
     return send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL) == std::ssize(bytes);
   }
 
@@ -135,45 +158,56 @@ class ProxyOfTest {
   std::atomic<Fault> next_ = Fault::kNone;
   std::mutex mutex_;
   std::list<Connection> connections_;
+  std::mutex on_piece_mutex_;
+  std::function<void()> on_piece_;
   std::thread accepting_;
 };
 
-// Disturbs the connections of proxies every now and then, until it is destroyed.
+// Disturbs the connections of proxies a few times, by what they pass on and not by time: between two faults,
+// as much gets through on a slow machine as on a fast one. The proxies must outlive it.
 class TroubleOfTest {
  public:
-  explicit TroubleOfTest(std::vector<ProxyOfTest*> proxies)
-      : proxies_(std::move(proxies)), thread_([this] { MakeTrouble(); }) {}
+  explicit TroubleOfTest(std::vector<ProxyOfTest*> proxies) : proxies_(std::move(proxies)) {
+    for (ProxyOfTest* proxy : proxies_) proxy->OnPiece([this, proxy] { CountPiece(*proxy); });
+  }
   ~TroubleOfTest() {
-    is_ending_ = true;
-    thread_.join();
-    for (ProxyOfTest* proxy : proxies_) proxy->Delay(std::chrono::milliseconds(0));
+    for (ProxyOfTest* proxy : proxies_) {
+      proxy->OnPiece(nullptr);
+      proxy->Delay(std::chrono::milliseconds(0));
+    }
   }
 
+  // How many faults there were.
+  int num_faults() const { return num_faults_; }
+
  private:
-  void MakeTrouble() {
-    Random random(1);
-    while (!is_ending_) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(random.Integer(50, 2000)));
-      ProxyOfTest& proxy = *proxies_[static_cast<size_t>(random.Integer(0, std::ssize(proxies_) - 1))];
-      switch (random.Integer(0, 3)) {
-        case 0:
-          proxy.Cut();
-          break;
-        case 1:
-          proxy.Repeat();
-          break;
-        case 2:
-          proxy.Reorder();
-          break;
-        default:
-          proxy.Delay(std::chrono::milliseconds(random.Integer(0, 20)));
-      }
+  static constexpr int kFaults = 8, kLeastPieces = 4, kMostPieces = 16, kMostDelayMillis = 20;
+
+  void CountPiece(ProxyOfTest& proxy) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (num_faults_ == kFaults || --pieces_left_ > 0) return;
+    pieces_left_ = random_.Integer(kLeastPieces, kMostPieces);
+    for (ProxyOfTest* delayed : proxies_) delayed->Delay(std::chrono::milliseconds(0));
+    switch (num_faults_++ % 4) {
+      case 0:
+        proxy.Delay(std::chrono::milliseconds(random_.Integer(0, kMostDelayMillis)));
+        break;
+      case 1:
+        proxy.Cut();
+        break;
+      case 2:
+        proxy.Repeat();
+        break;
+      default:
+        proxy.Reorder();
     }
   }
 
   const std::vector<ProxyOfTest*> proxies_;
-  std::atomic<bool> is_ending_ = false;
-  std::thread thread_;
+  std::mutex mutex_;
+  Random random_{1};
+  int64_t pieces_left_ = kLeastPieces;
+  std::atomic<int> num_faults_ = 0;
 };
 
 }  // namespace attune

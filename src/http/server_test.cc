@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/file_descriptor.h"
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "base/testing/temporary_folder.h"
 
 namespace attune {
@@ -170,12 +170,12 @@ TEST_F(HttpServerTest, BodiesAreLimitedTogether) {
   Send(slow, "x");
   // An answer that comes before the body was read may be lost.
   std::string other;
-  EXPECT_TRUE(testing::BecomesTrue([&] {
+  testing::AwaitThat([&] {
     const FileDescriptor socket = Connect();
     Send(socket, large + std::string(60'000, 'x') + "GET /metrics HTTP/1.0\r\n\r\n");
     other = Receive(socket);
     return other.starts_with("HTTP/1.1 503 ");
-  })) << other;
+  });
   EXPECT_THAT(Ask("PUT /echo HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc"), EndsWith("abc"));
   Send(slow, std::string(59'999, 'x'));
   EXPECT_THAT(ReceiveUntil(slow, "60000"), StartsWith("HTTP/1.1 200 "));
@@ -237,7 +237,7 @@ TEST_F(HttpServerTest, AStreamIsClosedWhenItsPeerIsGone) {
     Send(socket, "GET /events HTTP/1.1\r\n\r\n");
     ReceiveUntil(socket, "\r\n\r\n");
   }
-  EXPECT_TRUE(testing::BecomesTrue([&] { return events_->is_closed(); }));
+  testing::AwaitThat([&] { return events_->is_closed(); });
 }
 
 TEST_F(HttpServerTest, AStreamThatNobodyReadsIsCutOff) {

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <map>
 
 #include "absl/strings/str_replace.h"
@@ -258,6 +257,7 @@ TEST(Fuse, FormulasStaySmall) {
   EXPECT_EQ(longest(Op::kRelu, 60), 60u);
 }
 
+// Takes milliseconds; were its time exponential in the nodes, it would not end.
 TEST(Fuse, LargeGraphsAreQuick) {
   Graph graph("large");
   Value* x = graph.AddInput("x", TensorType(DType::kF32, Shape{1, 2, 3, 3}));
@@ -267,9 +267,7 @@ TEST(Fuse, LargeGraphsAreQuick) {
     x = graph.Make(Op::kRelu, {graph.Make(Op::kAdd, {y, x})});
   }
   graph.AddOutput("out", x);
-  const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(PartitionForFusion(graph, {}).size(), 2000u);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));  // takes milliseconds
 }
 
 }  // namespace

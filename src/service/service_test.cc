@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "fleet/fleet_for_test.h"
 #include "fleet/proxy_for_test.h"
 #include "fleet/wire/channel.h"
@@ -110,12 +110,13 @@ class ServiceTest : public ::testing::Test {
   proto::JobDetail Await(const std::string& owner, const std::string& id,
                          const std::function<bool(const proto::JobDetail&)>& holds) {
     absl::StatusOr<proto::JobDetail> shown;
-    EXPECT_TRUE(testing::BecomesTrue([&] {
+    testing::AwaitThat([&] {
       shown = Show(owner, id);
       // A server that starts again is away meanwhile.
-      if (!shown.ok() && !absl::IsUnavailable(shown.status())) ADD_FAILURE() << shown.status();
-      return shown.ok() && holds(*shown);
-    })) << shown.status();
+      if (absl::IsUnavailable(shown.status())) return false;
+      EXPECT_TRUE(shown.ok()) << shown.status();
+      return !shown.ok() || holds(*shown);
+    });
     return shown.ok() ? *std::move(shown) : proto::JobDetail();
   }
   proto::JobDetail AwaitEnd(const std::string& owner, const std::string& id) {
@@ -249,6 +250,7 @@ TEST_F(ServiceTest, ABadNetworkLosesNothing) {
   const proto::JobDetail detail = AwaitEnd("ann", *id);
   EXPECT_EQ(detail.job().result(), R"({"count":40})") << detail.job().error();
   EXPECT_EQ(DoneStages(detail), 40);
+  EXPECT_GT(trouble.num_faults(), 0);
 }
 
 TEST_F(ServiceTest, CancelsWhatRuns) {

@@ -13,7 +13,7 @@
 #include <memory>
 #include <sstream>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "expect_refused.h"
 #include "models.h"
 #include "nlohmann/json.hpp"
@@ -85,7 +85,7 @@ class FleetCliTest : public ::testing::Test {
         folder_ / "server.log");
   }
   void AwaitServer() {
-    ASSERT_TRUE(testing::BecomesTrue([&] { return Attune({"fleet", "list"}).exit_code == 0; }));
+    testing::AwaitThat([&] { return Attune({"fleet", "list"}).exit_code == 0; });
   }
   std::string Invitation(const std::string& role, const std::string& owner) {
     const Outcome invited = Attune({"fleet", "invite", "--role", role, "--owner", owner});
@@ -97,7 +97,7 @@ class FleetCliTest : public ::testing::Test {
     agent_ = std::make_unique<RunningAttune>(
         std::vector<std::string>{"agent", Invitation("agent", "bob"), "--key", "desk", "--trust", "server"},
         variables_, folder_ / "agent.log");
-    ASSERT_TRUE(testing::BecomesTrue([&] { return !Device().empty(); }));
+    testing::AwaitThat([&] { return !Device().empty(); });
   }
   // The device as attune fleet list shows it; null if it is not there.
   json Device() {
@@ -149,7 +149,7 @@ TEST_F(FleetCliTest, ANetworkIsTunedForADeviceElsewhere) {
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_GE(json::parse(tuned.out)["trials"], 8);
   // The fleet itself may look at it for a moment.
-  EXPECT_TRUE(testing::BecomesTrue([&] { return Device()["held_by"] == ""; }));
+  testing::AwaitThat([&] { return Device()["held_by"] == ""; });
 }
 
 // They build where their device's agent measures: neither may hold what the other's measuring needs.
@@ -222,7 +222,7 @@ TEST_F(FleetCliTest, HealthIsOneLineAndAnExitStatus) {
   EXPECT_EQ(connected.exit_code, 0) << connected.err;
   EXPECT_THAT(connected.out, HasSubstr(std::string(Device()["id"])));
   agent_->End(SIGTERM);
-  ASSERT_TRUE(testing::BecomesTrue([&] { return Device().is_null(); }));
+  testing::AwaitThat([&] { return Device().is_null(); });
   const Outcome gone = Attune({"health", "agent"});
   EXPECT_EQ(gone.exit_code, 1);
   EXPECT_THAT(gone.err, HasSubstr("is not connected to the fleet's server"));
@@ -232,7 +232,7 @@ TEST_F(FleetCliTest, ARevokedAgentEnds) {
   StartAgent();
   const std::string id = Device()["id"];
   EXPECT_EQ(Attune({"fleet", "revoke", id.substr(0, id.find('/'))}).exit_code, 0);
-  ASSERT_TRUE(testing::BecomesTrue([&] { return Device().is_null(); }));
+  testing::AwaitThat([&] { return Device().is_null(); });
   EXPECT_EQ(agent_->End(SIGCONT), 1);
   EXPECT_EQ(Attune({"fleet", "remove", id}).exit_code, 0);
   EXPECT_THAT(Attune({"fleet", "list"}).out, HasSubstr("no devices"));
@@ -258,11 +258,11 @@ TEST_F(FleetCliTest, TheAuthorityIsReplacedWhileADeviceIsThere) {
   const auto behind = [&] {
     return json::parse(by_server({"fleet", "authority", "show", "--json", "-"}).out)["behind"];
   };
-  ASSERT_TRUE(testing::BecomesTrue([&] { return behind().empty(); }));
+  testing::AwaitThat([&] { return behind().empty(); });
   const Outcome finished = by_server({"fleet", "authority", "finish"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_THAT(finished.out, HasSubstr("is not being replaced"));
-  EXPECT_TRUE(testing::BecomesTrue([&] { return !Device().is_null(); }));
+  testing::AwaitThat([&] { return !Device().is_null(); });
 }
 
 TEST_F(FleetCliTest, ADrainedDeviceIsShownWithItsReason) {

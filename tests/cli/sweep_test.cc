@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "expect_refused.h"
 #include "models.h"
 #include "nlohmann/json.hpp"
@@ -191,7 +191,7 @@ TEST_F(TuneSweepTest, GoesOnAfterAKillInTheMiddle) {
     return !runs.empty() && ReadAll(FileOf(runs[2], "events.jsonl")).find("\"trial\"") != std::string::npos;
   };
   EXPECT_EQ(Sweep(kTune, {}, options).exit_code, -1);
-  EXPECT_TRUE(testing::BecomesTrue([&] { return ProcessesWith(folder_.path()).empty(); }));
+  testing::AwaitThat([&] { return ProcessesWith(folder_.path()).empty(); });
   json runs = Runs(kTune);
   ASSERT_EQ(runs.size(), 5u);
   EXPECT_EQ(runs[0]["state"], "done");
@@ -234,7 +234,7 @@ TEST_F(FleetSweepTest, StartsAndEndsItsOwnServerAndAgents) {
     options.signal = signal;
     options.signal_when = [&] { return std::filesystem::exists(folder_ / "s.sweep/fleet/agent-1.log"); };
     EXPECT_NE(Sweep(yaml, {}, options).exit_code, 0);
-    EXPECT_TRUE(testing::BecomesTrue([&] { return ProcessesWith(folder_.path()).empty(); }));
+    testing::AwaitThat([&] { return ProcessesWith(folder_.path()).empty(); });
   }
   EXPECT_EQ(Sweep(yaml, {}, {.environment = options.environment}).exit_code, 0);
 }

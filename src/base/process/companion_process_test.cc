@@ -9,12 +9,14 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "base/testing/child_processes.h"
 #include "base/testing/temporary_folder.h"
 
 namespace attune {
 namespace {
+
+constexpr double kPatience = 1e6;  // seconds: the programs end by themselves
 
 class CompanionProcessTest : public ::testing::Test {
  protected:
@@ -35,24 +37,24 @@ class CompanionProcessTest : public ::testing::Test {
 };
 
 TEST_F(CompanionProcessTest, RunsInItsFolderAndAppendsToItsLog) {
-  EXPECT_EQ(Shell("echo one; cat; exit 3")->AwaitEnd(60).value_or(-1), W_EXITCODE(3, 0));
-  EXPECT_EQ(Shell("pwd >&2")->AwaitEnd(60).value_or(-1), 0);
+  EXPECT_EQ(Shell("echo one; cat; exit 3")->AwaitEnd(kPatience).value_or(-1), W_EXITCODE(3, 0));
+  EXPECT_EQ(Shell("pwd >&2")->AwaitEnd(kPatience).value_or(-1), 0);
   EXPECT_EQ(Log(), "one\n" + folder_.path() + "\n");
 }
 
 TEST_F(CompanionProcessTest, IsKilledWithItsGroupByTheDestructor) {
   {
     const auto process = Shell("sleep 1000 & echo $!; wait");
-    ASSERT_TRUE(testing::BecomesTrue([&] { return Log().ends_with('\n'); }));
+    testing::AwaitThat([&] { return Log().ends_with('\n'); });
     EXPECT_FALSE(process->AwaitEnd(0).has_value());
   }
-  EXPECT_TRUE(testing::BecomesTrue([&] { return testing::HasEnded(Logged()); }));
+  testing::AwaitThat([&] { return testing::HasEnded(Logged()); });
 }
 
 TEST_F(CompanionProcessTest, MayEndByItselfWhenAsked) {
   const auto process = Shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done");
-  ASSERT_TRUE(testing::BecomesTrue([&] { return Log() == "ready\n"; }));
-  process->Stop(60);
+  testing::AwaitThat([&] { return Log() == "ready\n"; });
+  process->Stop(kPatience);
   EXPECT_EQ(process->AwaitEnd(0), 0);
   EXPECT_EQ(Log(), "ready\nbye\n");
 }
@@ -62,13 +64,13 @@ TEST_F(CompanionProcessTest, DoesNotOutliveAParentThatIsKilled) {
   if (parent == 0) {
     const auto process =
         CompanionProcess::Start("/bin/sh", {"sh", "-c", "echo $$; exec sleep 1000"}, "", log_);
-    if (testing::BecomesTrue([&] { return Log().ends_with('\n'); })) raise(SIGKILL);
-    _exit(1);
+    testing::AwaitThat([&] { return Log().ends_with('\n'); });
+    raise(SIGKILL);
   }
   int status = 0;
   ASSERT_EQ(waitpid(parent, &status, 0), parent);
   ASSERT_TRUE(WIFSIGNALED(status));
-  EXPECT_TRUE(testing::BecomesTrue([&] { return testing::HasEnded(Logged()); }));
+  testing::AwaitThat([&] { return testing::HasEnded(Logged()); });
 }
 
 TEST_F(CompanionProcessTest, SaysWhyItCannotBeStarted) {

@@ -24,12 +24,21 @@ inline std::vector<pid_t> ChildrenOf(pid_t process) {
   return children;
 }
 
-// Whether the process has ended. It may not be reaped: the process that adopts it may not do that.
-inline bool HasEnded(pid_t process) {
+// The letter by which /proc has the state of a process; empty if there is none.
+inline std::string StateOf(pid_t process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   std::string number, name, state;
-  return !(stat >> number >> name >> state) || state == "Z";
+  return stat >> number >> name >> state ? state : "";
 }
+
+// Whether the process has ended. It may not be reaped: the process that adopts it may not do that.
+inline bool HasEnded(pid_t process) {
+  const std::string state = StateOf(process);
+  return state.empty() || state == "Z";
+}
+
+// Whether a signal has stopped the process.
+inline bool IsStopped(pid_t process) { return StateOf(process) == "T"; }
 
 }  // namespace attune::testing
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "device/codec.h"
 #include "service/cost_models/cost_model_store.h"
 #include "service/rest/rest_for_test.h"
@@ -58,8 +58,8 @@ class CostModelsTest : public RestTest {
     ended.files = {{.name = "records.db", .digest = digest, .bytes = std::ssize(content)}};
     jobs_->desk().learning().Offer(ended);
   }
-  bool BecomesCount(int64_t count) {
-    return testing::BecomesTrue([&] { return shared_->CountRecords()->all == count; });
+  void AwaitCount(int64_t count) {
+    testing::AwaitThat([&] { return shared_->CountRecords()->all == count; });
   }
 
   const std::unique_ptr<CostModelStore> shared_ =
@@ -74,29 +74,29 @@ TEST_F(CostModelsTest, RecordsAreThoseOfConsentingTenantsOnTrustedDevices) {
   End("carl", fingerprint_, 3);
   End("ann", "another device", 5);
   End("ann", fingerprint_, 7);
-  EXPECT_TRUE(BecomesCount(7));
+  AwaitCount(7);
   EXPECT_THAT(*shared_->Tenants(), ElementsAre("ann"));
 }
 
 TEST_F(CostModelsTest, AConsentThatIsTakenBackTakesTheRecords) {
   SetConsent(true);
   End("ann", fingerprint_, 3);
-  EXPECT_TRUE(BecomesCount(3));
+  AwaitCount(3);
   SetConsent(false);
   EXPECT_EQ(shared_->CountRecords()->all, 0);
   End("ann", fingerprint_, 5);
   // One after the other: what comes later shows that the former is done with.
   ASSERT_TRUE(tenant_store_->Add({.name = "carl", .consent = {.cost_model = true}}).ok());
   End("carl", fingerprint_, 7);
-  EXPECT_TRUE(BecomesCount(7));
+  AwaitCount(7);
 }
 
 TEST_F(CostModelsTest, ADeletedTenantTeachesNothing) {
   SetConsent(true);
   End("ann", fingerprint_, 3);
-  EXPECT_TRUE(BecomesCount(3));
+  AwaitCount(3);
   EXPECT_EQ(Ask(Token("server", AccessRole::kAdmin), "DELETE", "/v1/tenants/ann").status, 202);
-  EXPECT_TRUE(BecomesCount(0));
+  AwaitCount(0);
 }
 
 TEST_F(CostModelsTest, VersionsAreListed) {

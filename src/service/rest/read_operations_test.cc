@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "service/rest/rest_for_test.h"
 
 namespace attune {
@@ -19,16 +19,16 @@ TEST_F(RestTest, EventsFollowAllJobsOfATenant) {
   Submit(bob, MockJob("of-bob"));
   const std::string after = Submit(ann, MockJob("after"));
   std::string text;
-  EXPECT_TRUE(testing::BecomesTrue([&] {
+  testing::AwaitThat([&] {
     text += response.events->Take().text;
     return text.find(after) != std::string::npos;
-  }));
+  });
   EXPECT_THAT(text, Not(HasSubstr("of-bob")));
   EXPECT_EQ(Ask(ann, "POST", absl::StrCat("/v1/jobs/", before, "/cancel")).status, 200);
-  EXPECT_TRUE(testing::BecomesTrue([&] {
+  testing::AwaitThat([&] {
     text += response.events->Take().text;
     return text.find("\"state\":\"cancelled\"") != std::string::npos;
-  }));
+  });
   EXPECT_THAT(text, HasSubstr(before));
   events_.Stop();
   EXPECT_TRUE(response.events->is_closed());
@@ -51,7 +51,7 @@ TEST_F(RestTest, UploadsAreListed) {
 TEST_F(RestTest, CalibrationsOfADeviceAreListed) {
   const auto agent = fleet_.Agent([](const MeasureItem&) { return MockAnswer(); });
   const std::string token = Token("ann", AccessRole::kViewer);
-  ASSERT_TRUE(testing::BecomesTrue([&] { return Get(token, "/v1/devices")["devices"].size() == 1; }));
+  testing::AwaitThat([&] { return Get(token, "/v1/devices")["devices"].size() == 1; });
   const std::string device = Get(token, "/v1/devices")["devices"][0]["id"];
   const std::string path = absl::StrCat("/v1/calibrations?device=", device);
   EXPECT_EQ(Get(token, path)["calibrations"].size(), 0);

@@ -16,6 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/testing/skipping_clock.h"
 #include "fleet/fleet_for_test.h"
 #include "service/models/sql_model_store.h"
 #include "service/rest/gate.h"
@@ -73,7 +74,8 @@ class RestTest : public ::testing::Test {
                   .people = *people_,
                   .audit = audit_log_,
                   .logins = &logins_}),
-        tenants_(*tenant_store_, [this](const std::string& tenant) { return use_.StateOf(tenant); }),
+        tenants_(
+            *tenant_store_, [this](const std::string& tenant) { return use_.StateOf(tenant); }, clock_),
         remover_(*tenant_store_, HoldingsOf({.jobs = jobs_->desk(),
                                              .models = models_,
                                              .uploads = uploads_,
@@ -234,8 +236,9 @@ class RestTest : public ::testing::Test {
   OidcLogins logins_{{.url = "https://attune.example.org", .issuers = {MadeUpIssuer::Configured()}},
                      issuer_,
                      SystemClock(),
-                     {.refresh_seconds = 0.05, .least_seconds = 0.02}};
+                     {.refresh_seconds = 0.05, .least_seconds = 0.02, .wait_seconds = 3600}};
   Callers callers_;
+  testing::SkippingClock clock_;  // of what tenants may do
   TenantUse use_{jobs_->desk(), *store_, /*seconds=*/0};
   Tenants tenants_;
   TenantRemover remover_;

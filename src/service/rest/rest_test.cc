@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "service/rest/rest_for_test.h"
 
 namespace attune {
@@ -213,11 +213,11 @@ TEST_F(RestTest, EventsFollowAJobToItsEnd) {
   EXPECT_THAT(first, HasSubstr("event: job\ndata: {\"id\":\"followed-1\""));
   const auto runner = Runner("ann");
   std::string text;
-  EXPECT_TRUE(testing::BecomesTrue([&] {
+  testing::AwaitThat([&] {
     const EventStream::Pending pending = response.events->Take();
     text += pending.text;
     return pending.is_closed && pending.text.empty();
-  }));
+  });
   const size_t last = text.rfind("id: ");
   ASSERT_NE(last, std::string::npos);
   EXPECT_THAT(text.substr(last), HasSubstr("\"state\":\"done\""));
@@ -233,7 +233,7 @@ TEST_F(RestTest, EventsFollowAJobToItsEnd) {
 TEST_F(RestTest, DevicesAreShown) {
   const auto agent = fleet_.Agent([](const MeasureItem&) { return MockAnswer(); });
   const std::string token = Token("ann", AccessRole::kViewer);
-  ASSERT_TRUE(testing::BecomesTrue([&] { return Get(token, "/v1/devices")["devices"].size() == 1; }));
+  testing::AwaitThat([&] { return Get(token, "/v1/devices")["devices"].size() == 1; });
   const Json device = Get(token, "/v1/devices?key=desk")["devices"][0];
   EXPECT_EQ(device["fingerprint"], "board");
   EXPECT_EQ(device["state"], "free");

@@ -21,7 +21,8 @@ constexpr const char* kUp1[] = {
 constexpr const char* kDown1[] = {"DROP TABLE server_leases"};
 constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}};
 
-constexpr double kRenewals = 5;  // so many in the time after which it is lost
+constexpr double kRenewals =
+    5;  // so many in the time after which it is lost, unless the options say otherwise
 
 absl::Status IsLost() {
   return absl::UnavailableError("another server schedules now; this one has lost its lease");
@@ -60,7 +61,8 @@ ServerLease::~ServerLease() {
 
 void ServerLease::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
-  const std::chrono::duration<double> pause(options_.seconds / kRenewals);
+  const std::chrono::duration<double> pause(options_.look_seconds > 0 ? options_.look_seconds
+                                                                      : options_.seconds / kRenewals);
   while (!is_ending_) {
     lock.unlock();
     Look();

@@ -29,6 +29,7 @@ const SqlSchema& ServerLeaseSchema();
 struct ServerLeaseOptions {
   std::string holder = {};  // for people; names this server
   double seconds = 10;      // without a sign of life, after which another server takes the lease
+  double look_seconds = 0;  // between two signs of life, and two looks at those of others; 0: a fifth of that
 };
 
 // Thread safe. Only for a location in PostgreSQL.

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "base/testing/child_processes.h"
 #include "tune/task/faults_for_test.h"
 #include "tune/task/service_for_test.h"
@@ -57,12 +57,12 @@ TEST(LocalService, NothingOutlivesATunerThatIsKilled) {
   }
   constexpr size_t kProcesses = 4;  // two builders, a measuring process and its kernel
   std::vector<pid_t> workers;
-  EXPECT_TRUE(testing::BecomesTrue([&] { return (workers = Descendants(tuner)).size() >= kProcesses; }));
+  testing::AwaitThat([&] { return (workers = Descendants(tuner)).size() >= kProcesses; });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the kernel is running
   kill(tuner, SIGKILL);
   waitpid(tuner, nullptr, 0);
   ASSERT_EQ(workers.size(), kProcesses);
-  EXPECT_TRUE(testing::BecomesTrue([&] { return std::ranges::all_of(workers, testing::HasEnded); }));
+  testing::AwaitThat([&] { return std::ranges::all_of(workers, testing::HasEnded); });
 }
 
 TEST(LocalService, LeavesNoProcessesAndNoFiles) {

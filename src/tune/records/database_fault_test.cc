@@ -125,10 +125,12 @@ TEST(DatabaseFaults, ASuddenEndLosesTheRecordInFlightAtMost) {
       }
     });
     close(pipe_ends[1]);
-    std::this_thread::sleep_for(std::chrono::microseconds(random.Integer(0, 60000)));
+    int64_t last = -1, trial = 0;
+    for (int64_t wanted = random.Integer(0, 20); last + 1 < wanted; last = trial)
+      ASSERT_EQ(read(pipe_ends[0], &trial, sizeof(trial)), static_cast<ssize_t>(sizeof(trial)));
+    std::this_thread::sleep_for(std::chrono::microseconds(random.Integer(0, 3000)));  // into a record
     ASSERT_EQ(kill(child, SIGKILL), 0);
     EXPECT_EQ(ExitCode(child), -1);
-    int64_t last = -1, trial = 0;
     while (read(pipe_ends[0], &trial, sizeof(trial)) == sizeof(trial)) last = trial;
     close(pipe_ends[0]);
     const auto database = MustOpen(path);
@@ -242,7 +244,7 @@ TEST(DatabaseFaults, ALockThatStaysIsSaidAndThenAnError) {
   const RecordsFolder folder;
   const std::string path = folder / "records.db";
   using std::chrono::milliseconds;
-  const auto database = MustOpen(path, {.patience = milliseconds(50), .notice = milliseconds(10)});
+  const auto database = MustOpen(path, {.patience = milliseconds(200), .notice = milliseconds(0)});
   const auto other = SqliteConnection::Open(path, {});
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE((*other)->Execute("BEGIN IMMEDIATE").ok());

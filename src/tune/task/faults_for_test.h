@@ -32,7 +32,7 @@ enum BuilderFault : int64_t {
   kExit,
   kHang,
   kMemory,
-  kSlow,     // takes a second, but gives the right result
+  kStops,    // stops itself, and gives the right result once it is continued
   kChatter,  // prints far too much, then crashes
 };
 

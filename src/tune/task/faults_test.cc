@@ -286,8 +286,8 @@ void FailBuild(const Candidate& candidate) {
     case kMemory:
       for (std::vector<std::unique_ptr<char[]>> all;;)
         all.push_back(std::make_unique_for_overwrite<char[]>(size_t{256} << 20));  // not touched
-    case kSlow:
-      poll(nullptr, 0, 1000);
+    case kStops:
+      std::raise(SIGSTOP);
       break;
     case kChatter: {
       const std::string line(100, 'x');

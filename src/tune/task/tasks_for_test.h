@@ -89,6 +89,8 @@ inline Candidate DefaultCandidate(const TuningTask& task) {
 inline LocalBuilderOptions BuilderOptionsOfTest() {
   LocalBuilderOptions options;
   options.target = HostOfTest();
+  // Only tests of these limits wait for them.
+  options.seconds_limit = options.start_seconds_limit = 3600;
   return options;
 }
 
@@ -104,7 +106,7 @@ inline MeasureOptions QuickOptions() {
   options.precision = 0.05;
   options.worst_precision = 100;
   options.seconds_limit = 0.1;
-  options.execution_seconds_limit = 5;
+  options.execution_seconds_limit = 3600;
   return options;
 }
 

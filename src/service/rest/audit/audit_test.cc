@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/sql/testing/database_for_test.h"
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "base/testing/manual_clock.h"
 #include "service/rest/audit/audit_log.h"
 #include "service/rest/rest_for_test.h"
@@ -126,13 +126,13 @@ class AuditTest : public RestTest {
   // The results of an operation, the latest first, once it is over.
   std::vector<std::string> Results(const std::string& operation) {
     std::vector<std::string> results;
-    EXPECT_TRUE(testing::BecomesTrue([&] {
+    testing::AwaitThat([&] {
       results.clear();
       const auto entries = *audit_->Entries({});
       for (const KeptAuditEntry& kept : entries)
         if (kept.entry.operation == operation) results.push_back(kept.entry.result);
       return !results.empty() && results.front() != "begun";
-    }));
+    });
     return results;
   }
 };
@@ -177,7 +177,7 @@ TEST_F(AuditTest, ALoginSaysWhetherItsSessionHasBegun) {
   const std::string id = begun->known.session.person;
   ASSERT_TRUE(people_->LogOutPerson(id, "lab", /*is_blocked=*/true, SystemClock().WallMillis()).ok());
   EXPECT_TRUE(absl::IsUnauthenticated(callers_.BeginByLogin(ann).status()));
-  EXPECT_TRUE(testing::BecomesTrue([&] { return Results("finishLogin").front() == "401"; }));
+  testing::AwaitThat([&] { return Results("finishLogin").front() == "401"; });
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMostWaiting = 2;     // requests, so that others find a thread
-constexpr double kLookSeconds = 1;  // between two looks at the clock
+constexpr double kLookSeconds = 1;  // between two looks at the clock, at most
 constexpr int kOk = 200;
 
 std::chrono::duration<double> Seconds(double seconds) { return std::chrono::duration<double>(seconds); }
@@ -82,7 +82,7 @@ void IssuerKeys::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!is_ending_) {
     if (!IsDue(clock_.Now())) {
-      wakes_.wait_for(lock, Seconds(kLookSeconds));
+      wakes_.wait_for(lock, Seconds(std::min(kLookSeconds, timing_.least_seconds)));
       continue;
     }
     asked_at_ = clock_.Now();

@@ -6,7 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_split.h"
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "http/target.h"
 #include "service/rest/rest_for_test.h"
 
@@ -26,7 +26,7 @@ class LoginsTest : public RestTest {
   }
   void AwaitKeys() {
     const int before = issuer_.asked;
-    ASSERT_TRUE(testing::BecomesTrue([&] { return issuer_.asked >= before + 4; }));
+    testing::AwaitThat([&] { return issuer_.asked >= before + 4; });
   }
   HttpResponse Me(const std::string& token) { return Ask(token, "GET", "/v1/me"); }
   int Status(const Json& claims) { return Me(issuer_.Token(claims)).status; }
@@ -79,9 +79,9 @@ TEST_F(LoginsTest, KeysRotate) {
   EXPECT_EQ(Me(before).status, 200);
   issuer_.Rotate("second");
   const std::string after = issuer_.Token(MadeUpIssuer::Claims());
-  EXPECT_TRUE(testing::BecomesTrue([&] { return Me(after).status == 200; }));
+  testing::AwaitThat([&] { return Me(after).status == 200; });
   // The key is withdrawn.
-  EXPECT_TRUE(testing::BecomesTrue([&] { return Me(before).status == 401; }));
+  testing::AwaitThat([&] { return Me(before).status == 401; });
 }
 
 TEST_F(LoginsTest, AnOutageLocksNobodyOut) {
@@ -104,7 +104,7 @@ TEST_F(LoginsTest, UnknownKeysHaveTheIssuerAskedSeldom) {
                      {.refresh_seconds = 1000, .least_seconds = 1000, .wait_seconds = 0.01});
   ASSERT_TRUE(patient.Begin().ok());
   const std::string known = counted.Token(MadeUpIssuer::Claims());
-  ASSERT_TRUE(testing::BecomesTrue([&] { return patient.Identify(known).ok(); }));
+  testing::AwaitThat([&] { return patient.Identify(known).ok(); });
   for (int i = 0; i < 100; ++i) {
     const auto key = MadeUpIssuer::NewEcKey(absl::StrCat(i));
     EXPECT_TRUE(

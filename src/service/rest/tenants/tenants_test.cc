@@ -2,14 +2,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <map>
 #include <string>
-#include <thread>
 
 #include "base/process/command.h"
 #include "base/sql/testing/database_for_test.h"
-#include "base/testing/becomes_true.h"
+#include "base/testing/await_that.h"
 #include "service/rest/rest_for_test.h"
 #include "service/rest/texts.h"
 
@@ -87,8 +85,7 @@ class TenantsTest : public RestTest {
                       .dump())
                   .status,
               200);
-    // What is known of it may be a second old.
-    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    clock_.Skip(1.1);  // what is known of it may be a second old
   }
   int64_t Today() { return SystemClock().WallMillis() / kDayMs; }
 
@@ -171,10 +168,10 @@ TEST_F(TenantsTest, JobsThatRunEndByTheQuotaOfDeviceSeconds) {
                                     {{"name", "long"}, {"seconds", 3600}}};
   const std::string id = Submit(member_, long_job);
   const auto shown = [&] { return Get(member_, "/v1/jobs/" + id); };
-  EXPECT_TRUE(testing::BecomesTrue([&] { return shown()["stage"] == "long"; }));
+  testing::AwaitThat([&] { return shown()["stage"] == "long"; });
   CountDeviceSeconds(*tenant_store_, "ann", 10);
   SetQuota({.device_seconds = 10});
-  EXPECT_TRUE(testing::BecomesTrue([&] { return shown()["state"] == "failed"; })) << shown();
+  testing::AwaitThat([&] { return shown()["state"] == "failed"; });
   EXPECT_THAT(shown()["error"].get<std::string>(),
               HasSubstr("tenant ann may use devices for 10 seconds in 30 days, and has used 10"));
   EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["used"]["jobs"], 0);
@@ -182,12 +179,17 @@ TEST_F(TenantsTest, JobsThatRunEndByTheQuotaOfDeviceSeconds) {
 
 TEST_F(TenantsTest, ATenantHasItsRate) {
   ASSERT_TRUE(tenant_store_->Ensure("ann", 0).ok());
+  clock_.Stop();
   SetQuota({.requests_per_second = 1});
-  std::map<int, int> statuses;
-  for (int i = 0; i < 20; ++i) ++statuses[Ask(i % 2 == 0 ? boss_ : member_, "GET", "/v1/me").status];
-  EXPECT_GE(statuses[200], 2);
-  EXPECT_GT(statuses[429], 0);
+  const auto ask = [&](int times) {
+    std::map<int, int> statuses;
+    for (int i = 0; i < times; ++i) ++statuses[Ask(i % 2 == 0 ? boss_ : member_, "GET", "/v1/me").status];
+    return statuses;
+  };
+  EXPECT_EQ(ask(20), (std::map<int, int>{{200, 2}, {429, 18}}));
   EXPECT_EQ(Ask(admin_, "GET", "/v1/me").status, 200);
+  clock_.Skip(1);
+  EXPECT_EQ(ask(20), (std::map<int, int>{{200, 1}, {429, 19}}));
 }
 
 TEST_F(TenantsTest, UsageIsCsv) {
@@ -229,7 +231,7 @@ TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_EQ(Ask(boss_, "DELETE", "/v1/tenants/ann").status, 403);
   EXPECT_EQ(Ask(admin_, "DELETE", "/v1/tenants/server").status, 409);
   EXPECT_EQ(Ask(admin_, "DELETE", "/v1/tenants/ann").status, 202);
-  EXPECT_TRUE(testing::BecomesTrue([&] { return Ask(admin_, "GET", "/v1/tenants/ann").status == 404; }));
+  testing::AwaitThat([&] { return Ask(admin_, "GET", "/v1/tenants/ann").status == 404; });
   EXPECT_EQ(Ask(boss_, "GET", "/v1/me").status, 401);
   EXPECT_FALSE(blobs_->Has("ann", digest));
   EXPECT_EQ(store_->Uploads("ann")->size(), 0);
