@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -47,7 +48,8 @@ class NotebooksTest(unittest.TestCase):
             if "parameters" in cell.metadata.get("tags", []):
                 notebook.cells.insert(index + 1, nbformat.v4.new_code_cell(parameters))
                 break
-        nbclient.NotebookClient(notebook, kernel_name="attune", timeout=300,
+        # Takes as long as the machine needs; a notebook that hangs is ended from outside.
+        nbclient.NotebookClient(notebook, kernel_name="attune", timeout=None, startup_timeout=3600, iopub_timeout=3600,
                                 resources={"metadata": {"path": self.folder.name}}).execute()
         outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
         self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), plots)
@@ -60,7 +62,12 @@ class NotebooksTest(unittest.TestCase):
         self.assertTrue(said.endswith("True"), said)
 
     def test_quantization_makes_it_smaller(self):
-        self.assertRegex(self.run_notebook("quantization"), r"fp32 +\S+ ms +0\.00 of 64 pixels +2\.79 MB\n(.|\n)*int8.* 1\.13 MB")
+        row = re.compile(r"^(.+?) +\S+ ms +(\S+) of 64 pixels +(\S+) MB$", re.MULTILINE)
+        rows = {name: (float(error), float(size)) for name, error, size in row.findall(self.run_notebook("quantization"))}
+        self.assertEqual(list(rows), ["fp32", "weights in fp16", "int8, min-max"])
+        self.assertEqual(rows["fp32"][0], 0)
+        self.assertLess(rows["weights in fp16"][1], rows["fp32"][1])
+        self.assertLess(rows["int8, min-max"][1], rows["fp32"][1])
 
     def test_tuning_keeps_the_results(self):
         said = self.run_notebook("tuning")
@@ -68,7 +75,7 @@ class NotebooksTest(unittest.TestCase):
         self.assertIn("True", said)
 
     def test_a_sweep_runs_all_combinations(self):
-        self.assertIn("4 runs; the fastest takes 0.", self.run_notebook("sweep"))
+        self.assertRegex(self.run_notebook("sweep"), r"4 runs; the fastest takes \d+\.\d+ ms: ")
 
     def test_all_are_tested_and_committed_without_outputs(self):
         self.assertEqual({path.stem for path in NOTEBOOKS.glob("*.ipynb")}, set(RUNS))
