@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { dropFile, given, launch, Watched } from './browser.ts';
 
-const JOB_MS = 60_000;
-const LIMITS = { 'Mean latency, ms': '1000', '99 % of latencies, ms': '2000', 'Loss of accuracy, %': '1', 'Size, MB': '100', 'Done within, minutes': '30', 'Device time, minutes': '10' };
+const LIMITS = { 'Mean latency, ms': '10000', '99 % of latencies, ms': '20000', 'Loss of accuracy, %': '1', 'Size, MB': '100', 'Done within, minutes': '600', 'Device time, minutes': '600' };
 const PROMISES = ['Mean latency', '99 % of latencies', 'Loss of accuracy', 'Size', 'Done within', 'Device time'];
 
 test('a model is handed in with an agreement, its promises are followed, and the result is downloaded', async () => {
@@ -33,10 +32,10 @@ test('a model is handed in with an agreement, its promises are followed, and the
   await here.shoot('guide-accepted');
   await page.getByRole('button', { name: 'Start tuning' }).click();
   await page.waitForURL('**/jobs/*');
-  await promises.getByText('expected', { exact: true }).first().waitFor();
+  await promises.getByText(/^(expected|met)$/).first().waitFor();
 
   const tuned = page.getByRole('link', { name: 'Download the tuned network' });
-  await tuned.waitFor({ timeout: JOB_MS });
+  await tuned.waitFor();
   await promises.getByText('met', { exact: true }).nth(PROMISES.length - 1).waitFor();
   await here.shoot('guide-done');
   const started = page.waitForEvent('download');

@@ -9,7 +9,6 @@ import type { Browser, Page } from 'playwright-core';
 import { ADDRESS, DESKTOP, dropFile, launch, PHONE, TOKEN, Watched } from './browser.ts';
 
 const HOSTILE = '<script>alert(1)<script><img src=x onerror=alert(2)>.onnx';
-const JOB_MS = 120_000;
 const SAMPLES = 16;
 
 let browser: Browser;
@@ -69,9 +68,9 @@ test('a model with a hostile name is dropped, tuned live and downloaded', async 
   const { page } = here;
   const id = await submit(page, HOSTILE);
   jobs.push(id);
-  await page.locator('.gantt-bar').first().waitFor({ state: 'attached', timeout: JOB_MS });
+  await page.locator('.gantt-bar').first().waitFor({ state: 'attached' });
   await here.shoot('job-live');
-  await page.getByRole('link', { name: 'Download the tuned network' }).waitFor({ timeout: JOB_MS });
+  await page.getByRole('link', { name: 'Download the tuned network' }).waitFor();
   assert.equal(await page.locator('th', { hasText: HOSTILE }).count(), 1);
   assert.equal(await page.locator('img').count(), 0);
   await page.getByRole('region', { name: 'Gains of tasks' }).waitFor();
@@ -92,7 +91,7 @@ test('the list of jobs changes by itself', async () => {
   jobs.push(await submit(page, 'plain.onnx'));
   const row = other.page.locator('.job-row', { hasText: jobs[1] ?? '' });
   await row.waitFor();
-  await row.getByText('done', { exact: true }).waitFor({ timeout: JOB_MS });
+  await row.getByText('done', { exact: true }).waitFor();
   await other.close();
 });
 
@@ -119,13 +118,13 @@ test('models are imported, and a bad one gets the importer’s sentence', async 
   await page.getByRole('link', { name: 'Models' }).click();
   await dropFile(page, HOSTILE);
   const row = page.locator('.model-row', { hasText: HOSTILE });
-  await row.getByText('ready').waitFor({ timeout: JOB_MS });
+  await row.getByText('ready').waitFor();
   await row.getByText('What it computes').click();
   await row.getByText('GFLOP an inference').waitFor();
   await page.getByRole('button', { name: `Remove ${HOSTILE}` }).click();
   await dropFile(page, 'broken.onnx', Buffer.from('no model'));
   const broken = page.locator('.model-row', { hasText: 'broken.onnx' });
-  await broken.getByText('refused').waitFor({ timeout: JOB_MS });
+  await broken.getByText('refused').waitFor();
   assert.match(await broken.locator('.bad').innerText(), /broken\.onnx/);
   await page.getByRole('link', { name: `Tune ${HOSTILE}` }).click();
   await page.getByText('which the server has').waitFor();
@@ -172,7 +171,7 @@ test('samples quantize a model, and each way has its loss and its file', async (
   await page.getByRole('button', { name: 'Start quantizing' }).click();
   await page.waitForURL('**/jobs/*');
   jobs.push(decodeURIComponent(new URL(page.url()).pathname.split('/')[2] ?? ''));
-  await page.getByRole('link', { name: 'Download mse' }).waitFor({ timeout: JOB_MS });
+  await page.getByRole('link', { name: 'Download mse' }).waitFor();
   await page.getByRole('region', { name: 'Promises' }).getByText('met', { exact: true }).waitFor();
   const of = `of ${SAMPLES / 2}`;
   await page.getByRole('region', { name: 'Ways to quantize' }).getByText(of).first().waitFor();
@@ -200,7 +199,7 @@ test('a job is cancelled after it was asked for once more, by keyboard', async (
   await dialog.waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await page.locator('.job-state').getByText('cancelled', { exact: true }).waitFor({ timeout: JOB_MS });
+  await page.locator('.job-state').getByText('cancelled', { exact: true }).waitFor();
   assert.equal(await button.count(), 0);
 });
 
