@@ -8,9 +8,9 @@ import time
 
 import program
 from program import Failed, attune, attune_json
+from waiting import await_true
 
 KEY = "desk"  # that devices can be asked for by
-READY_S = 60  # how long a server may take until it answers
 
 
 class Member:
@@ -91,12 +91,14 @@ class Fleet:
 
     def _rest_address(self):
         """Where the server listens for REST."""
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline:
-            if found := re.findall(r"REST at https?://([^/]+)/", self.server_log()):
-                return found[-1]
-            time.sleep(0.05)
-        raise Failed(f"the server does not listen for REST within {READY_S} s")
+        return await_true("the server listens for REST",
+                          lambda: self._is_there() and re.findall(r"REST at https?://([^/]+)/", self.server_log()), 0.05)[-1]
+
+    def _is_there(self):
+        """True. Raises Failed if the server has ended."""
+        if self.members["server"].ended() is not None:
+            raise Failed(f"the server has ended: {self.server_log()[-500:]}")
+        return True
 
     def log_in(self):
         """From now on, `attune jobs` uses this server, which has --http."""
@@ -113,16 +115,14 @@ class Fleet:
 
     def await_server(self):
         """Waits until the server answers; returns the addresses that it has said."""
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline:
-            try:
+        def answers():
+            self._is_there()
+            with contextlib.suppress(Failed):
                 self.devices()
-            except Failed:
-                time.sleep(0.05)
-                continue
-            log = self.members["server"].log.read_text()
-            return re.findall(r"serving at (\S+), enrolment at ([^;]+);", log)[-1]
-        raise Failed(f"the server does not answer within {READY_S} s")
+                return True
+            return False
+        await_true("the server answers", answers, 0.05)
+        return re.findall(r"serving at (\S+), enrolment at ([^;]+);", self.server_log())[-1]
 
     def devices(self):
         """The devices that are there."""

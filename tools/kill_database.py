@@ -26,8 +26,8 @@ import time
 from fleet_members import Member
 from postgres_server import PostgresServer
 from program import PROGRAM
+from waiting import await_true
 
-PATIENCE_S = 120  # until a server answers again
 JOB = {"kind": "mock", "settings": {"stages": [{"name": "work", "seconds": 0}]}}
 
 
@@ -59,7 +59,7 @@ def free_port():
 
 def ask(address, token, method, path, body=None, headers=None):
     """The status and the JSON of an answer; None while nobody answers, or while the server says so."""
-    connection = http.client.HTTPConnection(address, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection(address)
     try:
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
         connection.request(method, path, content,
@@ -85,26 +85,22 @@ class Service:
 
     def await_text(self, pattern):
         """What the first server says that matches."""
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            for server in self.servers:
-                if (found := re.search(pattern, server.text(), re.MULTILINE)) is not None:
-                    return found[1]
-            time.sleep(0.05)
-        raise Violation(f"no server has said {pattern}: {self.servers[0].text()[-1000:]}")
+        def said():
+            if all(server.ended() is not None for server in self.servers):
+                raise Violation(f"no server has said {pattern}: {self.servers[0].text()[-1000:]}")
+            matches = (re.search(pattern, server.text(), re.MULTILINE) for server in self.servers)
+            return next(filter(None, matches), None)
+        return await_true(f"a server says {pattern}", said, 0.05)[1]
 
     def ask(self, method, path, body=None, headers=None, servers=None):
-        """The answer of any of the servers (all) that is alive, in time."""
+        """The answer of any of the servers (all) that is alive."""
         servers = servers or self.servers
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
+
+        def answer():
             self.asked += 1
             server = servers[self.asked % len(servers)]
-            answer = ask(server.address, self.token, method, path, body, headers)
-            if answer is not None:
-                return answer
-            time.sleep(random.uniform(0.02, 0.2))
-        raise Violation(f"{method} {path} is not answered in {PATIENCE_S} s")
+            return ask(server.address, self.token, method, path, body, headers)
+        return await_true(f"an answer to {method} {path}", answer, random.uniform(0.02, 0.2))
 
     def submit(self, key):
         """The id of the job that is acknowledged."""
@@ -204,14 +200,10 @@ def start_two(program, folder, url, own_ports=False):
 
 def serving(servers, database):
     """The server that serves the fleet."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+    def found():
         holder = database.query("SELECT holder FROM server_leases")[0]
-        found = [server for server in servers if holder.endswith(f" {server.pid()}") and server.ended() is None]
-        if found:
-            return found[0]
-        time.sleep(0.05)
-    raise Violation("no server serves the fleet")
+        return [server for server in servers if holder.endswith(f" {server.pid()}") and server.ended() is None]
+    return await_true("a server serves the fleet", found, 0.05)[0]
 
 
 def run_postgresql(options, folder):

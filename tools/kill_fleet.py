@@ -19,6 +19,7 @@ import kill_tuning
 import program
 from fleet_members import KEY, Fleet, Member
 from kill_tuning import Database, Violation
+from waiting import await_true
 
 AGENTS = 2
 
@@ -109,9 +110,8 @@ def kill_again_and_again(options, folder):
 
 
 def check_end(fleet):
-    """Checks that no device is held. Returns how many results the server has refused."""
-    if any(device["held_by"] for device in fleet.devices()):
-        raise Violation("a device is held in the end")
+    """Waits until no device is held. Returns how many results the server has refused."""
+    await_true("all devices are given back", lambda: not any(device["held_by"] for device in fleet.devices()))
     return fleet.refused()
 
 

@@ -23,8 +23,8 @@ import time
 
 import program
 from program import Failed, attune, attune_json
+from waiting import await_true
 
-GONE_S = 5  # how long its processes may take to end after it
 IMPORTED_TRIALS = 24  # of the run whose records are imported
 QUICK = ("--threads", 1, "--batch", 8, "--candidate-seconds", 0.05)
 
@@ -70,11 +70,7 @@ class Processes:
         """Kills only it, by SIGKILL, and waits until nothing of it is left."""
         self.process.kill()
         self.process.wait()
-        deadline = time.monotonic() + GONE_S
-        while left := self.processes():
-            if time.monotonic() > deadline:
-                raise Violation(f"{GONE_S} s after attune {self._name} was killed there are the processes {left}")
-            time.sleep(0.01)
+        await_true(f"the processes of attune {self._name} end after it", lambda: not self.processes(), 0.01)
 
     def processes(self):
         """The ids of the processes that it has started; they all belong to its session."""

@@ -5,9 +5,9 @@ import pwd
 import shutil
 import signal
 import subprocess
-import time
 
-START_S = 60
+from waiting import await_true
+
 
 
 def programs():
@@ -60,17 +60,15 @@ class PostgresServer:
 
     def start(self):
         """Starts it, and waits until it answers."""
-        deadline = time.monotonic() + START_S
-        while self._ask("pg_isready").returncode != 0:
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"PostgreSQL does not start: {(self._folder / 'log').read_text()[-500:]}")
+        def answers():
             # After a kill it refuses to start as long as one of its processes is left.
             if self._process is None or self._process.poll() is not None:
                 with (self._folder / "log").open("ab") as log:
                     self._process = subprocess.Popen(
                         [*self._as_user, programs() / "postgres", "-D", self._folder / "data",
                          "-k", self._folder, "-c", "listen_addresses="], stdout=log, stderr=log)
-            time.sleep(0.05)
+            return self._ask("pg_isready").returncode == 0
+        await_true(f"PostgreSQL answers; its log is {self._folder / 'log'}", answers, 0.05)
 
     def kill(self):
         """Kills the first of its processes, upon which the others end as after a crash."""

@@ -5,7 +5,6 @@ import json
 import re
 import time
 
-WAIT_S = 120  # how long an answer may take
 PIECE = 4 << 20  # bytes of an upload that are sent at a time
 
 
@@ -36,7 +35,7 @@ class Client:
 
     def connect(self):
         """A connection to that server."""
-        return http.client.HTTPConnection(self.address(), timeout=WAIT_S)
+        return http.client.HTTPConnection(self.address())
 
     def headers(self, more=None):
         """What every request has."""

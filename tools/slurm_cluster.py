@@ -10,9 +10,9 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 
 from fleet_members import Member
+from waiting import await_true
 
 NODES = 4
 HOST = "slurmbox"
@@ -20,7 +20,6 @@ PARTITION = "main"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel")
 UNSHARE = ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 INSIDE = "ATTUNE_INSIDE_SLURM_CLUSTER"
-READY_S = 60
 
 # Nodes declare more processors than the machine has. Nothing listens beyond the loopback interface, nothing needs
 # cgroups, and a job that has ended is forgotten soon.
@@ -70,15 +69,6 @@ def enter_namespaces():
                                 env={**os.environ, INSIDE: "1"}).returncode)
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     subprocess.run(["hostname", HOST], check=True)
-
-
-def await_true(what, condition, seconds=READY_S):
-    """Waits until the condition holds; fails, saying what was awaited, if that takes too long."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"after {seconds} s: {what}")
-        time.sleep(0.1)
 
 
 def free_ports(count):

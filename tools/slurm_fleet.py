@@ -7,13 +7,13 @@ import subprocess
 
 import program
 from fleet_members import Fleet, Member
-from slurm_cluster import PARTITION, Cluster, await_true
+from slurm_cluster import PARTITION, Cluster
+from waiting import await_true
 
 OWNER = "server"  # of the server's own operator, as whom everything here runs
 QUICK = ("--threads", 1, "--batch", 4, "--candidate-seconds", 0.02, "--no-transfer-runs", "--no-layouts",
          "--no-model")
 LEASE_SECONDS = 5
-GONE_S = 240
 
 
 class Violation(Exception):
@@ -98,7 +98,7 @@ class PilotFleet:
     def await_end(self):
         """Waits until no pilot is left, in Slurm, in the fleet or in the spool."""
         await_true("no pilot is left",
-                   lambda: self.cluster.jobs() == [] and not self.devices() and not self.pilot_folders(), GONE_S)
+                   lambda: self.cluster.jobs() == [] and not self.devices() and not self.pilot_folders())
 
     def pilot_folders(self):
         """The pilots that the spool has a folder for."""

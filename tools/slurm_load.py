@@ -83,7 +83,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, PilotFleet(folder, options.most, idle_seconds=8) as fleet:
         try:
             print(f"{load(fleet, options)}: nothing is lost, no job left")
-        except (Violation, TimeoutError) as error:
+        except Violation as error:
             print(f"{error}\n{fleet.events()}", file=sys.stderr)
             return 1
     return 0

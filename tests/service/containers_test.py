@@ -14,7 +14,8 @@ import unittest.mock
 
 import program
 from program import PROGRAM, Failed, attune, attune_json
-from up_test import PASSPHRASE, UpCase, is_gone, wait_until
+from up_test import PASSPHRASE, UpCase, is_gone
+from waiting import await_true
 
 ENGINE = pathlib.Path(__file__).resolve().parent / "stand_in_engine.py"
 ANY_PORTS = ["--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
@@ -73,8 +74,8 @@ class ContainersTest(UpCase):
 
         before = self.pids(again)
         os.kill(before["server"], signal.SIGKILL)
-        wait_until(lambda: self.pids(attune_json("up"))["server"] not in (0, before["server"]), "the engine starts it")
-        wait_until(lambda: all(service["is_healthy"] for service in attune_json("up")["services"]), "health")
+        await_true("the engine starts it", lambda: self.pids(attune_json("up"))["server"] not in (0, before["server"]))
+        await_true("health", lambda: all(service["is_healthy"] for service in attune_json("up")["services"]))
         before = self.pids(attune_json("up"))
         backup = self.back_up()
         attune("down", "--keep-state")

@@ -8,7 +8,6 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 import unittest
 
 import kill_database
@@ -16,9 +15,9 @@ import postgres_server
 import program
 from fleet_members import KEY, Member
 from program import PROGRAM, attune
+from waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
-RUN_S = 120  # how long a job may take
 
 
 class FewKills(unittest.TestCase):
@@ -63,13 +62,10 @@ class TwoServers(unittest.TestCase):
 
     def await_devices(self):
         """Waits until the device is there, whichever server is asked."""
-        deadline = time.monotonic() + RUN_S
-        while time.monotonic() < deadline:
+        def is_there():
             status, devices = self.service.ask("GET", f"/v1/devices?key={KEY}")
-            if status == 200 and [device for device in devices["devices"] if device["state"] == "free"]:
-                return
-            time.sleep(0.1)
-        self.fail("the device is not there")
+            return status == 200 and [device for device in devices["devices"] if device["state"] == "free"]
+        await_true("the device is there", is_there)
 
     def send(self, server, content):
         """Uploads a file by way of one server."""
@@ -83,14 +79,11 @@ class TwoServers(unittest.TestCase):
 
     def await_done(self, job):
         """The job, once it is over."""
-        deadline = time.monotonic() + RUN_S
-        while time.monotonic() < deadline:
+        def ended():
             status, shown = self.service.ask("GET", f"/v1/jobs/{job}")
             self.assertEqual(status, 200, shown)
-            if shown["state"] in ("done", "failed", "cancelled"):
-                return shown
-            time.sleep(0.1)
-        self.fail(f"{job} does not end: {shown}")
+            return shown["state"] in ("done", "failed", "cancelled") and shown
+        return await_true(f"{job} ends", ended)
 
     def test_the_other_one_takes_over(self):
         """A job that was begun goes on, with the agents and runners of the server that was killed."""
@@ -114,7 +107,7 @@ class TwoServers(unittest.TestCase):
         ended = self.await_done(job["id"])
         self.assertEqual(ended["state"], "done", ended)
         self.serving.start()  # now it is the other one
-        connection = kill_database.http.client.HTTPConnection(self.other.address, timeout=RUN_S)
+        connection = kill_database.http.client.HTTPConnection(self.other.address)
         connection.request("GET", f"/v1/jobs/{job['id']}/files/out%2Fresult.atn",
                            headers={"Authorization": f"Bearer {self.service.token}"})
         content = connection.getresponse().read()

@@ -222,7 +222,7 @@ class DocumentTest(unittest.TestCase):
         headers = [f"--header={name}: {value}" for name, value in self.clients["other", "admin"].headers().items()]
         command = [pathlib.Path(sys.executable).parent / "schemathesis", "run",
                    f"http://{self.nobody.address()}/v1/openapi.json", *headers, *streams, "--phases=fuzzing", "--mode=all",
-                   f"--max-examples={examples}", "--seed=1", "--generation-database=none", "--request-timeout=20",
+                   f"--max-examples={examples}", "--seed=1", "--generation-database=none", "--request-timeout=3600",
                    "--suppress-health-check=all", "--continue-on-failure", "--no-color",
                    f"--checks={CHECKS}"]
         if not command[0].exists():

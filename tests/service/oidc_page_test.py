@@ -8,28 +8,24 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 from fleet_members import Fleet
 from oidc_provider import Provider, free_port, write_issuers
 from program import PROGRAM, ROOT
+from waiting import await_true
 
 NODE, SCREENSHOTS = sys.argv[1:3]
-WAIT_S = 60  # at most, until the server has the provider's keys
 
 
 def await_issuer(server):
     """Waits until the server sends browsers to the provider."""
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline:
+    def is_known():
         connection = http.client.HTTPConnection(server)
         connection.request("GET", "/v1/login?issuer=local")
         status = connection.getresponse().status
         connection.close()
-        if status == 303:
-            return
-        time.sleep(0.2)
-    raise AssertionError(f"the server does not know its issuer within {WAIT_S} s")
+        return status == 303
+    await_true("the server knows its issuer", is_known)
 
 
 def main():

@@ -97,7 +97,7 @@ class RecordingProxy:
             return
         handler.close_connection = True
         try:
-            connection = http.client.HTTPConnection(self._address(), timeout=120)
+            connection = http.client.HTTPConnection(self._address())
             connection.request(handler.command, handler.path, body or None, dict(handler.headers.items()))
             response = connection.getresponse()
             if fault is not None:

@@ -12,28 +12,17 @@ import socket
 import sqlite3
 import sys
 import tempfile
-import time
 import unittest
 
 import program
 from fleet_members import KEY, Member
 from program import PROGRAM, Failed, attune, attune_json
+from waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 ANY_PORTS = [part for flag in ("--listen", "--enrolment", "--metrics") for part in (flag, "127.0.0.1:0")]
 ANY_HTTP = ["--http", "127.0.0.1:0"]
-WAIT_S = 120
 PASSPHRASE = "correct horse battery staple"
-
-
-def wait_until(holds, what):
-    """Waits for something that takes its time; fails if it never comes."""
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline:
-        if found := holds():
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"not within {WAIT_S} s: {what}")
 
 
 def is_gone(pid):
@@ -76,7 +65,7 @@ class UpCase(unittest.TestCase):
         headers = {"Authorization": f"Bearer {self.token}", **(headers or {})}
         if body is not None and not isinstance(body, bytes):
             body, headers["Content-Type"] = json.dumps(body), "application/json"
-        connection = http.client.HTTPConnection(self.address, timeout=WAIT_S)
+        connection = http.client.HTTPConnection(self.address)
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
         content = answer.read()
@@ -108,7 +97,7 @@ class UpCase(unittest.TestCase):
 
     def await_done(self, job):
         """The job once it is done."""
-        done = wait_until(lambda: (now := self.job(job))["state"] in ("done", "failed", "cancelled") and now, job)
+        done = await_true(f"{job} ends", lambda: (now := self.job(job))["state"] in ("done", "failed", "cancelled") and now)
         self.assertEqual(done["state"], "done", done)
         return done
 
@@ -136,8 +125,8 @@ class UpTest(UpCase):
 
         before = self.pids()
         os.kill(before["server"], signal.SIGKILL)
-        wait_until(lambda: self.pids()["server"] not in (0, before["server"]), "the server is started again")
-        wait_until(lambda: all(service["is_healthy"] for service in attune_json("up")["services"]), "health")
+        await_true("the server is started again", lambda: self.pids()["server"] not in (0, before["server"]))
+        await_true("health", lambda: all(service["is_healthy"] for service in attune_json("up")["services"]))
         tuned = self.await_done(self.submit("net"))
         status, artifact = self.ask("GET", f"/v1/jobs/{tuned['id']}/files/out%2Fresult.atn")
         self.assertEqual(status, 200)
@@ -150,7 +139,7 @@ class UpTest(UpCase):
         supervisor = int((self.state / "supervisor.json").read_text().split()[0])
         before = self.pids()
         os.kill(supervisor, signal.SIGKILL)
-        wait_until(lambda: all(map(is_gone, before.values())), "services end with their supervisor")
+        await_true("services end with their supervisor", lambda: all(map(is_gone, before.values())))
         with self.assertRaisesRegex(Failed, "nothing runs; attune up starts it again"):
             attune("up", "--show")
         self.up()
@@ -206,11 +195,11 @@ class BackupCase(UpCase):
         invitation = attune("fleet", "invite", "--role", "runner", "--owner", "server").strip()
         self.members["runner"] = Member([PROGRAM, "runner", invitation, "--state", self.folder / "runner"],
                                         self.folder / "runner.log")
-        wait_until(lambda: "running jobs" in self.members["runner"].log.read_text(), "the runner")
+        await_true("the runner", lambda: "running jobs" in self.members["runner"].log.read_text())
 
     def await_first_stage(self, job):
         """Waits until the job runs."""
-        wait_until(lambda: self.job(job)["stage"], "the job's first stage")
+        await_true("the job's first stage", lambda: (now := self.job(job))["stage"] or now["ended"] is not None)
 
     def remove_server(self):
         """The server's folder is lost."""
