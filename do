@@ -7,6 +7,9 @@ usage() {
   cat <<'TEXT'
 ./do demo                       compile real networks and show what comes out; sets up all it needs
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
+./do test-elsewhere [busy] [x86-64-v3] [x86-64-v4] [ctest arguments]
+                                run the built tests as on other machines: beside four busy loops, with AVX2 alone, with
+                                AVX-512 alone; by default as on each of them
 ./do setup                      install the packages that the build and the tests need
 ./do wheel                      the Python package, as a wheel and as an sdist, in build/dist/
 ./do deb                        the Debian package, in build/dist/
@@ -54,8 +57,9 @@ run_tests() {
   build release
   tools/wheel.sh
   deb
-  # A test that hangs is ended, so that it says what it was about; the slowest takes two minutes.
-  ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 "$@"
+  # No test has a limit of time of its own: how long is long depends on the machine. One that hangs is ended, so that it
+  # says what it was about; the slowest takes two minutes on an idle machine.
+  ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 1800 "$@"
   echo "screenshots of the page: build/release/screenshots" >&2
 }
 
@@ -95,6 +99,7 @@ case $command in
   setup) tools/setup.sh tests ;;
   build) build "$@" ;;
   test) run_tests "$@" ;;
+  test-elsewhere) tests/on_any_machine.sh "$@" ;;
   wheel) tools/setup.sh python; tools/wheel.sh ;;
   deb) tools/setup.sh; build release; deb ;;
   images)
