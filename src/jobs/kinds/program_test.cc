@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "base/clock.h"
 #include "base/testing/await_that.h"
 #include "base/testing/child_processes.h"
@@ -265,14 +266,18 @@ TEST_F(ProgramJobTest, ACancelledProgramMayAnswerOrEnd) {
     Write(std::string("stage('a'); receive(); open('began', 'w').write('x\\n')\n"
                       "if 'cancel' in receive(): ") +
           answer);
-    std::filesystem::remove(base_ / "began");
-    absl::StatusOr<std::unique_ptr<Job>> job = Open();
-    ASSERT_TRUE(job.ok()) << job.status();
+    absl::StatusOr<std::unique_ptr<Job>> job;
     absl::Status status;
-    std::thread runs([&] { status = (*job)->Run({}); });
-    AwaitLine("began");
-    (*job)->Cancel();
-    runs.join();
+    // A busy machine may leave the program no time before it is killed.
+    do {
+      std::filesystem::remove(base_ / "began");
+      job = Open();
+      ASSERT_TRUE(job.ok()) << job.status();
+      std::thread runs([&] { status = (*job)->Run({}); });
+      AwaitLine("began");
+      (*job)->Cancel();
+      runs.join();
+    } while (absl::StrContains(status.message(), "killed"));
     if (std::string_view(answer).starts_with("send")) {
       EXPECT_TRUE(status.ok()) << status;
       EXPECT_EQ((*job)->Result(), R"({"best":1})");
