@@ -15,6 +15,7 @@
 #include "cli/model_flags.h"
 #include "cli/on_device.h"
 #include "cli/precision.h"
+#include "graph/literal.h"
 #include "io/labels.h"
 #include "io/npy.h"
 
@@ -44,8 +45,8 @@ std::vector<int64_t> TopIndices(const Tensor& tensor, int count) {
   }
   const auto end = indices.begin() + std::min<std::ptrdiff_t>(count, std::ssize(indices));
   std::partial_sort(indices.begin(), end, indices.end(), [&](int64_t a, int64_t b) {
-    const double x = tensor.ToDouble(a), y = tensor.ToDouble(b);
-    return x != y ? x > y : a < b;
+    const ExactNumber x = tensor.ToNumber(a), y = tensor.ToNumber(b);
+    return x == y ? a < b : x > y;
   });
   indices.erase(end, indices.end());
   return indices;
@@ -81,22 +82,25 @@ absl::StatusOr<std::vector<std::string>> WriteOutputs(const std::vector<NamedTen
   return files;
 }
 
+// Element i: an integer with all its digits.
+Json ValueOf(const Tensor& tensor, int64_t i) {
+  if (IsFloat(tensor.dtype())) return tensor.ToDouble(i);
+  return tensor.ToNumber(i).Visit([](auto number) -> Json { return number; });
+}
+std::string TextOf(const Tensor& tensor, int64_t i) {
+  return IsFloat(tensor.dtype()) ? absl::StrFormat("%.6g", tensor.ToDouble(i)) : FormatElement(tensor, i);
+}
+
 Json Values(const Tensor& tensor) {
   Json values = Json::array();
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    if (IsFloat(tensor.dtype())) {
-      values.push_back(tensor.ToDouble(i));
-    } else {
-      values.push_back(tensor.ToInt(i));
-    }
-  }
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) values.push_back(ValueOf(tensor, i));
   return values;
 }
 
 Json Top(const Tensor& tensor, int top, const std::optional<Labels>& labels) {
   Json entries = Json::array();
   for (int64_t index : TopIndices(tensor, top)) {
-    Json entry = {{"index", index}, {"value", tensor.ToDouble(index)}};
+    Json entry = {{"index", index}, {"value", ValueOf(tensor, index)}};
     if (labels.has_value()) entry["label"] = labels->Name(index, tensor.num_elements());
     entries.push_back(std::move(entry));
   }
@@ -113,7 +117,7 @@ Json ToJson(const NamedTensor& output, int top, const std::optional<Labels>& lab
 
 std::string Statistics(const Tensor& tensor) {
   if (tensor.num_elements() == 0) return "empty";
-  if (tensor.num_elements() == 1) return absl::StrFormat("%.6g", tensor.ToDouble(0));
+  if (tensor.num_elements() == 1) return TextOf(tensor, 0);
   double low = INFINITY, high = -INFINITY, sum = 0;
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     const double value = tensor.ToDouble(i);
@@ -131,7 +135,7 @@ std::string ToText(const NamedTensor& output, int top, const std::optional<Label
   if (top == 0 || !IsList(tensor)) return text;
   for (int64_t index : TopIndices(tensor, top)) {
     absl::StrAppendFormat(
-        &text, "  %10.6g  %5d  %s\n", tensor.ToDouble(index), index,
+        &text, "  %10s  %5d  %s\n", TextOf(tensor, index), index,
         labels.has_value() ? WithoutControls(labels->Name(index, tensor.num_elements())) : "");
   }
   return text;

@@ -10,18 +10,29 @@ namespace {
 
 bool SameBits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 
+bool Same(const ExactNumber& a, const ExactNumber& b) {
+  return a == b || (!a.is_integer() && !b.is_integer() && SameBits(a.ToDouble(), b.ToDouble()));
+}
+
 bool Same(const Attribute& a, const Attribute& b) {
   if (a.index() != b.index()) return false;
   if (const auto* x = std::get_if<double>(&a)) return SameBits(*x, std::get<double>(b));
   if (const auto* x = std::get_if<Floats>(&a)) return std::ranges::equal(*x, std::get<Floats>(b), SameBits);
   if (const auto* x = std::get_if<Tensor>(&a)) return x->Identical(std::get<Tensor>(b));
   if (const auto* x = std::get_if<int64_t>(&a)) return *x == std::get<int64_t>(b);
+  if (const auto* x = std::get_if<ExactNumber>(&a)) return Same(*x, std::get<ExactNumber>(b));
   if (const auto* x = std::get_if<std::string>(&a)) return *x == std::get<std::string>(b);
   if (const auto* x = std::get_if<Ints>(&a)) return *x == std::get<Ints>(b);
   return std::get<DType>(a) == std::get<DType>(b);
 }
 
 }  // namespace
+
+std::string_view AttributeKindName(AttributeKind kind) {
+  constexpr std::string_view kNames[] = {"int",    "float", "string", "ints",
+                                         "floats", "dtype", "tensor", "number"};
+  return kNames[static_cast<size_t>(kind)];
+}
 
 void Attributes::Remove(std::string_view name) {
   if (const auto it = items_.find(name); it != items_.end()) items_.erase(it);

@@ -11,16 +11,19 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/exact_number.h"
 #include "graph/tensor.h"
 
 namespace attune {
 
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<double>;
-using Attribute = std::variant<int64_t, double, std::string, Ints, Floats, DType, Tensor>;
+using Attribute = std::variant<int64_t, double, std::string, Ints, Floats, DType, Tensor, ExactNumber>;
 
 // The order of Attribute's alternatives, for tables.
-enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kDType, kTensor };
+enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kDType, kTensor, kNumber };
+// "int", "float", …: as the operator table spells them.
+std::string_view AttributeKindName(AttributeKind kind);
 
 // The operator table (op.h) says which attributes an operator takes, of which kind, and what is assumed
 // where one is absent. The getters abort on a missing or mistyped attribute without a default: a verified
@@ -39,6 +42,10 @@ class Attributes {
   bool Bool(std::string_view name) const { return Has(name) && Int(name) != 0; }
   double Float(std::string_view name) const { return Get<double>(name); }
   double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
+  const ExactNumber& Number(std::string_view name) const { return Get<ExactNumber>(name); }
+  ExactNumber Number(std::string_view name, const ExactNumber& absent) const {
+    return Has(name) ? Number(name) : absent;
+  }
   const std::string& String(std::string_view name) const { return Get<std::string>(name); }
   std::string String(std::string_view name, std::string_view absent) const {
     return Has(name) ? String(name) : std::string(absent);

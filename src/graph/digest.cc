@@ -38,9 +38,15 @@ std::string ListText(const Items& items, Format format) {
   return text;
 }
 
+// Exact numbers have taken the place of floats, and count as such: what was kept by a digest is found.
+size_t KindOf(const Attribute& attribute) {
+  const bool is_number = std::holds_alternative<ExactNumber>(attribute);
+  return is_number ? static_cast<size_t>(AttributeKind::kFloat) : attribute.index();
+}
+
 // The kind and the size precede what could be mistaken for something else.
 std::string AttributeText(const Attribute& attribute) {
-  return absl::StrCat(attribute.index(), " ",
+  return absl::StrCat(KindOf(attribute), " ",
                       std::visit(
                           [](const auto& value) -> std::string {
                             using Kind = std::decay_t<decltype(value)>;
@@ -53,6 +59,7 @@ std::string AttributeText(const Attribute& attribute) {
                             if constexpr (std::is_same_v<Kind, Floats>) return ListText(value, FormatFloat);
                             if constexpr (std::is_same_v<Kind, DType>) return std::string(DTypeName(value));
                             if constexpr (std::is_same_v<Kind, Tensor>) return TensorText(value);
+                            if constexpr (std::is_same_v<Kind, ExactNumber>) return FormatNumber(value);
                           },
                           attribute));
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/overloaded.h"
 
 namespace attune {
 namespace {
@@ -60,7 +61,7 @@ std::optional<T> ParseFinite(std::string_view text) {
 }
 
 template <typename T, typename... Precision>
-std::string FormatNumber(T value, Precision... precision) {
+std::string Shortest(T value, Precision... precision) {
   char buffer[40];
   const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value, precision...);
   return {buffer, result.ptr};
@@ -69,12 +70,12 @@ std::string FormatNumber(T value, Precision... precision) {
 // The 16-bit floats have no to_chars: the fewest digits that read back as the same bits. Five always do.
 std::string FormatShort(const Tensor& tensor, int64_t i) {
   const double value = tensor.ToDouble(i);
-  if (std::isinf(value)) return FormatNumber(value);
+  if (std::isinf(value)) return Shortest(value);
   Tensor parsed(tensor.dtype(), {});
   for (int digits = 1;; ++digits) {
-    const std::string text = FormatNumber(value, std::chars_format::general, digits);
+    const std::string text = Shortest(value, std::chars_format::general, digits);
     if (!ParseElement(text, parsed, 0) || ElementBits(parsed, 0) != ElementBits(tensor, i)) continue;
-    return FormatNumber(ParseFinite<double>(text).value_or(value));  // 65500 rather than 6.55e+04
+    return Shortest(ParseFinite<double>(text).value_or(value));  // 65500 rather than 6.55e+04
   }
 }
 
@@ -106,7 +107,7 @@ bool ParseFloatElement(std::string_view text, Tensor& tensor, int64_t i) {
 
 std::string FormatFloat(double value) {
   if (std::isnan(value)) return FormatNan(DType::kF64, std::bit_cast<uint64_t>(value));
-  return FormatNumber(value);
+  return Shortest(value);
 }
 
 std::optional<double> ParseFloat(std::string_view text) {
@@ -117,13 +118,30 @@ std::optional<double> ParseFloat(std::string_view text) {
 
 std::optional<int64_t> ParseInt(std::string_view text) { return ParseWhole<int64_t>(text); }
 
+std::string FormatNumber(const ExactNumber& value) {
+  constexpr int64_t kExact = int64_t{1} << 53;  // every smaller integer is a double
+  return value.Visit(Overloaded{
+      [](double real) { return FormatFloat(real); }, [](uint64_t integer) { return absl::StrCat(integer); },
+      [](int64_t integer) {
+        const bool exact = integer >= -kExact && integer <= kExact;
+        return exact ? FormatFloat(static_cast<double>(integer)) : absl::StrCat(integer);
+      }});
+}
+
+std::optional<ExactNumber> ParseNumber(std::string_view text) {
+  if (const std::optional<int64_t> integer = ParseInt(text)) return ExactNumber(*integer);
+  if (const std::optional<uint64_t> integer = ParseWhole<uint64_t>(text)) return ExactNumber(*integer);
+  const std::optional<double> real = ParseFloat(text);
+  return real ? std::optional(ExactNumber(*real)) : std::nullopt;
+}
+
 std::string FormatElement(const Tensor& tensor, int64_t i) {
   const DType dtype = tensor.dtype();
   if (dtype == DType::kU64) return absl::StrCat(ElementBits(tensor, i));
   if (!IsFloat(dtype)) return absl::StrCat(tensor.ToInt(i));
   if (std::isnan(tensor.ToDouble(i))) return FormatNan(dtype, ElementBits(tensor, i));
-  if (dtype == DType::kF64) return FormatNumber(tensor.ToDouble(i));
-  if (dtype == DType::kF32) return FormatNumber(tensor.as<float>()[static_cast<size_t>(i)]);
+  if (dtype == DType::kF64) return Shortest(tensor.ToDouble(i));
+  if (dtype == DType::kF32) return Shortest(tensor.as<float>()[static_cast<size_t>(i)]);
   return FormatShort(tensor, i);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/exact_number.h"
 #include "graph/tensor.h"
 
 namespace attune {
@@ -18,6 +19,10 @@ std::optional<double> ParseFloat(std::string_view text);
 
 // Nothing where `text` is not a decimal integer of 64 bits.
 std::optional<int64_t> ParseInt(std::string_view text);
+
+// As a float where a double is exact, else as a decimal integer.
+std::string FormatNumber(const ExactNumber& value);
+std::optional<ExactNumber> ParseNumber(std::string_view text);
 
 // Element i of `tensor`: floats as above, of the dtype's own precision; bool as 0 or 1.
 std::string FormatElement(const Tensor& tensor, int64_t i);

@@ -68,7 +68,7 @@ bool IsPointwise(const Node& node) {
 int NumMovedInputs(const Node& node) {
   // The zero point stands for 0; there may be no integer for any other padding value.
   if (node.op() == Op::kPad && node.attrs().String("mode", "constant") == "constant" &&
-      node.attrs().Float("value", 0) != 0) {
+      node.attrs().Number("value", 0).ToDouble() != 0) {
     return 0;
   }
   if (node.op() == Op::kMaxPool && node.num_outputs() != 1) return 0;
@@ -78,11 +78,6 @@ int NumMovedInputs(const Node& node) {
 
 bool HasZeroPoints(const Node& node) {
   return IsIntegerProduct(node.op()) && (node.input(2) != nullptr || node.input(3) != nullptr);
-}
-
-std::string_view AttributeKindName(AttributeKind kind) {
-  constexpr std::string_view kNames[] = {"int", "float", "string", "ints", "floats", "dtype", "tensor"};
-  return kNames[static_cast<size_t>(kind)];
 }
 
 absl::Status CheckNode(const Node& node) {

@@ -30,9 +30,6 @@ int NumMovedInputs(const Node& node);
 // element.
 bool HasZeroPoints(const Node& node);
 
-// "int", "floats", "tensor", …
-std::string_view AttributeKindName(AttributeKind kind);
-
 }  // namespace attune
 
 #endif  // ATTUNE_GRAPH_NODE_RULES_H_

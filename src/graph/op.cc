@@ -14,9 +14,8 @@ namespace attune {
 namespace {
 
 AttributeKind KindFromName(std::string_view kind) {
-  constexpr std::string_view kNames[] = {"int", "float", "string", "ints", "floats", "dtype", "tensor"};
-  for (int i = 0; i < 7; ++i) {
-    if (kNames[i] == kind) return static_cast<AttributeKind>(i);
+  for (int i = 0; i <= static_cast<int>(AttributeKind::kNumber); ++i) {
+    if (AttributeKindName(static_cast<AttributeKind>(i)) == kind) return static_cast<AttributeKind>(i);
   }
   __builtin_trap();  // a typing error in op_table.inc
 }

@@ -40,6 +40,13 @@ absl::StatusOr<double> TakeFloat(Lexer& lexer) {
   return *value;
 }
 
+absl::StatusOr<ExactNumber> TakeNumber(Lexer& lexer) {
+  const std::optional<ExactNumber> value = lexer.AtWord() ? ParseNumber(lexer.token().text) : std::nullopt;
+  if (!value) return lexer.Error("expected a number");
+  lexer.Next();
+  return *value;
+}
+
 absl::StatusOr<DType> TakeDType(Lexer& lexer) {
   const std::optional<DType> dtype = lexer.AtWord() ? ParseDType(lexer.token().text) : std::nullopt;
   if (!dtype) return lexer.Error("expected an element type");
@@ -192,6 +199,8 @@ absl::StatusOr<Attribute> ParseAttribute(Lexer& lexer, AttributeKind kind) {
       return TakeDType(lexer);
     case AttributeKind::kTensor:
       return TakeTensor(lexer);
+    case AttributeKind::kNumber:
+      return TakeNumber(lexer);
   }
   return InternalError("an attribute of no kind");
 }

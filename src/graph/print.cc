@@ -150,6 +150,8 @@ void Printer::PrintAttribute(const Attribute& attribute) {
     Emit("]");
   } else if (const auto* dtype = std::get_if<DType>(&attribute)) {
     Emit(DTypeName(*dtype));
+  } else if (const auto* number = std::get_if<ExactNumber>(&attribute)) {
+    Emit(FormatNumber(*number));
   } else {
     PrintTensor(std::get<Tensor>(attribute));
   }

@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/fatal.h"
 #include "base/float16.h"
+#include "base/overloaded.h"
 #include "base/status.h"
 
 namespace attune {
@@ -123,9 +124,9 @@ absl::StatusOr<Tensor> Tensor::Allocate(DType dtype, Shape shape, int64_t max_by
   return tensor;
 }
 
-Tensor Tensor::Scalar(DType dtype, double value) {
+Tensor Tensor::Scalar(DType dtype, const ExactNumber& value) {
   Tensor tensor(dtype, {});
-  tensor.SetDouble(0, value);
+  tensor.SetNumber(0, value);
   return tensor;
 }
 
@@ -173,6 +174,11 @@ int64_t Tensor::ToInt(int64_t i) const {
   return WithIntType(dtype_, [&](auto t) { return static_cast<int64_t>(as<decltype(t)>()[at]); });
 }
 
+ExactNumber Tensor::ToNumber(int64_t i) const {
+  if (!IsInt(dtype_)) return ToDouble(i);
+  return WithIntType(dtype_, [&](auto t) { return ExactNumber(as<decltype(t)>()[static_cast<size_t>(i)]); });
+}
+
 void Tensor::SetDouble(int64_t i, double value) {
   const auto at = static_cast<size_t>(i);
   switch (dtype_) {
@@ -214,6 +220,18 @@ void Tensor::SetInt(int64_t i, int64_t value) {
     default:
       WithIntType(dtype_, [&](auto t) { as_mutable<decltype(t)>()[at] = Saturate<decltype(t)>(value); });
   }
+}
+
+void Tensor::SetNumber(int64_t i, const ExactNumber& value) {
+  value.Visit(Overloaded{[&](int64_t integer) { SetInt(i, integer); },
+                         [&](uint64_t integer) {
+                           if (dtype_ == DType::kU64) {
+                             as_mutable<uint64_t>()[static_cast<size_t>(i)] = integer;
+                           } else {
+                             SetDouble(i, static_cast<double>(integer));
+                           }
+                         },
+                         [&](double real) { SetDouble(i, real); }});
 }
 
 std::vector<int64_t> Tensor::ToInts() const {

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/dtype.h"
+#include "base/exact_number.h"
 
 namespace attune {
 
@@ -29,8 +30,8 @@ class Tensor {
   // is over `max_bytes`, or when the memory cannot be had.
   static absl::StatusOr<Tensor> Allocate(DType dtype, Shape shape, int64_t max_bytes = int64_t{1} << 36);
 
-  // Rank 0 or 1 tensors of the values, converted to `dtype` (rounded to nearest even for floats).
-  static Tensor Scalar(DType dtype, double value);
+  // Rank 0 or 1 tensors of the values, converted to `dtype` as by SetNumber() and SetInt().
+  static Tensor Scalar(DType dtype, const ExactNumber& value);
   static Tensor FromInts(std::span<const int64_t> values, DType dtype = DType::kI64);
   static Tensor FromFloats(std::span<const float> values, Shape shape);
 
@@ -56,10 +57,12 @@ class Tensor {
   // Element i in row-major order, converted. Integers of 64 bits above 2^53 lose digits as a double.
   double ToDouble(int64_t i) const;
   int64_t ToInt(int64_t i) const;
+  ExactNumber ToNumber(int64_t i) const;  // exactly
   // Stores `value` as element i: floats round to nearest even, integers truncate and saturate, bool is
   // value != 0.
   void SetDouble(int64_t i, double value);
   void SetInt(int64_t i, int64_t value);
+  void SetNumber(int64_t i, const ExactNumber& value);
 
   std::vector<int64_t> ToInts() const;
 

@@ -90,6 +90,24 @@ TEST(Tensor, HalfFloatsRoundOnceToNearestEven) {
   EXPECT_EQ(Tensor::Scalar(DType::kBF16, 1 + 0x1p-8).ToDouble(0), 1);
 }
 
+TEST(Tensor, NumbersKeepEveryInteger) {
+  const auto kept = [](DType dtype, const ExactNumber& number) {
+    return Tensor::Scalar(dtype, number).ToNumber(0);
+  };
+  constexpr int64_t k53 = int64_t{1} << 53;
+  for (const ExactNumber number :
+       {ExactNumber(k53 + 1), ExactNumber(-k53 - 1), ExactNumber(INT64_MIN), ExactNumber(INT64_MAX)}) {
+    EXPECT_EQ(kept(DType::kI64, number), number);
+  }
+  EXPECT_EQ(kept(DType::kU64, UINT64_MAX), UINT64_MAX);
+  EXPECT_EQ(kept(DType::kI64, UINT64_MAX), INT64_MAX);
+  EXPECT_EQ(kept(DType::kU64, -1), 0);
+  EXPECT_EQ(kept(DType::kU8, 300), 255);
+  EXPECT_EQ(kept(DType::kI8, -1.5), -1);
+  EXPECT_EQ(kept(DType::kBool, UINT64_MAX), 1);
+  EXPECT_EQ(kept(DType::kF32, k53 + 1), k53);
+}
+
 TEST(TensorType, ShapesCountAndPrint) {
   TensorType type(DType::kF32, Shape{1, 20, 7, 7});
   EXPECT_TRUE(type.is_static());

@@ -54,6 +54,17 @@ TEST(Text, RoundTripsEveryPart) {
 )");
 }
 
+TEST(Text, RoundTripsNumbersThatNoDoubleHolds) {
+  ExpectRoundTrip(R"(graph(%x: i64[2], %y: u64[2], %z: f32[2]) {
+  %0 = clip(%x) {max = 9223372036854775807, min = -9007199254740993} : i64[2]
+  %1 = pad(%y) {pads = [1, 0], value = 18446744073709551615} : u64[3]
+  %2 = pad(%z) {pads = [1, 0], value = -0} : f32[3]
+  %3 = clip(%z) {max = 1e+30, min = -0.5} : f32[2]
+  return "a": %0, "b": %1, "c": %2, "d": %3
+}
+)");
+}
+
 TEST(Text, RoundTripsEveryDType) {
   ExpectRoundTrip(R"(graph() {
   %0 = constant() {value = f32[6]<0.1, -0, inf, -inf, nan, 1e-45>} : f32[6]

@@ -34,10 +34,12 @@ DType Accumulator(const Node& node) {
                                               : node.output()->type().dtype;
 }
 
-// `element` minus its zero point (input `zero`, a scalar or along `index`), in i32; unchanged for floats.
+// `element` minus its zero point (input `zero`, a scalar or along `index`), in the type of the sum if that
+// has more than 32 bits, else in i32; unchanged for floats.
 Expr Centered(const Definition& definition, const Node& node, Expr element, int zero, const Expr& index) {
   if (IsFloat(element->dtype)) return element;
-  element = CastTo(DType::kI32, element);
+  const DType sum = Accumulator(node);
+  element = CastTo(DTypeSize(sum) > 4 ? sum : DType::kI32, element);
   const Value* point = node.input(zero);
   if (point == nullptr) return element;
   const bool scalar = point->type().num_elements() == 1;

@@ -51,26 +51,6 @@ bool SafeInPadding(const Stage& stage, const TensorType& type) {
   return safe;
 }
 
-double LowestValue(DType dtype) {
-  switch (dtype) {
-    case DType::kI8:
-      return std::numeric_limits<int8_t>::min();
-    case DType::kI16:
-      return std::numeric_limits<int16_t>::min();
-    case DType::kI32:
-      return std::numeric_limits<int32_t>::min();
-    default:
-      return 0;
-  }
-}
-
-Expr ExtremeInteger(DType dtype, bool highest) {
-  if (dtype == DType::kI64) return IntConst(highest ? INT64_MAX : INT64_MIN, dtype);
-  if (!highest) return IntConst(static_cast<int64_t>(LowestValue(dtype)), dtype);
-  const int bits = DTypeSize(dtype) * 8 - (IsSignedInt(dtype) ? 1 : 0);
-  return IntConst(bits >= 63 ? -1 : (int64_t{1} << bits) - 1, dtype);  // u64: all ones
-}
-
 bool Computes(const Node& node) {
   return (IsElementwise(node.op()) && node.op() != Op::kCast) || node.op() == Op::kConv ||
          node.op() == Op::kMatMul;
@@ -100,8 +80,7 @@ Expr NeutralElement(MathOp combiner, DType dtype) {
       const bool highest = combiner == MathOp::kMin;
       if (dtype == DType::kBool) return BoolConst(highest);
       const double infinity = std::numeric_limits<double>::infinity();
-      return IsFloat(dtype) ? FloatConst(highest ? infinity : -infinity, dtype)
-                            : ExtremeInteger(dtype, highest);
+      return ConstOf(dtype, highest ? infinity : -infinity);  // saturates to an integer's highest or lowest
     }
     default:
       return ConstOf(dtype, 0);
@@ -171,8 +150,7 @@ Indices Definition::Physical(const TensorType& type, const Indices& logical) {
 
 Expr Definition::Read(const Value* value, const Indices& indices) const {
   if (const Tensor* constant = value->constant(); constant != nullptr && constant->num_elements() == 1) {
-    const DType dtype = constant->dtype();
-    return IsFloat(dtype) ? FloatConst(constant->ToDouble(0), dtype) : IntConst(constant->ToInt(0), dtype);
+    return ConstOf(constant->dtype(), constant->ToNumber(0));
   }
   return Load(BufferOf(value), PlaceOf(value->type(), indices));
 }

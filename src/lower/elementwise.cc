@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-Expr Constant(double value, const Expr& like) { return ConstOf(like->dtype, value); }
+Expr Constant(const ExactNumber& value, const Expr& like) { return ConstOf(like->dtype, value); }
 Expr Unary(MathOp op, const Expr& x) { return MakeOp(op, {x}); }
 
 Expr Sign(const Expr& x) {
@@ -28,15 +28,12 @@ Expr Gelu(const Node& node, const Expr& x) {
   return half * x * (one + Unary(MathOp::kErf, x * Constant(std::numbers::sqrt2 / 2, x)));
 }
 
-// A limit of a clip as a number of x's type. `round` rounds it to an integer within the limits.
-Expr ClipLimit(double limit, const Expr& x, double (*round)(double)) {
-  return Constant(IsFloat(x->dtype) ? limit : round(limit), x);
-}
-
 Expr Clip(const Node& node, Expr x) {
   const Attributes& attrs = node.attrs();
-  if (attrs.Has("min")) x = Max(x, ClipLimit(attrs.Float("min"), x, std::ceil));
-  if (attrs.Has("max")) x = Min(x, ClipLimit(attrs.Float("max"), x, std::floor));
+  // Limits of integers are integers within the limits.
+  const bool is_float = IsFloat(x->dtype);
+  if (attrs.Has("min")) x = Max(x, Constant(is_float ? attrs.Number("min") : attrs.Number("min").Ceil(), x));
+  if (attrs.Has("max")) x = Min(x, Constant(is_float ? attrs.Number("max") : attrs.Number("max").Floor(), x));
   return x;
 }
 

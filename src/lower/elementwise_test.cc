@@ -22,9 +22,9 @@ TEST(LowerElementwise, EveryUnaryOperator) {
 TEST(LowerElementwise, OperatorsWithAttributes) {
   ExpectKernelsMatch(
       InEachLayout({{Op::kLeakyRelu, {"f32[1,20,3,4]"}, {{"alpha", 0.1}}},
-                    {Op::kClip, {"f32[1,20,3,4]"}, {{"min", -0.5}, {"max", 1.0}}, "", {Op::kNeg}}}));
-  ExpectKernelsMatch({{Op::kClip, {"i64[33] -9..9"}, {{"min", -2.5}, {"max", 3.5}}},
-                      {Op::kClip, {"u8[33] 0..255"}, {{"min", -7.0}, {"max", 300.0}}},
+                    {Op::kClip, {"f32[1,20,3,4]"}, {{"min", ExactNumber(-0.5)}, {"max", ExactNumber(1.0)}}, "", {Op::kNeg}}}));
+  ExpectKernelsMatch({{Op::kClip, {"i64[33] -9..9"}, {{"min", ExactNumber(-2.5)}, {"max", ExactNumber(3.5)}}},
+                      {Op::kClip, {"u8[33] 0..255"}, {{"min", ExactNumber(-7.0)}, {"max", ExactNumber(300.0)}}},
                       {Op::kElu, {"f32[33]"}, {{"alpha", 0.5}}},
                       {Op::kHardSigmoid, {"f32[33]"}, {{"alpha", 0.2}, {"beta", 0.5}}},
                       {Op::kGelu, {"f32[33]"}, {{"approximate", std::string("tanh")}}},

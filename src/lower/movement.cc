@@ -137,7 +137,7 @@ absl::Status DefinePad(Definition& definition, const Node& node) {
     return absl::OkStatus();
   }
   // Fills everything, then copies the inside.
-  const Expr fill = ConstOf(x->type().dtype, node.attrs().Float("value", 0));
+  const Expr fill = ConstOf(x->type().dtype, node.attrs().Number("value", 0));
   definition.DefinePart(node, node.output(), {.suffix = "fill", .begins = {}, .sizes = {}},
                         [&](const Indices&) { return fill; });
   const Part inside{

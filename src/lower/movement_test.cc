@@ -155,14 +155,14 @@ TEST(LowerMovement, Pad) {
     ExpectKernelsMatch(InEachLayout(
         {{Op::kPad,
           {"f32[1,5,6,7]"},
-          {{"pads", Ints{0, 0, 1, 2, 0, 0, 3, 1}}, {"mode", std::string(mode)}, {"value", 1.5}}}}));
+          {{"pads", Ints{0, 0, 1, 2, 0, 0, 3, 1}}, {"mode", std::string(mode)}, {"value", ExactNumber(1.5)}}}}));
   }
   ExpectKernelsMatch({{Op::kPad,
                        {"f32[1,20,3,4]{c1/16}"},
-                       {{"pads", Ints{0, 0, 0, 0, 0, 21, 1, 0}}, {"value", 1.5}},
+                       {{"pads", Ints{0, 0, 0, 0, 0, 21, 1, 0}}, {"value", ExactNumber(1.5)}},
                        "{c1/16}"},
-                      {Op::kPad, {"u8[7]"}, {{"pads", Ints{1, 2}}, {"value", -1.0}}},
-                      {Op::kPad, {"i8[3,5]"}, {{"pads", Ints{2, 1, 0, 20}}, {"value", -3.0}}},
+                      {Op::kPad, {"u8[7]"}, {{"pads", Ints{1, 2}}, {"value", ExactNumber(-1.0)}}},
+                      {Op::kPad, {"i8[3,5]"}, {{"pads", Ints{2, 1, 0, 20}}, {"value", ExactNumber(-3.0)}}},
                       {Op::kPad, {"f32[0,2]"}, {{"pads", Ints{1, 0, 1, 0}}}}});
 }
 

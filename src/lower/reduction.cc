@@ -83,7 +83,7 @@ absl::Status DefineReduce(Definition& definition, const Node& node) {
   };
   if (node.op() == Op::kReduceMean) {
     reduction.finish = [&](const Expr& total, const Indices&) {
-      return total / ConstOf(reduction.dtype, static_cast<double>(count));
+      return total / ConstOf(reduction.dtype, count);
     };
   }
   definition.DefineReduction(node, node.output(), reduction);

@@ -15,9 +15,10 @@ namespace {
 // Rules make graphs smaller or more canonical, but a table may contain a circle.
 constexpr int kMaxSweeps = 64;
 
-std::optional<double> AsNumber(const Attribute& attribute) {
-  if (const int64_t* i = std::get_if<int64_t>(&attribute)) return static_cast<double>(*i);
+std::optional<ExactNumber> AsNumber(const Attribute& attribute) {
+  if (const int64_t* i = std::get_if<int64_t>(&attribute)) return *i;
   if (const double* d = std::get_if<double>(&attribute)) return *d;
+  if (const ExactNumber* n = std::get_if<ExactNumber>(&attribute)) return *n;
   return std::nullopt;
 }
 
@@ -116,9 +117,10 @@ class Builder {
   }
 
   static Attribute Convert(const Attribute& value, AttributeKind kind) {
-    const std::optional<double> number = AsNumber(value);
-    if (number && kind == AttributeKind::kInt) return static_cast<int64_t>(*number);
-    if (number && kind == AttributeKind::kFloat) return *number;
+    const std::optional<ExactNumber> number = AsNumber(value);
+    if (number && kind == AttributeKind::kInt) return number->To<int64_t>();
+    if (number && kind == AttributeKind::kFloat) return number->ToDouble();
+    if (number && kind == AttributeKind::kNumber) return *number;
     return value;
   }
 
@@ -142,9 +144,9 @@ class Builder {
     Ints list;
     for (const AttributeExpression& argument : expression.arguments) {
       const std::optional<Attribute> element = Evaluate(argument);
-      const std::optional<double> number = element ? AsNumber(*element) : std::nullopt;
+      const std::optional<ExactNumber> number = element ? AsNumber(*element) : std::nullopt;
       if (!number) return std::nullopt;
-      list.push_back(static_cast<int64_t>(*number));
+      list.push_back(number->To<int64_t>());
     }
     return list;
   }
@@ -155,12 +157,13 @@ class Builder {
     if (function == "swap_last") return SwapLast(Operand(arguments[0])->type().rank());
     if (function == "trailing")
       return Trailing(*Evaluate(arguments[0]), Operand(arguments[1])->type().rank());
-    if (function == "value") return Operand(arguments[0])->constant()->ToDouble(0);
+    if (function == "value") return Operand(arguments[0])->constant()->ToNumber(0);
     if (function == "reciprocal") return 1 / Operand(arguments[0])->constant()->ToDouble(0);
     if (function == "product") {
       const std::optional<Attribute> a = Evaluate(arguments[0]);
       const std::optional<Attribute> b = Evaluate(arguments[1]);
-      return a && b ? std::optional<Attribute>(*AsNumber(*a) * *AsNumber(*b)) : std::nullopt;
+      return a && b ? std::optional<Attribute>(AsNumber(*a)->ToDouble() * AsNumber(*b)->ToDouble())
+                    : std::nullopt;
     }
     Fatal("no function '", function, "' in rules");
   }

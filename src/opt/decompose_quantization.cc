@@ -237,7 +237,7 @@ Value* RequantizedInIntegers(Graph& graph, Node* node) {
   }
   Value* y = AddBefore(graph, node, Op::kAdd, {product, along(offsets)});
   y = AddBefore(graph, node, Op::kShiftRight, {y, along(places)});
-  y = AddBefore(graph, node, Op::kClip, {y}, {{"min", low}, {"max", low + 255}});
+  y = AddBefore(graph, node, Op::kClip, {y}, {{"min", ExactNumber(low)}, {"max", ExactNumber(low + 255)}});
   return CastTo(graph, node, y, to);
 }
 

@@ -113,7 +113,7 @@ class Volume {
     pads[0] = depth.begin * Batch();
     pads[4] = depth.end * Batch();
     Attributes attributes = {{"pads", pads}};
-    if (IsPool(node_->op())) attributes.Set("value", LowestOf(node_->input(0)->type().dtype));
+    if (IsPool(node_->op())) attributes.Set("value", ExactNumber(LowestOf(node_->input(0)->type().dtype)));
     return Add(Op::kPad, {images}, std::move(attributes));
   }
 

@@ -20,7 +20,7 @@ bool IsNonNegative(const Value* value) {
     case Op::kSoftmax:
       return true;
     case Op::kClip:
-      return node->attrs().Has("min") && node->attrs().Float("min") >= 0;
+      return node->attrs().Has("min") && node->attrs().Number("min").ToDouble() >= 0;
     default:
       return false;
   }
@@ -38,7 +38,8 @@ double LowestOf(DType dtype) {
 }
 
 // Whether the operator's own padding gives what `value` around its input gives.
-bool PadsWith(const Node& node, double value) {
+bool PadsWith(const Node& node, const ExactNumber& number) {
+  const double value = number.ToDouble();
   switch (node.op()) {
     case Op::kConv:
       return value == 0;
@@ -46,7 +47,7 @@ bool PadsWith(const Node& node, double value) {
       const Value* zero = node.input(2);
       return zero == nullptr ? value == 0
                              : zero->constant() != nullptr && zero->constant()->num_elements() == 1 &&
-                                   zero->constant()->ToDouble(0) == value;
+                                   zero->constant()->ToNumber(0) == number;
     }
     case Op::kMaxPool:
       if (node.num_outputs() != 1) return false;  // positions count within the padded input
@@ -74,7 +75,7 @@ std::optional<Ints> SpatialPads(const Node& pad) {
 Value* FoldInto(Graph& graph, Node* node) {
   const Node* pad = node->num_inputs() == 0 ? nullptr : ProducerOf(node->input(0), Op::kPad);
   if (pad == nullptr || pad->attrs().String("mode", "constant") != "constant" ||
-      !PadsWith(*node, pad->attrs().Float("value", 0))) {
+      !PadsWith(*node, pad->attrs().Number("value", 0))) {
     return nullptr;
   }
   const std::optional<Ints> spatial = SpatialPads(*pad);

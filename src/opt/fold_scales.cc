@@ -71,7 +71,8 @@ class Scaler {
         break;
       case Op::kClip:
         for (const char* bound : {"min", "max"}) {
-          if (attributes.Has(bound)) attributes.Set(bound, factor_ * attributes.Float(bound));
+          if (attributes.Has(bound))
+            attributes.Set(bound, ExactNumber(factor_ * attributes.Number(bound).ToDouble()));
         }
         inputs[0] = Scaled(inputs[0]);
         break;
@@ -113,8 +114,8 @@ Value* Unbounded(Value* value, const Range& range) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (node->op() == Op::kRelu && range.low >= 0) return node->input(0);
   if (node->op() != Op::kClip) return value;
-  const double min = node->attrs().Has("min") ? node->attrs().Float("min") : -kInfinity;
-  const double max = node->attrs().Has("max") ? node->attrs().Float("max") : kInfinity;
+  const double min = node->attrs().Number("min", -kInfinity).ToDouble();
+  const double max = node->attrs().Number("max", kInfinity).ToDouble();
   // A bound that is less than a half from the last integer rounds to it.
   constexpr double kHalf = 0.5;
   return min < range.low + kHalf && max > range.high - kHalf ? node->input(0) : value;

@@ -90,12 +90,13 @@ class UnsignedTwins {
       inputs.push_back(twin->second);
     }
     Attributes attributes = node->attrs();
-    const auto shift = [&](const char* name, double number) {
-      attributes.Set(name, number + static_cast<double>(kHalfRange));
+    // Of bytes, whose numbers are exact as doubles.
+    const auto shift = [&](const char* name, const ExactNumber& number) {
+      attributes.Set(name, ExactNumber(number.ToDouble() + static_cast<double>(kHalfRange)));
     };
-    if (node->op() == Op::kPad) shift("value", node->attrs().Float("value", 0));
+    if (node->op() == Op::kPad) shift("value", node->attrs().Number("value", 0));
     for (const char* bound : {"min", "max"}) {
-      if (node->op() == Op::kClip && attributes.Has(bound)) shift(bound, attributes.Float(bound));
+      if (node->op() == Op::kClip && attributes.Has(bound)) shift(bound, attributes.Number(bound));
     }
     Value* twin = AddBefore(graph_, node, node->op(), std::move(inputs), std::move(attributes));
     if (twin == nullptr) return false;
@@ -285,7 +286,7 @@ Ints PadsOfAllAxes(const Node& conv) {
 // x padded with the zero point, for a convolution that then needs no padding.
 Value* Padded(Graph& graph, Node* conv, int64_t zero) {
   return AddBefore(graph, conv, Op::kPad, {conv->input(0)},
-                   {{"pads", PadsOfAllAxes(*conv)}, {"value", static_cast<double>(zero)}});
+                   {{"pads", PadsOfAllAxes(*conv)}, {"value", ExactNumber(zero)}});
 }
 
 // The same with a zero point that is known only at run time.

@@ -15,6 +15,11 @@ bool IsNear(double actual, double wanted) {
   return std::abs(actual - wanted) <= 1e-5 * std::abs(wanted);
 }
 
+bool IsNear(const ExactNumber& actual, double wanted) {
+  const ExactNumber exact(wanted);
+  return exact.is_integer() ? actual == exact : IsNear(actual.ToDouble(), wanted);
+}
+
 bool IsEqual(const Attribute& a, const Attribute& b) { return Attributes{{"", a}} == Attributes{{"", b}}; }
 
 // Binds the variables of `expression` where it fits `actual`.
@@ -25,6 +30,7 @@ bool MatchAttribute(const AttributeExpression& expression, const Attribute& actu
       if (const int64_t* i = std::get_if<int64_t>(&actual))
         return static_cast<double>(*i) == expression.number;
       if (const double* d = std::get_if<double>(&actual)) return IsNear(*d, expression.number);
+      if (const ExactNumber* n = std::get_if<ExactNumber>(&actual)) return IsNear(*n, expression.number);
       return false;
     case AttributeExpression::Kind::kString: {
       const std::string* text = std::get_if<std::string>(&actual);
@@ -156,9 +162,13 @@ bool IsSole(const Match& match) {
 bool IsConstantOf(const Value* value, double number) {
   const Tensor* constant = value->constant();
   if (constant == nullptr || constant->num_elements() == 0 || constant->dtype() == DType::kBool) return false;
-  // A constant does not contain a number that its type cannot hold.
+  if (!IsFloat(constant->dtype())) {
+    for (int64_t i = 0; i < constant->num_elements(); ++i) {
+      if (!(constant->ToNumber(i) == ExactNumber(number))) return false;
+    }
+    return true;
+  }
   const double rounded = Tensor::Scalar(constant->dtype(), number).ToDouble(0);
-  if (!IsFloat(constant->dtype()) && rounded != number) return false;
   for (int64_t i = 0; i < constant->num_elements(); ++i) {
     const double element = constant->ToDouble(i);
     if (std::nearbyint(number) == number ? element != number : !IsNear(element, rounded)) return false;
@@ -179,6 +189,9 @@ std::optional<Attribute> AttributeOrDefault(const Node& node, std::string_view n
       return absl::SimpleAtoi(info->default_text, &whole) ? std::optional<Attribute>(whole) : std::nullopt;
     case AttributeKind::kFloat:
       return absl::SimpleAtod(info->default_text, &number) ? std::optional<Attribute>(number) : std::nullopt;
+    case AttributeKind::kNumber:
+      return absl::SimpleAtod(info->default_text, &number) ? std::optional<Attribute>(ExactNumber(number))
+                                                           : std::nullopt;
     case AttributeKind::kString:
       return Attribute(std::string(info->default_text));
     default:

@@ -156,7 +156,7 @@ class QuantizedNetwork {
                            {{"to", to}, {"rounding", std::string("fixed_point")}});
     if (Integer(0, 1) == 0) {
       y = graph_.Make(Op::kClip, {y},
-                      {{"min", static_cast<double>(low + 20)}, {"max", static_cast<double>(low + 220)}});
+                      {{"min", ExactNumber(static_cast<double>(low + 20))}, {"max", ExactNumber(static_cast<double>(low + 220))}});
     }
     return graph_.Make(Op::kDequantize, {y, Scalar(DType::kF32, 0.03), zero});
   }
@@ -213,7 +213,7 @@ class QuantizedNetwork {
       case 0:
         return graph_.Make(Op::kRelu, {x});
       case 1:
-        return graph_.Make(Op::kClip, {x}, {{"min", 0.0}, {"max", 6.0}});
+        return graph_.Make(Op::kClip, {x}, {{"min", ExactNumber(0.0)}, {"max", ExactNumber(6.0)}});
       default:
         return x;
     }

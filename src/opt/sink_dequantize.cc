@@ -61,7 +61,7 @@ bool Sink(Graph& graph, Node* node) {
   std::vector<Value*> inputs = node->inputs();
   for (int i = 0; i < data_inputs; ++i) inputs[i] = inputs[i]->producer()->input(0);
   Attributes attributes = node->attrs();
-  if (node->op() == Op::kPad) attributes.Set("value", static_cast<double>(common->zero[0]));
+  if (node->op() == Op::kPad) attributes.Set("value", ExactNumber(common->zero[0]));
   Value* moved = AddBefore(graph, node, node->op(), std::move(inputs), std::move(attributes));
   if (moved == nullptr) return false;
   std::vector<Value*> operands = common->node->inputs();

@@ -140,7 +140,8 @@ class Splitting {
     const auto make = [&](Op op, std::vector<Value*> inputs, Attributes attrs = {}) {
       return graph_.Make(op, std::move(inputs), std::move(attrs), before);
     };
-    const Attributes limits = {{"min", -kLargestBF16}, {"max", kLargestBF16}}, bf16 = {{"to", DType::kBF16}};
+    const Attributes limits = {{"min", ExactNumber(-kLargestBF16)}, {"max", ExactNumber(kLargestBF16)}},
+                     bf16 = {{"to", DType::kBF16}};
     Value* is_infinite = make(Op::kIsInf, {x});
     if (part == Part::kFirst)
       return make(Op::kCast, {make(Op::kWhere, {is_infinite, x, make(Op::kClip, {x}, limits)})}, bf16);

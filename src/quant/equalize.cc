@@ -25,7 +25,7 @@ struct Pair {
 bool IsConvLayer(const Node& node) { return node.op() == Op::kConv && IsLayer(node); }
 
 bool IsBoundedRelu(const Node& node) {
-  return node.op() == Op::kClip && node.attrs().Has("max") && node.attrs().Float("min", -1) == 0;
+  return node.op() == Op::kClip && node.attrs().Has("max") && node.attrs().Number("min", -1).ToDouble() == 0;
 }
 
 // The pair of `first` and the convolution that is the only user of its result, if there are only operators
@@ -115,7 +115,7 @@ void BoundEachChannel(Graph& graph, Node* clip, const std::vector<double>& inver
   Shape shape(static_cast<size_t>(clip->output()->type().rank()), 1);
   shape[1] = static_cast<int64_t>(inverse.size());
   std::vector<double> bounds = inverse;
-  for (double& bound : bounds) bound *= clip->attrs().Float("max", 0);
+  for (double& bound : bounds) bound *= clip->attrs().Number("max", 0).ToDouble();
   Value* each = graph.AddConstant(FromDoubles(DType::kF32, shape, bounds), clip->name(), clip);
   Value* positive = AddBefore(graph, clip, Op::kRelu, {clip->input(0)});
   ReplaceNode(graph, clip, AddBefore(graph, clip, Op::kMin, {positive, each}));

@@ -25,7 +25,7 @@ std::unique_ptr<Graph> Unbalanced(Op activation, bool is_depthwise) {
   }
   first->producer()->SetInput(1, n.graph().AddConstant(scaled, "", first->producer()));
   const Attributes attributes =
-      activation == Op::kClip ? Attributes{{"min", 0.0}, {"max", 6.0}} : Attributes();
+      activation == Op::kClip ? Attributes{{"min", ExactNumber(0.0)}, {"max", ExactNumber(6.0)}} : Attributes();
   Value* active = n.Add(activation, {first}, attributes);
   Value* second = n.Conv(active, 8, "second", is_depthwise ? 8 : 1);
   n.Output(n.Conv(n.Relu(second), 4, "third"));
@@ -90,7 +90,7 @@ TEST(Equalize, ChannelsComeOutAlike) {
 TEST(Equalize, BoundsOfOneSideAndOtherUsersStopIt) {
   TestNetwork n;
   Value* first = n.Conv(n.Input({1, 3, 6, 6}), 8, "first");
-  Value* bounded = n.Add(Op::kClip, {first}, {{"min", -1.0}, {"max", 1.0}});
+  Value* bounded = n.Add(Op::kClip, {first}, {{"min", ExactNumber(-1.0)}, {"max", ExactNumber(1.0)}});
   Value* second = n.Conv(bounded, 8, "second");
   n.Output(n.Conv(n.Relu(second), 8, "third"));
   n.Output(second);

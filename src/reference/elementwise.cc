@@ -174,12 +174,15 @@ Outputs EvaluateClip(const Node& node, Inputs inputs) {
     using Wide = decltype(wide);
     const Attributes& attrs = node.attrs();
     // Fractional limits are rounded inwards for integers.
-    const auto limit = [](double value, auto round) {
-      return ConvertElement<Wide>(std::is_integral_v<Wide> ? round(value) : value);
+    const auto as_wide = [](const ExactNumber& value) {
+      if constexpr (std::is_integral_v<Wide>) return value.To<Wide>();
+      return static_cast<Wide>(value.ToDouble());
     };
-    const Wide low = attrs.Has("min") ? limit(attrs.Float("min"), [](double v) { return std::ceil(v); })
+    const Wide low = attrs.Has("min") ? as_wide(std::is_integral_v<Wide> ? attrs.Number("min").Ceil()
+                                                                         : attrs.Number("min"))
                                       : LowestOf<Wide>(x.dtype());
-    const Wide high = attrs.Has("max") ? limit(attrs.Float("max"), [](double v) { return std::floor(v); })
+    const Wide high = attrs.Has("max") ? as_wide(std::is_integral_v<Wide> ? attrs.Number("max").Floor()
+                                                                          : attrs.Number("max"))
                                        : HighestOf<Wide>(x.dtype());
     return Map<Wide>(x, x.dtype(), [&](Wide value) {
       const Wide raised = value < low ? low : value;

@@ -61,9 +61,9 @@ TEST(Elementwise, FunctionsOfOneFloat) {
       {Op::kHardSigmoid, 9, 1, {{"alpha", 0.2}, {"beta", 0.5}}},
       {Op::kHardSwish, 1, 2.0 / 3},
       {Op::kHardSwish, -4, 0},
-      {Op::kClip, 5, 2, {{"min", -1.0}, {"max", 2.0}}},
-      {Op::kClip, -5, -1, {{"min", -1.0}}},
-      {Op::kClip, 0, 1, {{"min", 3.0}, {"max", 1.0}}},
+      {Op::kClip, 5, 2, {{"min", ExactNumber(-1.0)}, {"max", ExactNumber(2.0)}}},
+      {Op::kClip, -5, -1, {{"min", ExactNumber(-1.0)}}},
+      {Op::kClip, 0, 1, {{"min", ExactNumber(3.0)}, {"max", ExactNumber(1.0)}}},
   };
   for (const UnaryCase& c : cases) {
     SCOPED_TRACE(testing::Message() << OpName(c.op) << " of " << c.x);
@@ -88,7 +88,7 @@ TEST(Elementwise, IntegersWrapAndAreExact) {
   EXPECT_THAT(Evaluate(Op::kRelu, {Make(DType::kI32, {2}, {-9, 4})}), Has({0, 4}));
   EXPECT_THAT(Evaluate(Op::kNot, {Make(DType::kU8, {2}, {0, 5})}), Has({255, 250}));
   EXPECT_THAT(Evaluate(Op::kNot, {Make(DType::kBool, {2}, {0, 1})}), Has({1, 0}));
-  EXPECT_THAT(Evaluate(Op::kClip, {Make(DType::kI32, {3}, {-9, 1, 9})}, {{"min", -2.5}, {"max", 2.5}}),
+  EXPECT_THAT(Evaluate(Op::kClip, {Make(DType::kI32, {3}, {-9, 1, 9})}, {{"min", ExactNumber(-2.5)}, {"max", ExactNumber(2.5)}}),
               Has({-2, 1, 2}));
   EXPECT_THAT(Evaluate(Op::kAdd, {Make(DType::kU8, {1}, {250}), Make(DType::kU8, {1}, {10})}), Has({4}));
   EXPECT_THAT(Evaluate(Op::kMul, {Make(DType::kI8, {1}, {64}), Make(DType::kI8, {1}, {2})}), Has({-128}));

@@ -44,7 +44,7 @@ Outputs EvaluatePad(const Node& node, Inputs inputs) {
       sources[axis].push_back(source == kOutside ? kOutside : source * strides[axis]);
     }
   }
-  const Tensor fill = Tensor::Scalar(x.dtype(), node.attrs().Float("value", 0));
+  const Tensor fill = Tensor::Scalar(x.dtype(), node.attrs().Number("value", 0));
   WithStorage(x.dtype(), [&](auto storage) {
     using T = decltype(storage);
     const T* from = x.as<T>().data();

@@ -207,18 +207,29 @@ Expr FloatConst(double value, DType dtype) {
 
 Expr BoolConst(bool value) { return IntConst(value ? 1 : 0, DType::kBool); }
 
-Expr ConstOf(DType dtype, double value) {
-  if (IsFloat(dtype)) return FloatConst(value, dtype);
-  if (dtype == DType::kBool) return BoolConst(value != 0);
-  if (std::isnan(value)) return IntConst(0, dtype);
-  const int bits = 8 * DTypeSize(dtype);
-  if (IsSignedInt(dtype)) {
-    const double end = std::ldexp(1, bits - 1);
-    if (value >= end) return IntConst(INT64_MAX >> (64 - bits), dtype);
-    return IntConst(static_cast<int64_t>(std::max(value, -end)), dtype);
+Expr ConstOf(DType dtype, const ExactNumber& value) {
+  switch (dtype) {
+    case DType::kBool:
+      return BoolConst(value.ToDouble() != 0);
+    case DType::kI8:
+      return IntConst(value.To<int8_t>(), dtype);
+    case DType::kI16:
+      return IntConst(value.To<int16_t>(), dtype);
+    case DType::kI32:
+      return IntConst(value.To<int32_t>(), dtype);
+    case DType::kI64:
+      return IntConst(value.To<int64_t>(), dtype);
+    case DType::kU8:
+      return IntConst(value.To<uint8_t>(), dtype);
+    case DType::kU16:
+      return IntConst(value.To<uint16_t>(), dtype);
+    case DType::kU32:
+      return IntConst(value.To<uint32_t>(), dtype);
+    case DType::kU64:
+      return IntConst(static_cast<int64_t>(value.To<uint64_t>()), dtype);
+    default:
+      return FloatConst(value.ToDouble(), dtype);
   }
-  if (value >= std::ldexp(1, bits)) return IntConst(static_cast<int64_t>(UINT64_MAX >> (64 - bits)), dtype);
-  return IntConst(static_cast<int64_t>(static_cast<uint64_t>(std::max(value, 0.0))), dtype);
 }
 
 Expr MakeOp(MathOp op, std::vector<Expr> args) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/exact_number.h"
 
 namespace attune {
 
@@ -140,7 +141,7 @@ class Expr {
 struct ExprNode {
   ExprKind kind = ExprKind::kInt;
   DType dtype = DType::kI64;
-  int64_t int_value = 0;     // kInt: the value, of any integer type or bool
+  int64_t int_value = 0;     // kInt: the value, of any integer type or bool; of u64 the same bits
   double float_value = 0;    // kFloat
   MathOp op = MathOp::kAdd;  // kOp
   Var var;                   // kVar
@@ -154,7 +155,7 @@ Expr IntConst(int64_t value, DType dtype = DType::kI64);
 Expr FloatConst(double value, DType dtype = DType::kF32);
 Expr BoolConst(bool value);
 // A constant of `dtype`: integers are truncated and saturate, and NaN gives 0.
-Expr ConstOf(DType dtype, double value);
+Expr ConstOf(DType dtype, const ExactNumber& value);
 Expr MakeOp(MathOp op, std::vector<Expr> args);
 // Float to integer truncates and saturates, NaN gives 0; integers wrap; to bool is != 0.
 Expr CastTo(DType dtype, Expr value);     // `value` itself when it has the type already

@@ -27,12 +27,6 @@ Verdict FromStatus(const absl::Status& status) {
   return Fail(refused ? Failure::kRefused : Failure::kError, status.message());
 }
 
-std::vector<NamedTensor> Named(const Graph& graph, const std::vector<Tensor>& inputs) {
-  std::vector<NamedTensor> named;
-  for (size_t i = 0; i < inputs.size(); ++i) named.push_back({graph.inputs()[i]->name(), inputs[i]});
-  return named;
-}
-
 // The same elements in reverse order: other data of the same range.
 Tensor Reversed(const Tensor& tensor) {
   Tensor result(tensor.dtype(), tensor.shape());
@@ -45,7 +39,7 @@ Tensor Reversed(const Tensor& tensor) {
 
 absl::StatusOr<std::vector<Tensor>> RunOnce(Session& session, const Graph& graph,
                                             const std::vector<Tensor>& inputs) {
-  RETURN_IF_ERROR(session.SetInputs(Named(graph, inputs)));
+  RETURN_IF_ERROR(session.SetInputs(NamedInputs(graph, inputs)));
   RETURN_IF_ERROR(session.Run());
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Outputs());
   std::vector<Tensor> tensors;
@@ -93,7 +87,7 @@ DType RoundingOf(Precision precision) {
 
 Verdict CheckRuns(const RandomCase& random, const Setting& setting, const Network& network, Judge& judge) {
   const Graph& graph = *random.graph;
-  absl::StatusOr<Session> session = network.NewSession(setting.threads, Named(graph, random.inputs));
+  absl::StatusOr<Session> session = network.NewSession(setting.threads, NamedInputs(graph, random.inputs));
   if (!session.ok()) return FromStatus(session.status());
   const auto actual = RunOnce(*session, graph, random.inputs);
   if (!actual.ok()) return FromStatus(actual.status());
@@ -120,7 +114,7 @@ Verdict CheckQuantized(const RandomCase& random, const Setting& setting) {
   const Interpreter interpreter;
   QuantizeOptions options;
   options.executor = &interpreter;
-  const auto quantized = QuantizeGraph(*random.graph, {Named(*random.graph, random.inputs)}, options);
+  const auto quantized = QuantizeGraph(*random.graph, {NamedInputs(*random.graph, random.inputs)}, options);
   if (!quantized.ok()) {
     // There is nothing to quantize, or an input cannot be calibrated with.
     return absl::IsInternal(quantized.status()) ? FromStatus(quantized.status()) : Verdict();
@@ -141,6 +135,26 @@ std::string_view NameOf(Failure failure) {
   constexpr std::string_view kNames[] = {"right", "refused", "reference", "error",
                                          "wrong", "fact",    "bytes",     "crash"};
   return kNames[static_cast<size_t>(failure)];
+}
+
+std::vector<NamedTensor> NamedInputs(const Graph& graph, const std::vector<Tensor>& inputs) {
+  std::vector<NamedTensor> named;
+  for (size_t i = 0; i < inputs.size(); ++i) named.push_back({graph.inputs()[i]->name(), inputs[i]});
+  return named;
+}
+
+absl::StatusOr<std::vector<NamedTensor>> RunCompiled(const Graph& graph,
+                                                     const std::vector<NamedTensor>& inputs) {
+  OptimizeOptions optimize;
+  optimize.measure = false;
+  CompileOptions compile;
+  compile.jobs = 1;
+  const Network network =
+      Network::FromGraph(graph, "graph").Optimize(DefaultPlan(), optimize).Compile(compile);
+  RETURN_IF_ERROR(network.status());
+  ASSIGN_OR_RETURN(Session session, network.NewSession(1, inputs));
+  RETURN_IF_ERROR(session.Run());
+  return session.Outputs();
 }
 
 Verdict CheckReference(const RandomCase& random, std::vector<Tensor>* expected) {

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "absl/status/statusor.h"
+#include "api/network.h"
 #include "graph_maker.h"
 #include "rounding.h"
 #include "setting.h"
@@ -33,6 +35,14 @@ struct Verdict {
 
   bool ok() const { return failure == Failure::kNone || failure == Failure::kRefused; }
 };
+
+// A graph's inputs with their names.
+std::vector<NamedTensor> NamedInputs(const Graph& graph, const std::vector<Tensor>& inputs);
+
+// The outputs of the graph, compiled for this machine and one thread. Errors: those of the compiler and the
+// runtime.
+absl::StatusOr<std::vector<NamedTensor>> RunCompiled(const Graph& graph,
+                                                     const std::vector<NamedTensor>& inputs);
 
 // Checks that the graph verifies, prints and parses back, and that the reference can compute it; `expected`
 // receives the reference's outputs.

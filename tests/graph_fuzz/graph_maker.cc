@@ -12,7 +12,7 @@
 namespace attune::graph_fuzz {
 namespace {
 
-constexpr int64_t kMaxElements = 1 << 15;
+constexpr int64_t kMaxElements = 1 << 15, kMaxIntegers = 1 << 9;
 constexpr int64_t kMaxMacs = 4 << 20;
 
 bool IsNumber(const Value& value) { return IsFloat(value.type().dtype) || IsInt(value.type().dtype); }
@@ -88,8 +88,8 @@ void RemoveUnused(RandomCase& random) {
   }
 }
 
-GraphMaker::GraphMaker(uint64_t seed, int max_nodes)
-    : random_(seed), max_nodes_(max_nodes), is_wild_(OneIn(25)) {
+GraphMaker::GraphMaker(uint64_t seed, int max_nodes, Numbers numbers)
+    : random_(seed), max_nodes_(max_nodes), numbers_(numbers), is_wild_(OneIn(25)) {
   switch (Pick(4)) {
     case 0:
       range_ = {.low = -4, .high = 4, .step = 1};
@@ -131,6 +131,7 @@ int64_t GraphMaker::Channels() {
 }
 
 DType GraphMaker::FloatType() {
+  if (integers()) return IntType();
   switch (Pick(20)) {
     case 0:
     case 1:
@@ -150,6 +151,18 @@ DType GraphMaker::IntType() {
                 DType::kU64, DType::kI32, DType::kI64, DType::kU8});
 }
 
+ExactNumber GraphMaker::Edge(DType dtype) {
+  constexpr int64_t k31 = int64_t{1} << 31, k53 = int64_t{1} << 53;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Tensor held(dtype, {});
+  while (true) {
+    const auto edge = OneOf<ExactNumber>({0, 1, -1, k31, -k31, k53 - 1, k53 + 1, -k53 + 1, -k53 - 1,
+                                          uint64_t{1} << 63, -0x1p63, UINT64_MAX, kInfinity, -kInfinity});
+    held.SetNumber(0, edge);  // the infinities give the limits
+    if (!edge.is_integer() || held.ToNumber(0) == edge) return held.ToNumber(0);
+  }
+}
+
 DType GraphMaker::AnyType() {
   if (OneIn(8)) return DType::kBool;
   return OneIn(3) ? IntType() : FloatType();
@@ -159,7 +172,7 @@ Shape GraphMaker::AnyShape(int max_rank) {
   Shape shape(static_cast<size_t>(OneIn(12) ? 0 : random_.Integer(1, max_rank)));
   int64_t elements = 1;
   for (int64_t& size : shape) {
-    size = elements > 512 ? random_.Integer(1, 3) : Extent();
+    size = elements > (integers() ? 24 : 512) ? random_.Integer(1, 3) : Extent();
     elements *= size;
   }
   if (!shape.empty() && OneIn(60)) shape[static_cast<size_t>(Pick(std::ssize(shape)))] = 0;
@@ -176,9 +189,7 @@ Shape GraphMaker::ShapeWithin(const Shape& shape) {
 }
 
 Value* GraphMaker::Input(DType dtype, const Shape& shape, const Range& range) {
-  Value* value = graph_->AddInput(absl::StrCat("x", graph_->inputs().size()), TensorType(dtype, shape));
-  Keep(value, RandomData(dtype, shape, range, random_));
-  return value;
+  return NewOf(RandomData(dtype, shape, range, random_), 0);
 }
 
 Value* GraphMaker::Constant(Tensor data) {
@@ -187,14 +198,28 @@ Value* GraphMaker::Constant(Tensor data) {
   return value;
 }
 
+Tensor GraphMaker::EdgeData(DType dtype, const Shape& shape) {
+  Tensor data(dtype, shape);
+  for (int64_t i = 0; i < data.num_elements(); ++i) data.SetNumber(i, Edge(dtype));
+  return data;
+}
+
+Value* GraphMaker::NewOf(Tensor data, int constants) {
+  if (Pick(3) < constants) return Constant(std::move(data));
+  Value* value =
+      graph_->AddInput(absl::StrCat("x", graph_->inputs().size()), TensorType(data.dtype(), data.shape()));
+  Keep(value, std::move(data));
+  return value;
+}
+
 Value* GraphMaker::New(DType dtype, const Shape& shape, int constants) {
-  const Range integers = {.low = OneIn(4) ? -120.0 : -6, .high = OneIn(4) ? 120.0 : 6};
-  return New(dtype, shape, IsFloat(dtype) ? range_ : integers, constants);
+  if (IsInt(dtype) && (integers() ? !OneIn(3) : OneIn(8))) return NewOf(EdgeData(dtype, shape), constants);
+  const Range range = {.low = OneIn(4) ? -120.0 : -6, .high = OneIn(4) ? 120.0 : 6};
+  return New(dtype, shape, IsFloat(dtype) ? range_ : range, constants);
 }
 
 Value* GraphMaker::New(DType dtype, const Shape& shape, const Range& range, int constants) {
-  if (Pick(3) < constants) return Constant(RandomData(dtype, shape, range, random_));
-  return Input(dtype, shape, range);
+  return NewOf(RandomData(dtype, shape, range, random_), constants);
 }
 
 Value* GraphMaker::Existing(const Predicate& wanted) {
@@ -215,6 +240,7 @@ Value* GraphMaker::Any(const Predicate& wanted, const std::function<Value*()>& o
 }
 
 Value* GraphMaker::AnyFloat() {
+  if (integers()) return AnyNumber();
   return Any([](const Value& v) { return IsFloat(v.type().dtype); },
              [this] { return New(FloatType(), AnyShape(), 0); });
 }
@@ -296,7 +322,8 @@ Value* GraphMaker::Add(Op op, std::vector<Value*> inputs, Attributes attrs, int 
   if (!node.ok()) return nullptr;
   bool fits = MacsOf(**node) <= kMaxMacs;
   for (int i = 0; i < (*node)->num_outputs(); ++i) {
-    fits = fits && (*node)->output(i)->type().num_elements() <= kMaxElements;
+    const int64_t limit = integers() ? kMaxIntegers : kMaxElements;
+    fits = fits && (*node)->output(i)->type().num_elements() <= limit;
   }
   std::vector<Tensor> results;
   if (fits) {

@@ -45,7 +45,10 @@ void RemoveUnused(RandomCase& random);
 // Not thread safe. Values belong to the graph.
 class GraphMaker {
  public:
-  explicit GraphMaker(uint64_t seed, int max_nodes = std::numeric_limits<int>::max());
+  // Of integers (and bools): no float is made, and tensors are small.
+  enum class Numbers { kAny, kIntegers };
+  explicit GraphMaker(uint64_t seed, int max_nodes = std::numeric_limits<int>::max(),
+                      Numbers numbers = Numbers::kAny);
 
   // ---- Choices.
 
@@ -63,6 +66,10 @@ class GraphMaker {
   // f32 most often; f64 seldom.
   DType FloatType();
   DType IntType();
+  // One of 0, ±1, ±2^31, ±(2^53 ± 1), ±2^63, 2^64 - 1 and the type's limits, as `dtype`, an integer type,
+  // holds it.
+  ExactNumber Edge(DType dtype);
+  bool integers() const { return numbers_ == Numbers::kIntegers; }
   DType AnyType();
   Shape AnyShape(int max_rank = 4);
   // A shape that broadcasts to `shape`: axes are 1 or left out at random.
@@ -74,7 +81,8 @@ class GraphMaker {
 
   // The range of new floats unless told otherwise. In an exact graph: small multiples of a power of two.
   Range FloatRange() const { return range_; }
-  // A graph input or, `constants` times out of three, a constant.
+  // A graph input or, `constants` times out of three, a constant. Integers are sometimes edges, among graphs
+  // of integers mostly.
   Value* New(DType dtype, const Shape& shape, int constants = 1);
   Value* New(DType dtype, const Shape& shape, const Range& range, int constants = 1);
   Value* Input(DType dtype, const Shape& shape, const Range& range);
@@ -119,12 +127,15 @@ class GraphMaker {
   RandomCase Finish();
 
  private:
+  Tensor EdgeData(DType dtype, const Shape& shape);
+  Value* NewOf(Tensor data, int constants);
   void Keep(Value* value, Tensor data);
   bool IsJudgeable(const Tensor& data) const;
   void AddOutputs();
 
   Random random_;
   const int max_nodes_;
+  const Numbers numbers_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>("random");
   Range range_;
   bool is_wild_;  // infinities, NaN and large numbers are allowed

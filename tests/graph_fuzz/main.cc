@@ -16,6 +16,7 @@
 #include "coverage.h"
 #include "fuzz_case.h"
 #include "graph/text.h"
+#include "integer_cases.h"
 #include "isolation/isolation.h"
 #include "random_case.h"
 #include "shrink.h"
@@ -31,7 +32,7 @@ struct Options {
   int64_t graphs = INT64_MAX;
   double seconds = 0;  // 0: no limit
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
-  std::string cpu, failures, replay, write, coverage;
+  std::string cpu, failures, replay, write, coverage, integers;
   bool print = false, thorough = false, report = false;
   int most_failures = 20;
 };
@@ -280,6 +281,8 @@ int main(int argc, char** argv) {
   app.add_flag("--print", options.print, "print the seed's graph and do nothing");
   app.add_option("--write", options.write,
                  "write the graphs as ONNX models with their results into FOLDER/SEED, and check nothing");
+  app.add_option("--integers", options.integers,
+                 "graphs of integers, whose values and results go to this file, for judge_integers.py");
   app.add_flag("--thorough", options.thorough, "with --write: models that give all values, and wider bounds");
   CLI11_PARSE(app, argc, argv);
   if (options.coverage.empty() && options.seed == 0) options.seed = 1;
@@ -289,6 +292,14 @@ int main(int argc, char** argv) {
   }
   if (options.replay.empty() && options.seconds == 0 && options.graphs == INT64_MAX) options.graphs = 1000;
   if (!options.write.empty()) return attune::graph_fuzz::Write(options) ? 0 : 1;
+  if (!options.integers.empty()) {
+    const bool right = attune::graph_fuzz::WriteIntegerLines({.path = options.integers,
+                                                              .seed = options.seed,
+                                                              .count = options.graphs,
+                                                              .jobs = options.jobs,
+                                                              .cpu = options.cpu});
+    return right ? 0 : 1;
+  }
   const bool ok =
       options.replay.empty() ? attune::graph_fuzz::Fuzz(options) : attune::graph_fuzz::ReplayAll(options);
   return ok ? 0 : 1;

@@ -58,7 +58,7 @@ Value* PatternBuilder::Dense(Value* x, int64_t columns) {
 Value* PatternBuilder::Activation(Value* x) {
   const Op op = maker_.OneOf({Op::kRelu, Op::kRelu, Op::kSilu, Op::kHardSwish, Op::kSigmoid, Op::kTanh,
                               Op::kGelu, Op::kClip, Op::kLeakyRelu, Op::kIdentity});
-  if (op == Op::kClip) return Add(op, {x}, {{"min", 0.0}, {"max", 6.0}});
+  if (op == Op::kClip) return Add(op, {x}, {{"min", ExactNumber(0.0)}, {"max", ExactNumber(6.0)}});
   if (op == Op::kLeakyRelu) return Add(op, {x}, {{"alpha", 0.1}});
   return Add(op, {x});
 }

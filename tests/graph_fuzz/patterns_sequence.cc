@@ -131,7 +131,8 @@ void AddDecomposedActivation(GraphMaker& maker) {
       break;
     }
     case 2: {  // hard swish
-      Value* gate = b.Add(Op::kClip, {b.Add(Op::kAdd, {x, b.Scalar(x, 3)})}, {{"min", 0.0}, {"max", 6.0}});
+      Value* gate = b.Add(Op::kClip, {b.Add(Op::kAdd, {x, b.Scalar(x, 3)})},
+                          {{"min", ExactNumber(0.0)}, {"max", ExactNumber(6.0)}});
       b.Add(Op::kMul, {x, b.Add(Op::kDiv, {gate, b.Scalar(x, 6)})});
       break;
     }

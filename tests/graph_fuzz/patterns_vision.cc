@@ -223,7 +223,7 @@ void AddPaddedWindows(GraphMaker& maker) {
   for (int64_t count = 1 + maker.Pick(2); x != nullptr && count > 0; --count) {
     const auto pad = [&] { return maker.OneOf<int64_t>({0, 1, 1, 2, 3}); };
     Attributes attrs = {{"pads", Ints{0, 0, pad(), pad(), 0, 0, pad(), pad()}}};
-    if (!maker.OneIn(4)) attrs.Set("value", maker.OneOf({-1.0, 0.5, 3.0, -100.0}));
+    if (!maker.OneIn(4)) attrs.Set("value", maker.OneOf<ExactNumber>({-1, 0.5, 3, -100}));
     x = b.Add(Op::kPad, {x}, std::move(attrs));
     if (maker.OneIn(4)) x = b.Activation(x);
     if (x == nullptr) return;

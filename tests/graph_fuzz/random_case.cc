@@ -24,4 +24,13 @@ RandomCase MakeRandomCase(uint64_t seed) {
   return maker.Finish();
 }
 
+RandomCase MakeIntegerCase(uint64_t seed) {
+  constexpr int kMostNodes = 12;
+  GraphMaker maker(seed, kMostNodes, GraphMaker::Numbers::kIntegers);
+  const int64_t size = 1 + maker.Pick(kMostNodes);
+  while (maker.num_nodes() < size && AddRandomNode(maker) != nullptr) {
+  }
+  return maker.Finish();
+}
+
 }  // namespace attune::graph_fuzz

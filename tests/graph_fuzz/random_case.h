@@ -12,6 +12,9 @@ namespace attune::graph_fuzz {
 // no output, if nothing could be added.
 RandomCase MakeRandomCase(uint64_t seed);
 
+// The same of integers and bools alone, whose results judge_integers.py knows, with about 6 nodes.
+RandomCase MakeIntegerCase(uint64_t seed);
+
 }  // namespace attune::graph_fuzz
 
 #endif  // ATTUNE_TESTS_GRAPH_FUZZ_RANDOM_CASE_H_

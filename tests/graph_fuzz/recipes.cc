@@ -90,6 +90,38 @@ std::vector<Recipe> MakeRecipes() {
   return recipes;
 }
 
+// All are as likely, since all have been wrong.
+std::vector<Recipe> IntegerRecipes() {
+  constexpr Op kOps[] = {Op::kIdentity,     Op::kNeg,
+                         Op::kAbs,          Op::kSign,
+                         Op::kRelu,         Op::kClip,
+                         Op::kNot,          Op::kCast,
+                         Op::kAdd,          Op::kSub,
+                         Op::kMul,          Op::kDiv,
+                         Op::kMod,          Op::kPow,
+                         Op::kMin,          Op::kMax,
+                         Op::kAnd,          Op::kOr,
+                         Op::kXor,          Op::kShiftLeft,
+                         Op::kShiftRight,   Op::kMulHigh,
+                         Op::kEqual,        Op::kLess,
+                         Op::kLessEqual,    Op::kGreater,
+                         Op::kGreaterEqual, Op::kWhere,
+                         Op::kReshape,      Op::kTranspose,
+                         Op::kBroadcast,    Op::kSlice,
+                         Op::kConcat,       Op::kPad,
+                         Op::kGather,       Op::kGatherElements,
+                         Op::kGatherNd,     Op::kScatterElements,
+                         Op::kScatterNd,    Op::kReduceSum,
+                         Op::kReduceMean,   Op::kReduceProd,
+                         Op::kReduceMax,    Op::kReduceMin,
+                         Op::kArgMax,       Op::kArgMin,
+                         Op::kCumSum,       Op::kCumProd,
+                         Op::kTopK,         Op::kMatMul};
+  std::vector<Recipe> recipes;
+  for (const Op op : kOps) recipes.push_back({op, FindRecipe(op)->add, 1});
+  return recipes;
+}
+
 }  // namespace
 
 std::span<const Recipe> Recipes() {
@@ -103,12 +135,14 @@ const Recipe* FindRecipe(Op op) {
 }
 
 Value* AddRandomNode(GraphMaker& maker) {
-  static const int64_t sum = std::transform_reduce(Recipes().begin(), Recipes().end(), int64_t{0},
-                                                   std::plus<>(), [](const Recipe& r) { return r.weight; });
+  static const auto* integers = new std::vector<Recipe>(IntegerRecipes());
+  const std::span<const Recipe> recipes = maker.integers() ? *integers : Recipes();
+  const int64_t sum = std::transform_reduce(recipes.begin(), recipes.end(), int64_t{0}, std::plus<>(),
+                                            [](const Recipe& r) { return r.weight; });
   constexpr int kTries = 50;
   for (int i = 0; i < kTries; ++i) {
     int64_t left = maker.Pick(sum);
-    auto recipe = Recipes().begin();
+    auto recipe = recipes.begin();
     while (left >= recipe->weight) left -= recipe++->weight;
     if (Value* value = recipe->add(maker, recipe->op)) return value;
   }

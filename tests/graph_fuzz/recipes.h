@@ -25,7 +25,8 @@ std::span<const Recipe> Recipes();
 // The operator's recipe; null if it has none.
 const Recipe* FindRecipe(Op op);
 
-// Draws recipes by their weights until one succeeds. Null if many in a row have failed.
+// Draws recipes by their weights until one succeeds, for a graph of integers those that judge_integers.py
+// judges. Null if many in a row have failed.
 Value* AddRandomNode(GraphMaker& maker);
 
 // The recipes, one file for each kind of operator.

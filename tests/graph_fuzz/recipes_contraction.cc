@@ -134,15 +134,15 @@ Value* AddDeformConv(GraphMaker& maker, Op op) {
 
 Value* AddMatMul(GraphMaker& maker, Op op) {
   const auto matrix = [](const Value& v) {
-    return (IsFloat(v.type().dtype) || v.type().dtype == DType::kI32) && v.type().rank() >= 2 &&
-           v.type().shape().back() > 0;
+    return (IsFloat(v.type().dtype) || IsInt(v.type().dtype)) && v.type().rank() >= 2 &&
+           v.type().is_static() && v.type().shape().back() > 0;
   };
   Value* x = maker.Any(matrix, [&] {
     Shape shape = {maker.Extent(), maker.Extent()};
     for (int i = 0; i < 2; ++i) {
       if (maker.OneIn(3)) shape.insert(shape.begin(), 1 + maker.Pick(3));
     }
-    return maker.New(maker.FloatType(), shape, 0);
+    return maker.New(maker.OneIn(8) ? maker.IntType() : maker.FloatType(), shape, 0);
   });
   const bool transposed = maker.OneIn(4), other_transposed = maker.OneIn(3), swapped = maker.OneIn(4);
   const Shape shape = x->type().shape();

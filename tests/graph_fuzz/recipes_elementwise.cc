@@ -52,7 +52,7 @@ Value* Domain(GraphMaker& maker, Op op) {
   }
 }
 
-Attributes UnaryAttributes(GraphMaker& maker, Op op) {
+Attributes UnaryAttributes(GraphMaker& maker, Op op, DType dtype) {
   Random& random = maker.random();
   switch (op) {
     case Op::kLeakyRelu:
@@ -66,9 +66,15 @@ Attributes UnaryAttributes(GraphMaker& maker, Op op) {
       return {{"positive", maker.Pick(2)}, {"negative", maker.Pick(2)}};
     case Op::kClip: {
       Attributes limits;
-      const double low = std::round(8 * random.Normal()) / 4;
+      ExactNumber low = std::round(8 * random.Normal()) / 4;
+      ExactNumber high = maker.OneIn(10) ? low.ToDouble() - 1 : low.ToDouble() + 3 * random.Uniform();
+      if (IsInt(dtype) && (maker.integers() || maker.OneIn(4))) {
+        low = maker.Edge(dtype);
+        high = maker.Edge(dtype);
+        if (high < low && !maker.OneIn(4)) std::swap(low, high);
+      }
       if (!maker.OneIn(4)) limits.Set("min", low);
-      if (!maker.OneIn(4)) limits.Set("max", maker.OneIn(10) ? low - 1 : low + 3 * random.Uniform());
+      if (!maker.OneIn(4)) limits.Set("max", high);
       return limits;
     }
     default:
@@ -132,7 +138,7 @@ Value* AddUnary(GraphMaker& maker, Op op) {
     // A negative value would be NaN, which hides everything after it.
     if (Value* magnitude = maker.Add(Op::kAbs, {x})) x = magnitude;
   }
-  return maker.Add(op, {x}, UnaryAttributes(maker, op));
+  return maker.Add(op, {x}, UnaryAttributes(maker, op, x->type().dtype));
 }
 
 Value* AddBinary(GraphMaker& maker, Op op) {

@@ -144,7 +144,11 @@ Value* AddPad(GraphMaker& maker, Op op) {
     if (maker.OneIn(2) && limit > 0) pads[i] = maker.Pick(limit);
   }
   Attributes attrs = {{"pads", pads}, {"mode", std::string(mode)}};
-  if (maker.OneIn(2)) attrs.Set("value", maker.OneOf({-1.0, 0.5, 3.0}));
+  if (maker.OneIn(2)) {
+    const DType dtype = x->type().dtype;
+    const bool edge = IsInt(dtype) && (maker.integers() || maker.OneIn(2));
+    attrs.Set("value", edge ? maker.Edge(dtype) : maker.OneOf<ExactNumber>({-1, 0.5, 3}));
+  }
   return maker.Add(op, {x}, std::move(attrs));
 }
 

@@ -5,13 +5,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "api/network.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "case_json.h"
 #include "check.h"
 #include "export/onnx/export.h"
 #include "io/npy.h"
@@ -24,49 +23,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ToJson(const Attribute& attribute) {
-  return std::visit(
-      [](const auto& value) -> Json {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, DType>) {
-          return std::string(DTypeName(value));
-        } else if constexpr (std::is_same_v<T, Tensor>) {
-          return ToString(TensorType(value.dtype(), value.shape()));
-        } else {
-          return value;
-        }
-      },
-      attribute);
-}
-
-// The name of a constant is that of its node.
-const std::string& NameOf(const Value& value) {
-  return value.constant() != nullptr ? value.producer()->name() : value.name();
-}
-
-Json ToJson(const Node& node) {
-  Json inputs = Json::array(), operands = Json::array(), outputs = Json::array(), attrs = Json::object();
-  for (const Value* input : node.inputs()) {
-    inputs.push_back(input == nullptr ? "" : ToString(input->type()));
-    operands.push_back(input == nullptr ? "" : NameOf(*input));
-  }
-  for (int i = 0; i < node.num_outputs(); ++i) outputs.push_back(node.output(i)->name());
-  for (const auto& [name, value] : node.attrs()) attrs[name] = ToJson(value);
-  return {{"op", std::string(OpName(node.op()))},
-          {"outputs", outputs},
-          {"type", ToString(node.output()->type())},
-          {"operands", operands},
-          {"inputs", inputs},
-          {"attrs", attrs}};
-}
-
 std::string Description(const RandomCase& random) {
   Json json = {{"inputs", Json::array()}, {"outputs", Json::object()}, {"nodes", Json::array()}};
   for (const auto& input : random.graph->inputs()) json["inputs"].push_back(input->name());
   for (const Graph::Output& output : random.graph->outputs())
     json["outputs"][output.name] = output.value->name();
   for (const auto& node : random.graph->nodes()) {
-    if (node->op() != Op::kConstant) json["nodes"].push_back(ToJson(*node));
+    if (node->op() != Op::kConstant) json["nodes"].push_back(NodeToJson(*node));
   }
   return json.dump(1) + "\n";
 }
@@ -111,19 +74,8 @@ absl::Status WriteConstants(const Graph& graph, const std::string& folder) {
 }
 
 absl::Status WriteActual(const RandomCase& random, const std::string& folder) {
-  std::vector<NamedTensor> inputs;
-  for (size_t i = 0; i < random.inputs.size(); ++i)
-    inputs.push_back({random.graph->inputs()[i]->name(), random.inputs[i]});
-  OptimizeOptions optimize;
-  optimize.measure = false;
-  CompileOptions compile;
-  compile.jobs = 1;
-  const Network network =
-      Network::FromGraph(*random.graph, "graph").Optimize(DefaultPlan(), optimize).Compile(compile);
-  RETURN_IF_ERROR(network.status());
-  ASSIGN_OR_RETURN(Session session, network.NewSession(1, inputs));
-  RETURN_IF_ERROR(session.Run());
-  ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Outputs());
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs,
+                   RunCompiled(*random.graph, NamedInputs(*random.graph, random.inputs)));
   for (const NamedTensor& output : outputs)
     RETURN_IF_ERROR(WriteNpy(absl::StrCat(folder, "/actual_", output.name, ".npy"), output.tensor));
   return absl::OkStatus();

@@ -23,6 +23,9 @@ struct AttributeSetter {
     proto->set_f(static_cast<float>(value));
     return AttributeProto::FLOAT;
   }
+  AttributeProto::AttributeType operator()(const ExactNumber& value) const {
+    return (*this)(value.ToDouble());
+  }
   AttributeProto::AttributeType operator()(const std::string& value) const {
     proto->set_s(value);
     return AttributeProto::STRING;

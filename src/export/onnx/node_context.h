@@ -35,7 +35,7 @@ class NodeContext {
   // Each adds an initializer and returns its name.
   std::string Constant(const Tensor& tensor);
   std::string IntVector(const Ints& values) { return Constant(Tensor::FromInts(values)); }
-  std::string Scalar(DType dtype, double value) { return Constant(Tensor::Scalar(dtype, value)); }
+  std::string Scalar(DType dtype, const ExactNumber& value) { return Constant(Tensor::Scalar(dtype, value)); }
 
   // Input i converted to i64; some operators accept no other type.
   std::string LongIn(int i);

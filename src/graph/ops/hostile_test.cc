@@ -54,6 +54,9 @@ Attribute AnyAttribute(Random& random, AttributeKind kind) {
       return Floats(ints.begin(), ints.end());
     case AttributeKind::kDType:
       return static_cast<DType>(random.Integer(0, kNumDTypes - 1));
+    case AttributeKind::kNumber:
+      return Choose(random,
+                    std::vector<ExactNumber>{0, -1, 0.5, 1e300, std::numeric_limits<uint64_t>::max()});
     case AttributeKind::kTensor:
       return Tensor(DType::kF32, {1, 2});
   }

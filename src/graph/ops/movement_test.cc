@@ -89,7 +89,7 @@ TEST(InferMovement, Concat) {
 
 TEST(InferMovement, Pad) {
   CheckCase({"pad", {"f32[2,n<=3]"}, {{"pads", Ints{1, 0, 2, 0}}}, "f32[5,n<=3]"});
-  CheckCase({"pad", {"f32[0]"}, {{"pads", Ints{1, 1}}, {"value", 1.5}}, "f32[2]"});
+  CheckCase({"pad", {"f32[0]"}, {{"pads", Ints{1, 1}}, {"value", ExactNumber(1.5)}}, "f32[2]"});
   CheckCase({"pad", {"i8[3]"}, {{"pads", Ints{2, 2}}, {"mode", "reflect"}}, "i8[7]"});
   CheckCase({"pad",
              {"i8[3]"},

@@ -95,10 +95,10 @@ Value* Emitter::Cast(Value* x, DType to) {
   return x->type().dtype == to ? x : Emit(Op::kCast, {x}, {{"to", to}});
 }
 
-Value* Emitter::Clip(Value* x, double min, double max) {
+Value* Emitter::Clip(Value* x, const ExactNumber& min, const ExactNumber& max) {
   Attributes attrs;
-  if (!std::isinf(min)) attrs.Set("min", min);
-  if (!std::isinf(max)) attrs.Set("max", max);
+  if (!std::isinf(min.ToDouble())) attrs.Set("min", min);
+  if (!std::isinf(max.ToDouble())) attrs.Set("max", max);
   return attrs.empty() ? x : Emit(Op::kClip, {x}, std::move(attrs));
 }
 
@@ -166,7 +166,7 @@ Value* Emitter::GatherParts(const std::vector<Value*>& values, int64_t axis) {
   return Gather(from, IntVector(indices), axis);
 }
 
-Value* Emitter::Pad(Value* x, Ints pads, double value) {
+Value* Emitter::Pad(Value* x, Ints pads, const ExactNumber& value) {
   if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return x;
   return Emit(Op::kPad, {x},
               {{"pads", std::move(pads)}, {"mode", std::string("constant")}, {"value", value}});
@@ -323,6 +323,25 @@ int64_t CheckedSize(int64_t value, std::string_view what, int64_t low) {
 
 int64_t LastStep(int64_t count, int64_t step) {
   return CheckedSize(Multiply(count - 1, step), "extent", INT32_MIN);
+}
+
+int64_t CountSteps(const ExactNumber& start, const ExactNumber& limit, const ExactNumber& step) {
+  constexpr double kMaxCount = 0x1p40;
+  const auto checked = [](double count) {
+    // Also for NaN, which a step of 0 gives.
+    if (!(std::abs(count) < kMaxCount)) Invalid("it has ", count, " elements");
+    return static_cast<int64_t>(std::max(count, 0.0));
+  };
+  if (!start.is_integer() || !limit.is_integer() || !step.is_integer()) {
+    return checked(std::ceil((limit.ToDouble() - start.ToDouble()) / step.ToDouble()));
+  }
+  const auto wide = [](const ExactNumber& number) {
+    return number.Visit([](auto value) { return static_cast<__int128>(value); });
+  };
+  const __int128 distance = wide(limit) - wide(start), stride = wide(step);
+  if (stride == 0) Invalid("its step is 0");
+  if (distance == 0 || (distance < 0) != (stride < 0)) return 0;
+  return checked(static_cast<double>((distance + stride - (stride < 0 ? -1 : 1)) / stride));
 }
 
 Ints Iota(int64_t count, int64_t first) {

@@ -52,9 +52,9 @@ class Emitter {
   // Zeros for a table that the model asks for but does not contain; fill it and make it a Constant. Its
   // memory is counted before it is allocated.
   Tensor NewTable(DType dtype, const Shape& shape);
-  Value* Scalar(DType dtype, double value) { return Constant(Tensor::Scalar(dtype, value)); }
-  Value* ScalarLike(const Value* like, double value) { return Scalar(like->type().dtype, value); }
-  Value* Filled(DType dtype, double value, const Shape& shape) {
+  Value* Scalar(DType dtype, const ExactNumber& value) { return Constant(Tensor::Scalar(dtype, value)); }
+  Value* ScalarLike(const Value* like, const ExactNumber& value) { return Scalar(like->type().dtype, value); }
+  Value* Filled(DType dtype, const ExactNumber& value, const Shape& shape) {
     return Broadcast(Scalar(dtype, value), shape);
   }
   // 0, 1, …, count - 1.
@@ -67,15 +67,15 @@ class Emitter {
   Value* Sub(Value* a, Value* b) { return Emit(Op::kSub, {a, b}); }
   Value* Mul(Value* a, Value* b) { return Emit(Op::kMul, {a, b}); }
   Value* Div(Value* a, Value* b) { return Emit(Op::kDiv, {a, b}); }
-  Value* Add(Value* a, double b) { return Add(a, ScalarLike(a, b)); }
-  Value* Mul(Value* a, double b) { return b == 1 ? a : Mul(a, ScalarLike(a, b)); }
-  Value* Div(Value* a, double b) { return Div(a, ScalarLike(a, b)); }
+  Value* Add(Value* a, const ExactNumber& b) { return Add(a, ScalarLike(a, b)); }
+  Value* Mul(Value* a, const ExactNumber& b) { return b == 1 ? a : Mul(a, ScalarLike(a, b)); }
+  Value* Div(Value* a, const ExactNumber& b) { return Div(a, ScalarLike(a, b)); }
   Value* Min(Value* a, Value* b) { return Emit(Op::kMin, {a, b}); }
   Value* Max(Value* a, Value* b) { return Emit(Op::kMax, {a, b}); }
   Value* Where(Value* condition, Value* a, Value* b) { return Emit(Op::kWhere, {condition, a, b}); }
   Value* Cast(Value* x, DType to);
   // Infinite min and max stand for the limits of the type.
-  Value* Clip(Value* x, double min, double max);
+  Value* Clip(Value* x, const ExactNumber& min, const ExactNumber& max);
 
   // Movement. Axes may be negative here; sizes and permutations must be complete.
   Value* Reshape(Value* x, const Shape& shape);
@@ -85,7 +85,7 @@ class Emitter {
   Value* SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
   // Joins hundreds of parts step by step, or with a single gather if they are slices of the same value.
   Value* Concat(const std::vector<Value*>& values, int64_t axis);
-  Value* Pad(Value* x, Ints pads, double value = 0);
+  Value* Pad(Value* x, Ints pads, const ExactNumber& value = 0);
   // Mirrors at the edges, repeating the outermost elements; pads by at most the size of the axis.
   Value* PadSymmetric(Value* x, const Ints& pads);
   Value* Squeeze(Value* x, const Ints& axes);
@@ -137,6 +137,8 @@ int64_t CheckedSize(int64_t value, std::string_view what, int64_t low = 0);
 // The offset of the last of `count` windows that are `step` apart: (count - 1) step. It is small enough to
 // add sizes without overflow.
 int64_t LastStep(int64_t count, int64_t step);
+// How many of start, start + step, … lie before limit. A broken model if that is not a number of elements.
+int64_t CountSteps(const ExactNumber& start, const ExactNumber& limit, const ExactNumber& step);
 // first, first + 1, …, first + count - 1.
 Ints Iota(int64_t count, int64_t first = 0);
 

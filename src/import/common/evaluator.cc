@@ -126,10 +126,10 @@ Tensor Evaluator::Require(const Value* value, std::string_view what) {
   return OrThrow(std::move(data));
 }
 
-double Evaluator::RequireScalar(const Value* value, std::string_view what) {
+ExactNumber Evaluator::RequireScalar(const Value* value, std::string_view what) {
   const Tensor data = Require(value, what);
   if (data.num_elements() != 1) Invalid("its ", what, " must be a single number");
-  return data.ToDouble(0);
+  return data.ToNumber(0);
 }
 
 int64_t Evaluator::RequireInt(const Value* value, std::string_view what) {

@@ -37,7 +37,7 @@ class Evaluator {
   // it depends on something unknown; a broken model if a single number has another count, or integers are
   // floats or bools. Integers saturate to 64 bits.
   Tensor Require(const Value* value, std::string_view what);
-  double RequireScalar(const Value* value, std::string_view what);
+  ExactNumber RequireScalar(const Value* value, std::string_view what);
   int64_t RequireInt(const Value* value, std::string_view what);
   std::vector<int64_t> RequireInts(const Value* value, std::string_view what);
   // nullopt unless the value follows from constants alone.

@@ -87,7 +87,7 @@ class OpContext : public Emitter {
   // …".
   Tensor Known(const Value* value, std::string_view what) const;
   Ints KnownInts(const Value* value, std::string_view what) const;  // a list, or a single number
-  double KnownScalar(const Value* value, std::string_view what) const;
+  ExactNumber KnownScalar(const Value* value, std::string_view what) const;
   int64_t KnownInt(const Value* value, std::string_view what) const;  // saturated to 64 bits
   // nullopt unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;

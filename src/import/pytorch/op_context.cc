@@ -138,11 +138,11 @@ int64_t OpContext::AxisOf(std::string_view name, int64_t rank, int64_t absent) c
 
 Value* OpContext::As(const Operand& operand, DType dtype) {
   if (operand.value != nullptr) return Cast(operand.value, dtype);
-  // Large integers are not exact as doubles.
+  // An integer wraps, where a float saturates.
   if (IsInt(dtype) && !std::holds_alternative<double>(operand.number)) {
     return Cast(Integer(ToInt(operand.number)), dtype);
   }
-  return Scalar(dtype, ToDouble(operand.number));
+  return Scalar(dtype, pytorch::Exact(operand.number));
 }
 
 Tensor OpContext::Known(const Value* value, std::string_view what) const {

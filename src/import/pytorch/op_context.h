@@ -67,6 +67,9 @@ class OpContext : public Emitter {
   int64_t Int(std::string_view name) const { return ToInt(Num(name)); }
   int64_t Int(std::string_view name, int64_t absent) const { return Has(name) ? Int(name) : absent; }
   bool Bool(std::string_view name, bool absent) const { return Has(name) ? Int(name) != 0 : absent; }
+  ExactNumber Exact(std::string_view name, const ExactNumber& absent) const {
+    return Has(name) ? pytorch::Exact(Num(name)) : absent;
+  }
   double Float(std::string_view name) const { return ToDouble(Num(name)); }
   double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
   std::string String(std::string_view name, std::string_view absent) const;

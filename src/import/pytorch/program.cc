@@ -195,6 +195,10 @@ std::pair<std::string, const Json*> ReadUnion(const Json& value) {
   return {value.begin().key(), &value.begin().value()};
 }
 
+ExactNumber Exact(const Number& number) {
+  return std::visit([](auto value) { return ExactNumber(value); }, number);
+}
+
 double ToDouble(const Number& number) {
   return std::visit([](auto value) { return static_cast<double>(value); }, number);
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/exact_number.h"
 
 namespace attune::pytorch {
 
@@ -38,6 +39,7 @@ std::pair<std::string, const Json*> ReadUnion(const Json& value);
 // A Python number.
 using Number = std::variant<bool, int64_t, double>;
 double ToDouble(const Number& number);
+ExactNumber Exact(const Number& number);
 // A broken model if the number is not whole.
 int64_t ToInt(const Number& number);
 

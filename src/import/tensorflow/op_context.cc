@@ -111,7 +111,7 @@ Ints OpContext::KnownInts(const Value* value, std::string_view what) const {
   return importer_->evaluator().RequireInts(value, what);
 }
 
-double OpContext::KnownScalar(const Value* value, std::string_view what) const {
+ExactNumber OpContext::KnownScalar(const Value* value, std::string_view what) const {
   return importer_->evaluator().RequireScalar(value, what);
 }
 

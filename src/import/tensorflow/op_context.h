@@ -84,7 +84,7 @@ class OpContext : public Emitter {
   // …".
   Tensor Known(const Value* value, std::string_view what) const;
   Ints KnownInts(const Value* value, std::string_view what) const;
-  double KnownScalar(const Value* value, std::string_view what) const;
+  ExactNumber KnownScalar(const Value* value, std::string_view what) const;
   int64_t KnownInt(const Value* value, std::string_view what) const;
   // nullopt unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;

@@ -121,7 +121,7 @@ constexpr OpRow kRows[] = {
     {"MaxPool3D", MaxPool3d},
     {"MaxPoolWithArgmax", MaxPool2d, "output argmax"},
     {"Maximum", Binary<Op::kMax>},
-    {"Mean", Mean},
+    {"Mean", Reduction<Op::kReduceMean>},
     {"Merge", Merge, "output value_index"},
     {"Min", Reduction<Op::kReduceMin>},
     {"Minimum", Binary<Op::kMin>},

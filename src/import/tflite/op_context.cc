@@ -257,7 +257,7 @@ Ints OpContext::KnownInts(int input, std::string_view what) const {
   return importer_->evaluator().RequireInts(Stored(input), what);
 }
 
-double OpContext::KnownScalar(int input, std::string_view what) const {
+ExactNumber OpContext::KnownScalar(int input, std::string_view what) const {
   return importer_->evaluator().RequireScalar(Stored(input), what);
 }
 

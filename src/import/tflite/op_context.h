@@ -104,7 +104,7 @@ class OpContext : public Emitter {
   // …".
   Tensor Known(const Value* value, std::string_view what) const;
   Ints KnownInts(int input, std::string_view what) const;
-  double KnownScalar(int input, std::string_view what) const;
+  ExactNumber KnownScalar(int input, std::string_view what) const;
   int64_t KnownInt(int input, std::string_view what) const;
   // nullopt unless the value follows from constants alone.
   std::optional<Tensor> KnownConstant(const Value* value) const;

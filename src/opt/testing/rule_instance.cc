@@ -88,6 +88,7 @@ Attribute RuleInstance::FromExpression(const AttributeExpression& expression, co
   switch (expression.kind) {
     case AttributeExpression::Kind::kNumber:
       if (info.kind == AttributeKind::kInt) return static_cast<int64_t>(expression.number);
+      if (info.kind == AttributeKind::kNumber) return ExactNumber(expression.number);
       return expression.number;
     case AttributeExpression::Kind::kString:
       return expression.text;

@@ -1,6 +1,4 @@
 // Elementwise operators that have another form in ONNX.
-#include <cmath>
-
 #include "absl/strings/str_cat.h"
 #include "export/onnx/ops/writers.h"
 
@@ -15,12 +13,12 @@ absl::Status WriteSilu(NodeContext& c, const OperatorRow& row) {
 // In ONNX, the limits for integers are integers.
 absl::Status WriteClip(NodeContext& c, const OperatorRow& row) {
   const DType dtype = c.type().dtype;
-  const auto limit = [&](std::string_view name, double (*to_integer)(double)) {
+  const auto limit = [&](std::string_view name, ExactNumber (ExactNumber::*to_integer)() const) {
     if (!c.attrs().Has(name)) return std::string();
-    const double number = c.attrs().Float(name);
-    return c.Scalar(dtype, IsFloat(dtype) ? number : to_integer(number));
+    const ExactNumber& number = c.attrs().Number(name);
+    return c.Scalar(dtype, IsFloat(dtype) ? number : (number.*to_integer)());
   };
-  const std::string min = limit("min", std::ceil), max = limit("max", std::floor);
+  const std::string min = limit("min", &ExactNumber::Ceil), max = limit("max", &ExactNumber::Floor);
   c.Finish(row.name, {c.In(0), min, max});
   return absl::OkStatus();
 }

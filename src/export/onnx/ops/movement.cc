@@ -75,7 +75,7 @@ absl::Status WriteSlice(NodeContext& c, const OperatorRow& row) {
 absl::Status WritePad(NodeContext& c, const OperatorRow& row) {
   const std::string mode = c.attrs().String("mode", "constant");
   Names inputs = {c.In(0), c.IntVector(c.attrs().IntList("pads"))};
-  if (mode == "constant") inputs.push_back(c.Scalar(c.type().dtype, c.attrs().Float("value", 0)));
+  if (mode == "constant") inputs.push_back(c.Scalar(c.type().dtype, c.attrs().Number("value", 0)));
   constexpr int64_t kWrapOpset = 19;
   if (mode == "wrap") c.writer().NeedOpset(kWrapOpset);
   c.Finish(row.name, inputs, {{"mode", mode}});

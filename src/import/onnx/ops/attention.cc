@@ -89,7 +89,7 @@ Value* Bias(OpContext& c, const Operands& o) {
     Value* query = c.Reshape(c.Count(DType::kI64, queries), {queries, 1});
     Value* offset = c.Integer(o.past);
     if (valid != nullptr && !c.HasInput(4)) {
-      offset = c.Add(c.Reshape(valid, {c.DimOf(valid, 0), 1, 1, 1}), static_cast<double>(-queries));
+      offset = c.Add(c.Reshape(valid, {c.DimOf(valid, 0), 1, 1, 1}), -queries);
     }
     // The distance of the key before the query.
     Value* behind = c.Sub(c.Add(query, offset), key);

@@ -72,15 +72,8 @@ Outputs SizeOfInput(OpContext& c) { return {c.Integer(Product(c.InShape(0)))}; }
 // start + i delta for all i below the count, which must be known; the numbers need not be.
 Outputs Range(OpContext& c) {
   const DType dtype = c.InType(0);
-  const Tensor start = c.Known(c.In(0), "start");
-  const Tensor limit = c.Known(c.In(1), "limit");
-  const Tensor delta = c.Known(c.In(2), "delta");
-  if (start.num_elements() != 1 || limit.num_elements() != 1 || delta.num_elements() != 1) {
-    Invalid("its start, limit and delta must be single numbers");
-  }
-  const double count = std::ceil((limit.ToDouble(0) - start.ToDouble(0)) / delta.ToDouble(0));
-  if (!(std::abs(count) < 0x1p40)) Invalid("it has ", count, " elements");
-  Value* index = c.Count(dtype, static_cast<int64_t>(std::max(count, 0.0)));
+  Value* index = c.Count(dtype, CountSteps(c.KnownScalar(c.In(0), "start"), c.KnownScalar(c.In(1), "limit"),
+                                           c.KnownScalar(c.In(2), "delta")));
   return {c.Add(c.Reshape(c.In(0), {}), c.Mul(index, c.Reshape(c.In(2), {})))};
 }
 
@@ -112,7 +105,7 @@ Outputs OneHot(OpContext& c) {
   const int64_t axis = Emitter::Axis(c.Int("axis", -1), rank);
   if (!IsFloat(indices->type().dtype)) indices = c.Cast(indices, DType::kI64);
   // Negative indices count from the end.
-  Value* wrapped = c.Add(indices, static_cast<double>(depth));
+  Value* wrapped = c.Add(indices, depth);
   indices = c.Where(c.Emit(Op::kLess, {indices, c.ScalarLike(indices, 0)}), wrapped, indices);
   Shape classes(rank, 1);
   classes[axis] = depth;
@@ -157,7 +150,7 @@ Outputs Unique(OpContext& c) {
 
 Outputs NonMaxSuppression(OpContext& c) {
   const auto optional = [&c](int input, const char* what) {
-    return c.HasInput(input) ? c.KnownScalar(c.In(input), what) : 0.0;
+    return c.HasInput(input) ? c.KnownScalar(c.In(input), what).ToDouble() : 0.0;
   };
   const int64_t per_class = c.HasInput(2) ? c.KnownInt(c.In(2), "maximum of boxes per class") : 0;
   // Without a score threshold, every box is a candidate.

@@ -160,7 +160,7 @@ Outputs Loop(OpContext& c) {
   const auto single = [&](int input, const char* what, double absent) -> std::optional<double> {
     if (!c.HasInput(input)) return absent;
     if (!scans && !c.KnownConstant(c.In(input))) return std::nullopt;
-    return c.KnownScalar(c.In(input), what);
+    return c.KnownScalar(c.In(input), what).ToDouble();
   };
   const std::optional<double> limit = single(0, "number of steps", HUGE_VAL);
   const std::optional<double> start = single(1, "condition", 1);

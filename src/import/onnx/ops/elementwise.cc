@@ -31,12 +31,12 @@ Value* ClipLimit(OpContext& c, int input, const char* attribute) {
   return c.Has(attribute) ? c.ScalarLike(c.In(0), c.Float(attribute)) : nullptr;
 }
 
-// The limit as a number, if it is known and exact as a double.
-std::optional<double> KnownLimit(OpContext& c, Value* limit, double absent) {
+// The limit as a number, if it is known.
+std::optional<ExactNumber> KnownLimit(OpContext& c, Value* limit, const ExactNumber& absent) {
   if (limit == nullptr) return absent;
   const std::optional<Tensor> data = c.KnownConstant(limit);
-  if (!data || data->num_elements() != 1 || std::abs(data->ToDouble(0)) > 0x1p53) return std::nullopt;
-  return data->ToDouble(0);
+  if (!data || data->num_elements() != 1) return std::nullopt;
+  return data->ToNumber(0);
 }
 
 }  // namespace
@@ -137,8 +137,8 @@ Outputs Clip(OpContext& c) {
   Value* low = ClipLimit(c, 1, "min");
   Value* high = ClipLimit(c, 2, "max");
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::optional<double> known_low = KnownLimit(c, low, -kInfinity);
-  const std::optional<double> known_high = KnownLimit(c, high, kInfinity);
+  const std::optional<ExactNumber> known_low = KnownLimit(c, low, -kInfinity);
+  const std::optional<ExactNumber> known_high = KnownLimit(c, high, kInfinity);
   if (known_low && known_high) return {c.Clip(x, *known_low, *known_high)};
   if (low != nullptr) x = c.Max(x, c.Reshape(low, {}));
   if (high != nullptr) x = c.Min(x, c.Reshape(high, {}));
@@ -159,7 +159,7 @@ Outputs Dropout(OpContext& c) {
   if (c.opset() < 7) training = !c.Bool("is_test");
   if (c.HasInput(2)) training = c.KnownScalar(c.In(2), "training_mode") != 0;
   // In opset 12, a ratio of 0 drops nothing and needs no random numbers.
-  const double ratio = c.HasInput(1) ? c.KnownScalar(c.In(1), "ratio") : c.Float("ratio", 0.5);
+  const double ratio = c.HasInput(1) ? c.KnownScalar(c.In(1), "ratio").ToDouble() : c.Float("ratio", 0.5);
   if (training && ratio != 0) Unsupported("training mode drops at random");
   Outputs outputs = {c.In(0)};
   if (c.HasOutput(1)) {

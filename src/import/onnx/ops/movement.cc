@@ -233,7 +233,7 @@ Outputs Tile(OpContext& c) {
   if (c.opset() < 6) {
     // These have the input's type, which may be float.
     const auto whole = [&c](int input, const char* what) {
-      const double number = c.KnownScalar(c.In(input), what);
+      const double number = c.KnownScalar(c.In(input), what).ToDouble();
       if (!(std::abs(number) < 0x1p40) || number != std::floor(number)) Invalid("its ", what, " is ", number);
       return static_cast<int64_t>(number);
     };
@@ -264,7 +264,7 @@ Outputs Pad(OpContext& c) {
   const std::string mode = c.String("mode", "constant");
   Value* value = c.opset() >= 11 ? c.OptionalIn(2) : nullptr;
   if (mode != "constant" || value == nullptr) {
-    const double number = c.opset() < 11 ? c.Float("value", 0) : 0;
+    const ExactNumber number = c.opset() < 11 ? c.Float("value", 0) : 0;
     return {c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", mode}, {"value", number}})};
   }
   if (c.KnownConstant(value)) return {c.Pad(x, pads, c.KnownScalar(value, "padding value"))};

@@ -141,7 +141,7 @@ State Mask(const Recurrent& r, int64_t step, const State& next, const State& pre
   OpContext& c = r.c;
   *output = next.hidden;
   if (r.lengths == nullptr) return next;
-  Value* runs = c.Emit(Op::kGreater, {r.lengths, c.ScalarLike(r.lengths, static_cast<double>(step))});
+  Value* runs = c.Emit(Op::kGreater, {r.lengths, c.ScalarLike(r.lengths, step)});
   *output = c.Where(runs, next.hidden, c.ScalarLike(next.hidden, 0));
   State state{c.Where(runs, next.hidden, previous.hidden)};
   if (next.cell != nullptr) state.cell = c.Where(runs, next.cell, previous.cell);

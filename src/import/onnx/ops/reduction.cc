@@ -52,10 +52,7 @@ Outputs Scan(OpContext& c, Op op) {
 }  // namespace
 
 Outputs ReduceSum(OpContext& c) { return {Apply(c, Op::kReduceSum, c.In(0), ReadReduction(c, 13))}; }
-Outputs ReduceMean(OpContext& c) {
-  const Reduction r = ReadReduction(c);
-  return {c.Cast(Apply(c, Op::kReduceMean, AsFloat(c, c.In(0)), r), c.InType(0))};
-}
+Outputs ReduceMean(OpContext& c) { return {Apply(c, Op::kReduceMean, c.In(0), ReadReduction(c))}; }
 Outputs ReduceProd(OpContext& c) { return {Apply(c, Op::kReduceProd, c.In(0), ReadReduction(c))}; }
 Outputs ReduceMax(OpContext& c) { return {Apply(c, Op::kReduceMax, c.In(0), ReadReduction(c))}; }
 Outputs ReduceMin(OpContext& c) { return {Apply(c, Op::kReduceMin, c.In(0), ReadReduction(c))}; }

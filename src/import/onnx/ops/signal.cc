@@ -105,7 +105,7 @@ Ints Inverse(const Ints& perm) {
 
 // value(n, N) for n = 0 … size - 1, where N is the period.
 Outputs Window(OpContext& c, const std::function<double(double, double)>& value) {
-  const double size = c.KnownScalar(c.In(0), "size");
+  const double size = c.KnownScalar(c.In(0), "size").ToDouble();
   if (!(size >= 0 && size <= kMaxMatrixElements)) Invalid("its size is ", size);
   const double period = c.Bool("periodic", true) ? size : size - 1;
   const DType dtype = c.Has("output_datatype") ? c.TypeAttribute("output_datatype") : DType::kF32;
@@ -169,7 +169,7 @@ Outputs Stft(OpContext& c) {
   if (step < 1 || step > shape[1] || length < 1 || length > shape[1])
     Invalid("frames of ", length, " by ", step, " do not fit ", shape[1], " samples");
   const int64_t frames = 1 + (shape[1] - length) / step;
-  Value* start = c.Mul(c.Count(DType::kI64, frames), static_cast<double>(step));
+  Value* start = c.Mul(c.Count(DType::kI64, frames), step);
   Value* index = c.Add(c.Reshape(start, {frames, 1}), c.Count(DType::kI64, length));
   const auto frame = [&](Value* part) {
     part = c.Gather(part, index, 1);

@@ -93,7 +93,7 @@ Outputs LogSigmoid(OpContext& c) {
 
 Outputs Threshold(OpContext& c) {
   Value* x = c.In("self");
-  return {c.Where(Above(c, x, c.Float("threshold")), x, c.ScalarLike(x, c.Float("value")))};
+  return {c.Where(Above(c, x, c.Float("threshold")), x, c.ScalarLike(x, Exact(c.Num("value"))))};
 }
 
 // One slope, or one per channel.

@@ -14,6 +14,11 @@ DType TypeOf(const Number& number) {
   return std::holds_alternative<int64_t>(number) ? DType::kI64 : DType::kF32;
 }
 
+// start, start + step, … of integers, which wrap.
+Value* IntegerProgression(OpContext& c, DType dtype, int64_t count, int64_t start, int64_t step) {
+  return c.Cast(c.Add(c.Mul(c.Count(DType::kI64, count), step), start), dtype);
+}
+
 // start, start + step, …: stored as a table if it is short.
 Value* Progression(OpContext& c, DType dtype, int64_t count, double start, double step) {
   if (count > kMaxStored) {
@@ -23,11 +28,6 @@ Value* Progression(OpContext& c, DType dtype, int64_t count, double start, doubl
   Tensor values = c.NewTable(dtype, {count});
   for (int64_t i = 0; i < count; ++i) values.SetDouble(i, start + static_cast<double>(i) * step);
   return c.Constant(std::move(values));
-}
-
-int64_t CheckedCount(double count) {
-  if (!(count >= 0 && count < 0x1p40)) Invalid("it makes ", count, " elements");
-  return static_cast<int64_t>(count);
 }
 
 Number NumberOr(OpContext& c, const char* name, int64_t absent) {
@@ -43,10 +43,10 @@ Outputs Arange(OpContext& c) {
   bool whole = true;
   for (const Number* number : {&first, &last, &step}) whole &= !std::holds_alternative<double>(*number);
   const DType dtype = c.OptionalType("dtype").value_or(whole ? DType::kI64 : DType::kF32);
-  const double by = ToDouble(step);
-  if (by == 0) Invalid("its step is 0");
-  const int64_t count = CheckedCount(std::max(std::ceil((ToDouble(last) - ToDouble(first)) / by), 0.0));
-  return {Progression(c, dtype, count, ToDouble(first), by)};
+  if (ToDouble(step) == 0) Invalid("its step is 0");
+  const int64_t count = CountSteps(Exact(first), Exact(last), Exact(step));
+  if (whole && !IsFloat(dtype)) return {IntegerProgression(c, dtype, count, ToInt(first), ToInt(step))};
+  return {Progression(c, dtype, count, ToDouble(first), ToDouble(step))};
 }
 
 Outputs Linspace(OpContext& c) {

@@ -205,11 +205,11 @@ Outputs Clamp(OpContext& c) {
     if (!c.Has(limit)) continue;
     operands.push_back(c.Either(limit));
     const Operand& given = operands.back();
-    numbers &= given.value == nullptr && std::abs(ToDouble(given.number)) <= 0x1p53;
+    numbers &= given.value == nullptr;
   }
   const DType dtype = ResultType(operands);
   Value* x = c.As(operands[0], dtype);
-  if (numbers) return {c.Clip(x, c.Float("min", -kInfinity), c.Float("max", kInfinity))};
+  if (numbers) return {c.Clip(x, c.Exact("min", -kInfinity), c.Exact("max", kInfinity))};
   if (c.Has("min")) x = c.Max(x, c.As(c.Either("min"), dtype));
   if (c.Has("max")) x = c.Min(x, c.As(c.Either("max"), dtype));
   return {x};
@@ -226,7 +226,7 @@ Outputs Lerp(OpContext& c) {
 Outputs AddCombined(OpContext& c, Op op) {
   const DType dtype = ResultType({c.In("self"), c.In("tensor1"), c.In("tensor2")});
   Value* combined = c.Emit(op, {c.Cast(c.In("tensor1"), dtype), c.Cast(c.In("tensor2"), dtype)});
-  return {c.Add(c.Cast(c.In("self"), dtype), c.Mul(combined, c.Float("value", 1)))};
+  return {c.Add(c.Cast(c.In("self"), dtype), c.Mul(combined, c.Exact("value", 1)))};
 }
 
 Outputs CastTo(OpContext& c) {

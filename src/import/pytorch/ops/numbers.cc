@@ -64,18 +64,23 @@ Number ModuloNumbers(const Number& a, const Number& b) {
 }
 
 Number PowerOfNumbers(const Number& a, const Number& b) {
-  const double power = std::pow(ToDouble(a), ToDouble(b));
-  return IsDouble(a, b) || ToDouble(b) < 0 ? Number(power) : Whole(power);
+  if (IsDouble(a, b) || ToInt(b) < 0) return std::pow(ToDouble(a), ToDouble(b));
+  int64_t power = 1, square = ToInt(a);
+  for (int64_t left = ToInt(b); left != 0; left /= 2) {
+    if (left % 2 != 0) power = Checked(CheckedMul(power, square));
+    if (left > 1) square = Checked(CheckedMul(square, square));
+  }
+  return power;
 }
 
-Number SmallerNumber(const Number& a, const Number& b) { return ToDouble(b) < ToDouble(a) ? b : a; }
-Number LargerNumber(const Number& a, const Number& b) { return ToDouble(b) > ToDouble(a) ? b : a; }
-Number NumbersEqual(const Number& a, const Number& b) { return ToDouble(a) == ToDouble(b); }
-Number NumbersDiffer(const Number& a, const Number& b) { return ToDouble(a) != ToDouble(b); }
-Number NumberLess(const Number& a, const Number& b) { return ToDouble(a) < ToDouble(b); }
-Number NumberLessEqual(const Number& a, const Number& b) { return ToDouble(a) <= ToDouble(b); }
-Number NumberGreater(const Number& a, const Number& b) { return ToDouble(a) > ToDouble(b); }
-Number NumberGreaterEqual(const Number& a, const Number& b) { return ToDouble(a) >= ToDouble(b); }
+Number SmallerNumber(const Number& a, const Number& b) { return Exact(b) < Exact(a) ? b : a; }
+Number LargerNumber(const Number& a, const Number& b) { return Exact(b) > Exact(a) ? b : a; }
+Number NumbersEqual(const Number& a, const Number& b) { return Exact(a) == Exact(b); }
+Number NumbersDiffer(const Number& a, const Number& b) { return Exact(a) != Exact(b); }
+Number NumberLess(const Number& a, const Number& b) { return Exact(a) < Exact(b); }
+Number NumberLessEqual(const Number& a, const Number& b) { return Exact(a) <= Exact(b); }
+Number NumberGreater(const Number& a, const Number& b) { return Exact(a) > Exact(b); }
+Number NumberGreaterEqual(const Number& a, const Number& b) { return Exact(a) >= Exact(b); }
 Number BothNumbers(const Number& a, const Number& b) { return ToDouble(a) != 0 && ToDouble(b) != 0; }
 Number EitherNumber(const Number& a, const Number& b) { return ToDouble(a) != 0 || ToDouble(b) != 0; }
 

@@ -91,7 +91,7 @@ Ints PadsOf(OpContext& c, const char* name, size_t rank) {
 }
 
 // Negative pads crop.
-Value* Padded(OpContext& c, Ints pads, const std::string& mode, double value) {
+Value* Padded(OpContext& c, Ints pads, const std::string& mode, const ExactNumber& value) {
   Value* x = c.In("self");
   Shape sizes = c.ShapeOf(x);
   const size_t rank = sizes.size();
@@ -105,7 +105,7 @@ Value* Padded(OpContext& c, Ints pads, const std::string& mode, double value) {
   for (int64_t& pad : pads) pad = std::max<int64_t>(pad, 0);
   x = c.Slice(x, starts, sizes, Ints(rank, 1));
   if (mode == "constant") return c.Pad(x, pads, value);
-  return c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", mode}, {"value", 0.0}});
+  return c.Emit(Op::kPad, {x}, {{"pads", pads}, {"mode", mode}, {"value", ExactNumber(0)}});
 }
 
 // [..., C, H, W] as [N, C, H, W].
@@ -199,7 +199,7 @@ Outputs RepeatInterleave(OpContext& c) {
 Outputs Pad(OpContext& c) {
   const std::string mode = c.String("mode", "constant");
   const std::string ours = mode == "replicate" ? "edge" : mode == "circular" ? "wrap" : mode;
-  return {Padded(c, PadsOf(c, "pad", static_cast<size_t>(c.InRank("self"))), ours, c.Float("value", 0))};
+  return {Padded(c, PadsOf(c, "pad", static_cast<size_t>(c.InRank("self"))), ours, c.Exact("value", 0))};
 }
 
 Outputs PadWith(OpContext& c, const char* mode) {

@@ -21,13 +21,6 @@ Value* Integers(OpContext& c, const Ints& values, DType dtype) {
   return c.NewConstant(Tensor::FromInts(values, dtype));
 }
 
-// The number of elements of a Range.
-int64_t CountSteps(double start, double limit, double delta) {
-  const double count = std::ceil((limit - start) / delta);
-  if (!(std::abs(count) < 0x1p40)) Invalid("it has ", count, " elements");
-  return static_cast<int64_t>(std::max(count, 0.0));
-}
-
 }  // namespace
 
 Outputs Constant(OpContext& c) { return {c.Constant(c.TensorAttribute("value"))}; }

@@ -139,7 +139,7 @@ Outputs ClipByValue(OpContext& c) {
   const std::optional<Tensor> low = c.KnownConstant(c.In(1));
   const std::optional<Tensor> high = c.KnownConstant(c.In(2));
   if (low && high && low->num_elements() == 1 && high->num_elements() == 1 && IsFloat(c.InType(0))) {
-    return {c.Clip(c.In(0), low->ToDouble(0), high->ToDouble(0))};
+    return {c.Clip(c.In(0), low->ToNumber(0), high->ToNumber(0))};
   }
   return {c.Max(c.Min(c.In(0), c.In(2)), c.In(1))};
 }

@@ -165,7 +165,7 @@ Outputs ListScatter(OpContext& c, int list, int indices, int tensor) {
 }
 
 Outputs ListLength(OpContext& c, int list) {
-  return {c.Scalar(DType::kI32, static_cast<double>(ListContext(c).Items(list).size()))};
+  return {c.Scalar(DType::kI32, ListContext(c).Items(list).size())};
 }
 
 // Joins items of any length along their first axis; also returns these lengths.

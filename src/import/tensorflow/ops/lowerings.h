@@ -212,7 +212,6 @@ template <Op op>
 Outputs Reduction(OpContext& c) {
   return Reduction(c, op);
 }
-Outputs Mean(OpContext& c);
 Outputs EuclideanNorm(OpContext& c);
 Outputs ArgMax(OpContext& c);
 Outputs ArgMin(OpContext& c);

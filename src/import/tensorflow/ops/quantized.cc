@@ -114,7 +114,8 @@ Outputs Dequantize(OpContext& c) {
 }
 
 Outputs FakeQuantizeVars(OpContext& c) {
-  return {FakeQuantize(c, c.KnownScalar(c.In(1), "minimum"), c.KnownScalar(c.In(2), "maximum"))};
+  return {FakeQuantize(c, c.KnownScalar(c.In(1), "minimum").ToDouble(),
+                       c.KnownScalar(c.In(2), "maximum").ToDouble())};
 }
 
 // One range per slice along the last axis.

@@ -72,7 +72,7 @@ std::optional<Binding> OnRandomNumbers(OpContext& c, Op op) {
   }
   const bool either_side = op == Op::kAdd || op == Op::kMul;
   if (c.num_inputs() != 2 || (left && random(1) != nullptr) || (!left && !either_side)) Unsupported(kReason);
-  const double k = c.KnownScalar(c.In(left ? 1 : 0), "number beside random ones");
+  const double k = c.KnownScalar(c.In(left ? 1 : 0), "number beside random ones").ToDouble();
   if (const std::optional<bool> all = Compare(op, x, k)) return c.Filled(DType::kBool, *all ? 1 : 0, x.shape);
   std::optional<RandomNumbers> moved = Move(op, x, k);
   if (!moved) Unsupported(kReason);

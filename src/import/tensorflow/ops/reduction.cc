@@ -31,8 +31,6 @@ Outputs Scan(OpContext& c, Op op) {
 
 Outputs Reduction(OpContext& c, Op op) { return {Reduced(c, op, c.In(0))}; }
 
-Outputs Mean(OpContext& c) { return {c.Cast(Reduced(c, Op::kReduceMean, AsFloat(c, c.In(0))), c.InType(0))}; }
-
 Outputs EuclideanNorm(OpContext& c) {
   Value* x = AsFloat(c, c.In(0));
   return {c.Cast(c.Emit(Op::kSqrt, {Reduced(c, Op::kReduceSum, c.Mul(x, x))}), c.InType(0))};

@@ -58,7 +58,7 @@ Value* SamplePositions(OpContext& c, Value* first, Value* last, int64_t count, i
 
 Value* Inside(OpContext& c, Value* positions, int64_t size) {
   Value* low = c.Emit(Op::kGreaterEqual, {positions, c.ScalarLike(positions, 0)});
-  Value* high = c.Emit(Op::kLessEqual, {positions, c.ScalarLike(positions, static_cast<double>(size - 1))});
+  Value* high = c.Emit(Op::kLessEqual, {positions, c.ScalarLike(positions, size - 1)});
   return c.Emit(Op::kAnd, {low, high});
 }
 
@@ -132,8 +132,10 @@ Outputs CropAndResize(OpContext& c) {
 // (boxes [n, 4], scores [n], maximum count, thresholds…)
 Outputs NonMaxSuppression(OpContext& c) {
   const bool attribute = c.op() == "NonMaxSuppression";
-  const double iou = attribute ? c.Float("iou_threshold", 0.5) : c.KnownScalar(c.In(3), "IoU threshold");
-  const double score = c.num_inputs() > 4 ? c.KnownScalar(c.In(4), "score threshold") : kEveryScore;
+  const double iou =
+      attribute ? c.Float("iou_threshold", 0.5) : c.KnownScalar(c.In(3), "IoU threshold").ToDouble();
+  const double score =
+      c.num_inputs() > 4 ? c.KnownScalar(c.In(4), "score threshold").ToDouble() : kEveryScore;
   if (c.Bool("pad_to_max_output_size")) Unsupported("padding the result, whose size depends on data");
   if (c.op() != "NonMaxSuppressionV5") return {SelectBoxes(c, iou, score)};
   if (c.KnownScalar(c.In(5), "sigma") != 0) Unsupported("soft suppression");

@@ -236,10 +236,10 @@ Outputs Suppress(OpContext& c) {
     return c.Emit(op, {Edge(c, boxes, i), Edge(c, boxes, i + 2)});
   };
   boxes = c.Concat({corner(0, Op::kMin), corner(1, Op::kMin), corner(0, Op::kMax), corner(1, Op::kMax)}, 1);
-  Value* scores = DropBelow(c, c.Reshape(c.Stored(1), {1, shape[0]}), c.KnownScalar(4, "score threshold"),
-                            Op::kLessEqual);
-  const Picks picks =
-      PickGreedily(c, boxes, scores, count, c.KnownScalar(3, "overlap threshold"), Op::kGreaterEqual);
+  Value* scores = DropBelow(c, c.Reshape(c.Stored(1), {1, shape[0]}),
+                            c.KnownScalar(4, "score threshold").ToDouble(), Op::kLessEqual);
+  const Picks picks = PickGreedily(c, boxes, scores, count, c.KnownScalar(3, "overlap threshold").ToDouble(),
+                                   Op::kGreaterEqual);
   Value* any = c.Reshape(IsPicked(c, picks.score), {count});
   const auto kept = [&](Value* x) {
     x = c.Reshape(x, {count});

@@ -1,6 +1,4 @@
 // Tensors that are created from numbers known at import, or from a single number.
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "import/tflite/ops/lowerings.h"
@@ -18,7 +16,7 @@ Value* Diagonal(OpContext& c, int64_t rows, int64_t columns) {
 
 Outputs ShapeOfInput(OpContext& c) { return {c.NewConstant(Tensor::FromInts(c.InShape(0), c.OutType()))}; }
 
-Outputs RankOfInput(OpContext& c) { return {c.Scalar(c.OutType(), static_cast<double>(c.InRank(0)))}; }
+Outputs RankOfInput(OpContext& c) { return {c.Scalar(c.OutType(), c.InRank(0))}; }
 
 Outputs Fill(OpContext& c) {
   const Shape shape = c.KnownInts(0, "shape");
@@ -27,13 +25,8 @@ Outputs Fill(OpContext& c) {
 }
 
 Outputs Range(OpContext& c) {
-  const double start = c.KnownScalar(0, "start");
-  const double limit = c.KnownScalar(1, "limit");
-  const double step = c.KnownScalar(2, "step");
-  const double count = std::ceil((limit - start) / step);
-  // Also true if the step is 0 or a value is NaN.
-  if (!(count < 0x1p40)) Invalid("it counts from ", start, " to ", limit, " by ", step);
-  Value* numbers = c.Count(c.OutType(), static_cast<int64_t>(std::max(count, 0.0)));
+  const ExactNumber start = c.KnownScalar(0, "start"), step = c.KnownScalar(2, "step");
+  Value* numbers = c.Count(c.OutType(), CountSteps(start, c.KnownScalar(1, "limit"), step));
   return {c.Add(c.Mul(numbers, step), start)};
 }
 

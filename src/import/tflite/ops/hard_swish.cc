@@ -87,7 +87,7 @@ Outputs HardSwish(OpContext& c) {
     values.push_back(std::clamp(table[x - c.InZero(0)] + c.OutZero(), low, low + 255));
   }
   Value* place = c.Cast(c.Stored(0), DType::kI32);
-  if (low != 0) place = c.Sub(place, c.ScalarLike(place, static_cast<double>(low)));
+  if (low != 0) place = c.Sub(place, c.ScalarLike(place, low));
   return {c.Gather(c.NewConstant(Tensor::FromInts(values, c.OutType())), place, 0)};
 }
 

@@ -33,14 +33,14 @@ Value* ScatterInto(OpContext& c, Value* base, Value* indices, Value* updates, co
 
 // Combines the rows of the data by segment, for `count` segments; a negative segment means none, and goes
 // to a row that is removed.
-Outputs Segments(OpContext& c, int64_t count, const char* reduction, double start) {
+Outputs Segments(OpContext& c, int64_t count, const char* reduction, const ExactNumber& start) {
   Value* data = c.Stored(0);
   Value* segments = c.Stored(1);
   const Shape shape = c.InShape(0);
   const int64_t rank = c.InRank(1);
   if (rank > c.InRank(0)) Invalid("its segments have more axes than its data");
   Value* negative = c.Emit(Op::kLess, {segments, c.ScalarLike(segments, 0)});
-  segments = c.Where(negative, c.ScalarLike(segments, static_cast<double>(count)), segments);
+  segments = c.Where(negative, c.ScalarLike(segments, count), segments);
   Shape rows = {CheckedSize(count, "number of segments") + 1};
   rows.insert(rows.end(), shape.begin() + rank, shape.end());
   Value* base = c.Filled(data->type().dtype, start, rows);
@@ -49,12 +49,12 @@ Outputs Segments(OpContext& c, int64_t count, const char* reduction, double star
 }
 
 // A number that no number of the type exceeds, or is below.
-double Extreme(DType dtype, bool highest) {
+ExactNumber Extreme(DType dtype, bool highest) {
   if (dtype == DType::kF32) {
     return highest ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest();
   }
   if (dtype != DType::kI32) Unsupported("segments of ", DTypeName(dtype));
-  return static_cast<double>(highest ? RangeOf(dtype).max : RangeOf(dtype).min);
+  return highest ? RangeOf(dtype).max : RangeOf(dtype).min;
 }
 
 int64_t NumSegments(OpContext& c) { return c.KnownInt(2, "number of segments"); }
@@ -129,9 +129,9 @@ Outputs DynamicUpdateSlice(OpContext& c) {
     if (size[i] > shape[i] || size[i] < 1) Invalid("its update does not fit its input");
     if (size[i] == shape[i]) continue;
     Value* start = c.Cast(c.Reshape(c.SliceAxis(c.Stored(2), 0, i, 1), {}), DType::kI64);
-    start = c.Clip(start, 0, static_cast<double>(shape[i] - size[i]));
+    start = c.Clip(start, 0, shape[i] - size[i]);
     Value* place = c.Sub(c.Count(DType::kI64, shape[i]), start);
-    Value* nearest = c.Clip(place, 0, static_cast<double>(size[i] - 1));
+    Value* nearest = c.Clip(place, 0, size[i] - 1);
     update = c.Gather(update, nearest, i);
     Shape along(rank - i, 1);
     along[0] = shape[i];

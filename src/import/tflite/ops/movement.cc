@@ -137,10 +137,10 @@ Outputs BroadcastTo(OpContext& c) { return {c.Broadcast(c.Stored(0), c.KnownInts
 Outputs Pad(OpContext& c) {
   const Ints pads = ReadPads(c);
   Value* x = c.Stored(0);
-  if (!c.HasInput(2)) return {c.Pad(x, pads, c.InQuantized(0) ? static_cast<double>(c.InZero(0)) : 0)};
+  if (!c.HasInput(2)) return {c.Pad(x, pads, c.InQuantized(0) ? c.InZero(0) : 0)};
   if (const std::optional<Tensor> value = c.KnownConstant(c.Stored(2))) {
     if (value->num_elements() != 1) Invalid("its padding value must be a single number");
-    return {c.Pad(x, pads, value->ToDouble(0))};
+    return {c.Pad(x, pads, value->ToNumber(0))};
   }
   Value* inside = c.Pad(c.Filled(DType::kBool, 1, c.InShape(0)), pads);
   return {c.Where(inside, c.Pad(x, pads), c.Reshape(c.Stored(2), {}))};

@@ -22,7 +22,7 @@ bool IsIntegerProduct(OpContext& c, const ProductInputs& p) {
 
 Value* InputZero(OpContext& c, const ProductInputs& p) {
   const int64_t zero = c.InZero(p.x);
-  return zero == 0 ? nullptr : c.Scalar(c.InType(p.x), static_cast<double>(zero));
+  return zero == 0 ? nullptr : c.Scalar(c.InType(p.x), zero);
 }
 
 Value* WeightZero(OpContext& c, const ProductInputs& p) {
@@ -30,7 +30,7 @@ Value* WeightZero(OpContext& c, const ProductInputs& p) {
   const DType dtype = c.InType(p.weight);
   if (std::all_of(zeros.begin(), zeros.end(), [](int64_t zero) { return zero == 0; })) return nullptr;
   if (std::all_of(zeros.begin(), zeros.end(), [&](int64_t zero) { return zero == zeros[0]; })) {
-    return c.Scalar(dtype, static_cast<double>(zeros[0]));
+    return c.Scalar(dtype, zeros[0]);
   }
   return c.NewConstant(Tensor::FromInts(zeros, dtype));
 }

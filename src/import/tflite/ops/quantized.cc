@@ -13,12 +13,12 @@ Value* RescaleSum(OpContext& c) {
   const DType from = c.InType(0);
   const DType to = c.OutType();
   Value* x = c.Cast(c.Stored(0), DType::kI32);
-  if (const int64_t zero = c.InZero(0)) x = c.Sub(x, c.Scalar(DType::kI32, static_cast<double>(zero)));
+  if (const int64_t zero = c.InZero(0)) x = c.Sub(x, c.Scalar(DType::kI32, zero));
   const double ratio = c.InScale(0) / c.OutScale();
   if (from == DType::kI32) return c.FixedPoint(x, {ratio});
   Value* y = c.FixedPointTo(x, {ratio}, 0, to, 0);
   const int64_t zero = c.OutZero();
-  return zero == 0 ? y : c.Add(y, c.Scalar(to, static_cast<double>(zero)));
+  return zero == 0 ? y : c.Add(y, c.Scalar(to, zero));
 }
 
 bool IsSum(const schema::Tensor& tensor) {

@@ -53,7 +53,7 @@ Outputs Mean(OpContext& c) {
   if (IsQuantizedReduction(c) && (images || !same)) return {QuantizedSum(c, axes, count)};
   Value* x = c.InType(0) == DType::kI64 ? c.Stored(0) : c.Cast(c.Stored(0), DType::kI32);
   Value* sum = c.Reduce(Op::kReduceSum, x, axes, KeepsAxes(c));
-  return {c.Cast(c.Div(sum, static_cast<double>(count)), c.OutType())};
+  return {c.Cast(c.Div(sum, count), c.OutType())};
 }
 
 Outputs ReduceProd(OpContext& c) { return ReduceWith(c, Op::kReduceProd); }

@@ -97,7 +97,7 @@ Outputs SpaceToBatch(OpContext& c) {
     pads[i + 1] = pairs[2 * i];
     pads[i + 1 + rank] = pairs[2 * i + 1];
   }
-  Value* x = c.Pad(c.Stored(0), pads, c.InQuantized(0) ? static_cast<double>(c.InZero(0)) : 0);
+  Value* x = c.Pad(c.Stored(0), pads, c.InQuantized(0) ? c.InZero(0) : 0);
   const Shape padded = c.ShapeOf(x);
   Shape apart = {padded[0]};
   Shape result = {Multiply(padded[0], Product(block))};
