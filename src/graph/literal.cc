@@ -129,8 +129,9 @@ std::string FormatNumber(const ExactNumber& value) {
 }
 
 std::optional<ExactNumber> ParseNumber(std::string_view text) {
-  if (const std::optional<int64_t> integer = ParseInt(text)) return ExactNumber(*integer);
-  if (const std::optional<uint64_t> integer = ParseWhole<uint64_t>(text)) return ExactNumber(*integer);
+  const std::optional<int64_t> integer = ParseInt(text);
+  if (integer && text != "-0") return *integer;
+  if (const std::optional<uint64_t> large = ParseWhole<uint64_t>(text)) return *large;
   const std::optional<double> real = ParseFloat(text);
   return real ? std::optional(ExactNumber(*real)) : std::nullopt;
 }
