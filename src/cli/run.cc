@@ -15,7 +15,6 @@
 #include "cli/model_flags.h"
 #include "cli/on_device.h"
 #include "cli/precision.h"
-#include "graph/literal.h"
 #include "io/labels.h"
 #include "io/npy.h"
 
@@ -88,7 +87,8 @@ Json ValueOf(const Tensor& tensor, int64_t i) {
   return tensor.ToNumber(i).Visit([](auto number) -> Json { return number; });
 }
 std::string TextOf(const Tensor& tensor, int64_t i) {
-  return IsFloat(tensor.dtype()) ? absl::StrFormat("%.6g", tensor.ToDouble(i)) : FormatElement(tensor, i);
+  if (IsFloat(tensor.dtype())) return absl::StrFormat("%.6g", tensor.ToDouble(i));
+  return tensor.ToNumber(i).Visit([](auto number) { return absl::StrCat(number); });
 }
 
 Json Values(const Tensor& tensor) {
