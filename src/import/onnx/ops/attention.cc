@@ -120,24 +120,16 @@ struct Scores {
   Value* reported;  // output for qk_matmul_output_mode, unless that is the softmax
 };
 
-// Opset 25 caps the scores before masking; 23 and 24 mask first, and number the modes accordingly.
+// Caps the scores before masking, so that masked keys stay at -∞: in every opset, as ONNX 1.23 corrected it.
 Scores ComputeScores(OpContext& c, const Operands& o, double scale, Value* bias) {
   const double softcap = c.Float("softcap", 0);
   const int64_t mode = c.Int("qk_matmul_output_mode", 0);
-  const bool mask_first = c.opset() < 25;
-  Value* qk = c.Mul(c.MatMul(o.q, o.k, false, true), scale);
-  Value* reported = qk;
-  const auto mask = [&] {
-    if (bias != nullptr) qk = c.Add(qk, bias);
-  };
-  const auto cap = [&] {
-    if (softcap > 0) qk = c.Mul(c.Emit(Op::kTanh, {c.Div(qk, softcap)}), softcap);
-  };
-  mask_first ? mask() : cap();
-  if (mode == 1) reported = qk;
-  mask_first ? cap() : mask();
-  if (mode == 2) reported = qk;
-  return {qk, reported};
+  if (mode < 0 || mode > 3) Invalid("its qk_matmul_output_mode is ", mode);
+  // Products of scaled queries stay within the range of f16.
+  Value* qk = c.MatMul(c.Mul(o.q, scale), o.k, false, true);
+  Value* capped = softcap > 0 ? c.Mul(c.Emit(Op::kTanh, {c.Div(qk, softcap)}), softcap) : qk;
+  Value* biased = bias != nullptr ? c.Add(capped, bias) : capped;
+  return {biased, mode == 0 ? qk : mode == 1 ? capped : biased};
 }
 
 }  // namespace
