@@ -33,6 +33,8 @@ def attribute(name, value):
         return head + number(3, value) + number(20, 2)
     if isinstance(value, str):
         return head + data(4, value) + number(20, 3)
+    if value and isinstance(value[0], str):
+        return head + b"".join(data(9, element) for element in value) + number(20, 8)
     return head + b"".join(number(8, element) for element in value) + number(20, 7)
 
 
@@ -73,17 +75,24 @@ class Model:
 
     def node(self, op, *inputs, **attributes):
         """Adds a node and returns its output. An input that is None is left out."""
-        name = self.name()
-        body = b"".join(data(1, value or "") for value in inputs)
-        body += data(2, name) + data(3, f"{op}_{name}") + data(4, op)
+        return self.node_of(op, 1, *inputs, **attributes)[0]
+
+    def node_of(self, op, count, *inputs, **attributes):
+        """Adds a node and returns its `count` outputs."""
+        names = [self.name() for _ in range(count)]
+        body = b"".join(data(1, value or "") for value in inputs) + b"".join(data(2, name) for name in names)
+        body += data(3, f"{op}_{names[0]}") + data(4, op)
         body += b"".join(data(5, attribute(key, value)) for key, value in attributes.items())
         self.parts.append(data(1, body))
-        return name
+        return names
 
     def write(self, path, output, dtype="float32", shape=None, metadata=None):
-        """Writes the model with one output, of any shape unless one is given. metadata: texts by their names."""
+        """Writes the model with one output, of any shape unless one is given, or with several of any shape and the same
+        type. metadata: texts by their names."""
         if shape is None:
-            result = data(12, data(1, output) + data(2, data(1, number(1, DTYPES[dtype]))))
+            outputs = [output] if isinstance(output, str) else output
+            kind = data(2, data(1, number(1, DTYPES[dtype])))
+            result = b"".join(data(12, data(1, name) + kind) for name in outputs)
         else:
             result = data(12, value_info(output, dtype, shape))
         graph = b"".join(self.parts) + data(2, "small") + result

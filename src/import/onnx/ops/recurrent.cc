@@ -148,6 +148,18 @@ State Mask(const Recurrent& r, int64_t step, const State& next, const State& pre
   return state;
 }
 
+// The standard does not say what the last state of an empty sequence is. It is 0, as in onnxruntime, whatever
+// the initial state.
+State StartState(const Recurrent& r, State state) {
+  if (r.lengths == nullptr) return state;
+  OpContext& c = r.c;
+  Value* runs = c.Emit(Op::kGreater, {r.lengths, c.ScalarLike(r.lengths, 0)});
+  for (Value** part : {&state.hidden, &state.cell}) {
+    if (*part != nullptr) *part = c.Where(runs, *part, c.ScalarLike(*part, 0));
+  }
+  return state;
+}
+
 DirectionResult RunDirection(Recurrent& r, const Direction& d, bool reverse, State state, const Step& step) {
   OpContext& c = r.c;
   Value* x = reverse ? Reverse(r, r.x) : r.x;
@@ -155,6 +167,7 @@ DirectionResult RunDirection(Recurrent& r, const Direction& d, bool reverse, Sta
   Value* flat = c.Reshape(x, {r.steps * r.batch, inputs});
   Value* gates = AddBias(c, c.MatMul(flat, d.input_weight, false, true), d.input_bias);
   gates = c.Reshape(gates, {r.steps, r.batch, r.gates * r.hidden});
+  state = StartState(r, state);
   std::vector<Value*> outputs;
   for (int64_t t = 0; t < r.steps; ++t) {
     Value* now = c.Reshape(c.SliceAxis(gates, 0, t, 1), {r.batch, r.gates * r.hidden});

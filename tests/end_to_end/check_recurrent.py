@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""check_recurrent.py [--seed N] [--count N]    ONNX's RNN, GRU and LSTM give what onnxruntime gives
+
+Draws operators with sequences of different lengths, 0 among them, directions, layouts, initial states and attributes.
+"""
+import argparse
+import pathlib
+import tempfile
+
+import numpy
+
+from checks import end_to_end
+from comparing import Expected, compare_all
+from onnx_writer import Model
+from peers import run_attune
+from program import Failed, onnxruntime_session
+
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+
+
+class Case:
+    """An operator, with arrays that have the time before the batch."""
+
+    def __init__(self, random):
+        self.op = str(random.choice([*GATES]))
+        self.direction = str(random.choice(["forward", "reverse", "bidirectional"]))
+        self.batch_first = random.random() < 0.4
+        steps, batch, size, hidden = (int(random.integers(1, most)) for most in (6, 5, 5, 6))
+        directions, rows = 1 + (self.direction == "bidirectional"), GATES[self.op] * hidden
+
+        def maybe(probability, array):
+            return array if random.random() < probability else None
+
+        def floats(*shape):
+            return random.standard_normal(shape).astype(numpy.float32)
+
+        lengths = random.integers(0, steps, batch, endpoint=True).astype(numpy.int32)
+        is_lstm = self.op == "LSTM"
+        self.inputs = [floats(steps, batch, size), floats(directions, rows, size), floats(directions, rows, hidden),
+                       maybe(0.7, floats(directions, 2 * rows)), maybe(0.85, lengths),
+                       maybe(0.6, floats(directions, batch, hidden)), maybe(0.6, floats(directions, batch, hidden)),
+                       maybe(0.3, floats(directions, 3 * hidden))][:8 if is_lstm else 6]
+        self.constant_lengths = random.random() < 0.3
+        self.attributes = {"hidden_size": hidden, "direction": self.direction}
+        if self.op == "GRU":
+            self.attributes["linear_before_reset"] = int(random.integers(0, 2))
+        if random.random() < 0.3:
+            self.attributes["clip"] = 0.5
+
+    def write(self, path, batch_first):
+        """Writes the model and returns its inputs by their names."""
+        model, values, names = Model(opset=14), {}, []
+        for index, array in enumerate(self.inputs):
+            if array is None:
+                names.append(None)
+                continue
+            if batch_first and index in (0, 5, 6):  # the sequences and the initial states
+                array = numpy.ascontiguousarray(array.swapaxes(0, 1))
+            if index in (1, 2, 3, 7) or (index == 4 and self.constant_lengths):
+                names.append(model.constant(array))
+            else:
+                names.append(model.input(*array.shape, dtype=str(array.dtype)))
+                values[names[-1]] = array
+        layout = {"layout": 1} if batch_first else {}
+        outputs = model.node_of(self.op, 3 if self.op == "LSTM" else 2, *names, **self.attributes, **layout)
+        model.write(path, outputs)
+        return values
+
+    def expected(self, path):
+        """onnxruntime's outputs, which has one layout only."""
+        inputs = self.write(path, False)
+        session = onnxruntime_session(path)
+        outputs = session.run(None, inputs)
+        if self.batch_first:
+            outputs = [outputs[0].transpose(2, 0, 1, 3), *(state.swapaxes(0, 1) for state in outputs[1:])]
+        return [Expected(output.name, values, "float") for output, values in zip(session.get_outputs(), outputs)]
+
+    def describe(self):
+        return f"{self.op} {self.attributes}, batch first {self.batch_first}, lengths {self.inputs[4]}"
+
+
+def check_case(seed):
+    """Returns None, or what is wrong."""
+    case = Case(numpy.random.default_rng(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.onnx"
+        expected = case.expected(path)
+        try:
+            actual = run_attune(path, case.write(path, case.batch_first))
+        except Failed as error:
+            return f"seed {seed}: {case.describe()}\n{error}"
+    good, text = compare_all(actual, expected)
+    return None if good else f"seed {seed}: {case.describe()}\n{text}"
+
+
+def check(first, count):
+    faults = [fault for fault in map(check_case, range(first, first + count)) if fault]
+    print(f"{count} operators, {len(faults)} wrong")
+    assert not faults, "\n".join(faults)
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--count", type=int, default=100)
+options = parser.parse_args()
+end_to_end(lambda: check(options.seed, options.count))
