@@ -173,7 +173,19 @@ TEST(OnnxHostile, OperandsBroadcastOneWay) {
     return model.Error();
   };
   EXPECT_THAT(error("Gemm", {"x", "x", "w"}, {3, 1, 2}), HasSubstr("does not broadcast to f32[2,2]"));
-  EXPECT_THAT(error("PRelu", {"x", "w"}, {3, 1, 2}), HasSubstr("does not broadcast to f32[2,2]"));
+}
+
+// onnxruntime broadcasts x to the slope too, and so there are such files.
+TEST(OnnxHostile, AWiderSlopeIsNotSupported) {
+  for (const std::vector<int64_t>& dims :
+       std::vector<std::vector<int64_t>>{{3, 2}, {3, 1, 2}, {1, 1, 2, 3}}) {
+    Model model = WithFloats({}, "w", dims, std::vector<float>(6));
+    model.AddInput(
+        "x", dims.back() == 3 ? std::vector<std::string>{"2", "1"} : std::vector<std::string>{"1", "2"});
+    model.AddNode("PRelu", {"x", "w"}, {"y"});
+    model.AddOutput("y");
+    EXPECT_THAT(model.Error(), HasSubstr("NS PRelu y: its slope, f32["));
+  }
 }
 
 TEST(OnnxHostile, AxesAreGivenOnce) {

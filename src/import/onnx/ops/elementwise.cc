@@ -127,7 +127,8 @@ Outputs PRelu(OpContext& c) {
   if (per_channel) slope = c.PerChannel(slope, x->type().rank());
   Value* product = c.Mul(x, slope);
   if (product->type().dims != x->type().dims) {
-    Invalid("its slope is ", ToString(slope->type()), ", which does not broadcast to ", ToString(x->type()));
+    Unsupported("its slope, ", ToString(slope->type()), ", is wider than its input, ", ToString(x->type()),
+                "; the standard broadcasts the slope alone");
   }
   return {c.Where(c.Emit(Op::kLess, {x, c.ScalarLike(x, 0)}), product, x)};
 }

@@ -50,7 +50,9 @@ Outputs PRelu(OpContext& c) {
   if (!IsQuantizedUnary(c) || !c.InQuantized(1)) {
     Value* x = c.Real(0);
     Value* negative = c.Emit(Op::kLess, {x, c.ScalarLike(x, 0)});
-    return {c.Where(negative, c.Mul(x, c.Real(1)), x)};
+    Value* product = c.Mul(x, c.Real(1));
+    if (product->type().dims != x->type().dims) Unsupported("its slope is wider than its input");
+    return {c.Where(negative, product, x)};
   }
   Value* x = c.Centered(0);
   const float below =
