@@ -199,10 +199,9 @@ absl::StatusOr<std::vector<Dim>> BroadcastDims(const std::vector<Dim>& a, const 
     const Dim& other = shorter[i];
     if (dim == other || other == Dim(1)) continue;
     if (dim != Dim(1)) {
-      const std::string message =
-          absl::StrCat("cannot broadcast ", infer::ToString(a), " and ", infer::ToString(b));
-      if (dim.is_constant() && other.is_constant()) return InvalidInput(message);
-      return NotSupported(message, ": whether they fit depends on the data");
+      const std::string both = absl::StrCat(infer::ToString(a), " and ", infer::ToString(b));
+      if (dim.is_constant() && other.is_constant()) return InvalidInput("cannot broadcast ", both);
+      return NotSupported("whether ", both, " fit depends on data");
     }
     result[i + shift] = other;
   }

@@ -84,6 +84,8 @@ TypesOr Broadcast(const Node& node) {
     Dim& to = result.dims[i + shift];
     if (x.dims[i].size == to.size) {
       to = x.dims[i];
+    } else if (!x.dims[i].is_constant()) {
+      return NotSupported("whether ", ToString(x), " fits ", ToString(result.dims), " depends on data");
     } else if (x.dims[i] != Dim(1)) {
       return InvalidInput("cannot broadcast ", ToString(x), " to ", ToString(result.dims));
     }

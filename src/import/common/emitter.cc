@@ -63,8 +63,10 @@ void Budget::SpendBytes(int64_t count) {
 Node* Emitter::EmitNode(Op op, std::vector<Value*> inputs, Attributes attrs, int num_outputs,
                         std::vector<std::unique_ptr<Graph>> regions) {
   budget_->SpendNodes();
-  return OrThrow(
-      graph_->Add(op, std::move(inputs), std::move(attrs), name_, nullptr, std::move(regions), num_outputs));
+  absl::StatusOr<Node*> node =
+      graph_->Add(op, inputs, std::move(attrs), name_, nullptr, std::move(regions), num_outputs);
+  if (!node.ok()) throw ImportFailure{AsFailureOf(inputs, std::move(node).status())};
+  return *node;
 }
 
 Value* Emitter::Constant(Tensor data) {
@@ -195,6 +197,8 @@ Value* Emitter::Squeeze(Value* x, const Ints& axes) {
   for (int64_t i = 0; i < x->type().rank(); ++i) {
     if (!std::binary_search(removed.begin(), removed.end(), i)) {
       kept.push_back(shape[i]);
+    } else if (!x->type().dims[i].is_constant()) {
+      Unsupported("whether axis ", i, " of ", ToString(x->type()), " is 1 depends on data");
     } else if (shape[i] != 1) {
       Invalid("squeezes axis ", i, " of ", ToString(x->type()), ", which is not 1");
     }

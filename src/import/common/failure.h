@@ -2,9 +2,12 @@
 #ifndef ATTUNE_IMPORT_COMMON_FAILURE_H_
 #define ATTUNE_IMPORT_COMMON_FAILURE_H_
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/status.h"
+#include "graph/graph.h"
 
 namespace attune::importing {
 
@@ -29,6 +32,16 @@ template <typename... Args>
 
 inline void OrThrow(absl::Status status) {
   if (!status.ok()) throw ImportFailure{std::move(status)};
+}
+
+// The failure of an operator with these inputs, one of which may be null. Where a size depends on data it is
+// not known whether operands fit, and so what would make the model a broken one is NS, with the reason.
+inline absl::Status AsFailureOf(std::span<Value* const> inputs, absl::Status status) {
+  const bool dynamic = std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
+    return input != nullptr && !input->type().is_static();
+  });
+  if (!dynamic || !absl::IsInvalidArgument(status)) return status;
+  return NotSupported("whether its sizes fit depends on data: ", status.message());
 }
 
 template <typename T>

@@ -278,6 +278,8 @@ Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, s
   const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
   absl::Status status;
   if (const Lowering lower = FindLowering(domain, node.op_type(), version)) {
+    std::vector<Value*> values;
+    for (const Binding& input : inputs) values.push_back(input.value);
     try {
       OpContext context(this, &scope, &node, version, name, std::move(inputs));
       Outputs outputs = lower(context);
@@ -287,7 +289,7 @@ Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, s
       if (complete) return outputs;
       status = NotSupported("its output ", outputs.size());
     } catch (const ImportFailure& failure) {
-      status = failure.status;
+      status = AsFailureOf(values, failure.status);
     }
   } else {
     status = NotSupported("no such operator in opset ", version, " of domain '",

@@ -121,13 +121,16 @@ Value* Crop(OpContext& c, Value* x, Ints& pads) {
 
 }  // namespace
 
+// Of the sizes in its shape, only -1 and 0 can stand for one that depends on data.
 Outputs Reshape(OpContext& c) {
   Value* x = c.In(0);
   Ints shape = c.opset() >= 5 ? c.KnownInts(c.In(1), "shape") : c.IntList("shape", {});
   // For dynamic dimensions, the bounds: inference finds these dimensions in the new shape.
   const Shape from = x->type().shape();
+  std::vector<bool> is_number(shape.size());
   int64_t inferred = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
+    is_number[i] = shape[i] > 0;
     if (shape[i] == 0 && !c.Bool("allowzero")) {
       if (i >= from.size()) Invalid("its shape copies dimension ", i, " of ", ToString(x->type()));
       shape[i] = from[i];
@@ -144,7 +147,12 @@ Outputs Reshape(OpContext& c) {
       Invalid(ToString(x->type()), " cannot take the shape that it asks for");
     shape[inferred] = known == 0 ? 0 : total / known;
   }
-  return {c.Reshape(x, shape)};
+  Value* y = c.Reshape(x, shape);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (is_number[i] && !y->type().dims[i].is_constant())
+      Unsupported("whether ", ToString(x->type()), " has the shape that it asks for depends on data");
+  }
+  return {y};
 }
 
 Outputs Flatten(OpContext& c) {
@@ -161,6 +169,8 @@ Outputs Squeeze(OpContext& c) {
     axes.emplace();
     const std::vector<Dim>& dims = c.In(0)->type().dims;
     for (size_t i = 0; i < dims.size(); ++i) {
+      if (!dims[i].is_constant())
+        Unsupported("which axes of ", ToString(c.In(0)->type()), " it removes depends on data");
       if (dims[i] == Dim(1)) axes->push_back(static_cast<int64_t>(i));
     }
   }
@@ -215,12 +225,17 @@ Outputs Slice(OpContext& c) {
 }
 
 Outputs Expand(OpContext& c) {
-  const Shape from = c.In(0)->type().shape();
+  const TensorType& type = c.In(0)->type();
+  const Shape from = type.shape();
   Shape to = c.KnownInts(c.In(1), "shape");
   if (to.size() < from.size()) to.insert(to.begin(), from.size() - to.size(), 1);
   for (size_t i = 0; i < from.size(); ++i) {
     int64_t& dim = to[to.size() - from.size() + i];
-    if (dim == 1) dim = from[i];
+    if (dim == 1) {
+      dim = from[i];
+    } else if (!type.dims[i].is_constant()) {
+      Unsupported("whether ", ToString(type), " fits the shape that it asks for depends on data");
+    }
   }
   return {c.Broadcast(c.In(0), to)};
 }
