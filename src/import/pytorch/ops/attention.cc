@@ -1,4 +1,5 @@
 // Scaled dot-product attention.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -35,15 +36,18 @@ Value* AsBias(OpContext& c, Value* allowed, DType dtype) {
   return c.Where(allowed, c.Scalar(dtype, 0), c.Scalar(dtype, -kInfinity));
 }
 
-// The given mask, either bools or an addend for the scores, with rank 4.
-Value* GivenBias(OpContext& c, const char* name, DType dtype) {
+// The given mask, either bools or an addend for the scores, with rank 4 at most. `query` is the shape of the
+// queries before their first axes were merged, which the mask broadcasts to.
+Value* GivenBias(OpContext& c, const char* name, DType dtype, const Shape& query) {
   Value* mask = c.In(name);
   if (mask->type().dtype == DType::kBool) mask = AsBias(c, mask, dtype);
   mask = c.Cast(mask, dtype);
-  const int64_t rank = mask->type().rank();
-  if (rank <= 4) return mask;
-  const Shape shape = c.ShapeOf(mask);
-  return c.Reshape(mask, {Product(shape, 0, rank - 3), shape[rank - 3], shape[rank - 2], shape[rank - 1]});
+  if (query.size() <= 4 || mask->type().rank() <= 3) return mask;
+  Shape shape = c.ShapeOf(mask);
+  if (shape.size() > query.size()) Invalid("its mask is ", ToString(mask->type()));
+  shape.insert(shape.begin(), query.size() - shape.size(), 1);
+  std::copy(query.begin(), query.end() - 3, shape.begin());
+  return AsRank4(c, c.Broadcast(mask, shape));
 }
 
 // A query sees the keys up to its own position.
@@ -71,7 +75,7 @@ Outputs Attention(OpContext& c) {
   Value* v = Shared(c, AsRank4(c, c.In("value")), query, grouped);
   const DType dtype = q->type().dtype;
   const char* mask = c.Has("attn_bias") ? "attn_bias" : "attn_mask";
-  Value* bias = c.Has(mask) ? GivenBias(c, mask, dtype) : nullptr;
+  Value* bias = c.Has(mask) ? GivenBias(c, mask, dtype, whole) : nullptr;
   const bool given = bias != nullptr;
   if (c.Bool("is_causal", false)) {
     Value* causal = CausalBias(c, query[2], c.DimOf(k, 2), dtype);
