@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "reference/convert_floats.h"
 #include "reference/interpreter.h"
+#include "reference/kernels.h"
 #include "reference/rounding.h"
 #include "reference/values.h"
 
@@ -79,7 +80,10 @@ class NoisyEvaluator {
         noisy[i] = Add(noisy[i], OfInput(node, model, static_cast<int>(i), noisy[i]));
       }
     }
-    ASSIGN_OR_RETURN(std::vector<Tensor> outputs, EvaluateNode(node, noisy));
+    ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                     model.centers ? EvaluateOffCenter(node, model, noisy) : EvaluateNode(node, noisy));
+    if (!exact && (node.op() == Op::kReduceMean || node.op() == Op::kReduceSum) && IsFloat(noisy[0].dtype()))
+      RETURN_IF_ERROR(AddSharedRounding(node, model.terms, noisy[0], outputs[0]));
     for (int i = 0; i < node.num_outputs(); ++i) {
       if (!IsFloat(outputs[static_cast<size_t>(i)].dtype())) continue;
       if (exact && !IsNarrowed(TypeOf(node.output(i)))) continue;
@@ -142,6 +146,45 @@ class NoisyEvaluator {
     return noise;
   }
 
+  // What rounding does to a mean moves all elements that it is subtracted from the same way, and nothing of
+  // that is left in the mean of elements that move at random.
+  absl::StatusOr<std::vector<Tensor>> EvaluateOffCenter(const Node& node, const RoundingModel& model,
+                                                        const std::vector<Tensor>& inputs) {
+    const double unit = UnitRoundoff(Computed(TypeOf(node.input(0))));
+    return reference::EvaluateOffCenter(node, inputs, [&](double mean, double deviation) {
+      const double random = (2 + std::sqrt(model.terms) / 2) * unit;
+      return Uniform() * mean * (random + SharedRounding(model.terms, mean, deviation, unit));
+    });
+  }
+
+  // Adds the error of sums or means of nearly equal numbers.
+  absl::Status AddSharedRounding(const Node& node, double terms, const Tensor& input, Tensor& output) {
+    Tensor squares(input.dtype(), input.shape());
+    const auto from = input.as<double>();
+    std::transform(from.begin(), from.end(), squares.as_mutable<double>().begin(),
+                   [](double x) { return x * x; });
+    ASSIGN_OR_RETURN(const std::vector<Tensor> sums, EvaluateNode(node, {squares}));
+    const double count = node.op() == Op::kReduceSum ? terms : 1;
+    const double unit = UnitRoundoff(Computed(TypeOf(node.input(0))));
+    const auto to = output.as_mutable<double>();
+    for (size_t i = 0; i < to.size(); ++i) {
+      const double mean = to[i] / count;
+      const double variance = std::max(sums[0].as<double>()[i] / count - mean * mean, 0.0);
+      const double by = Uniform() * to[i] * SharedRounding(terms, mean, std::sqrt(variance), unit);
+      if (std::isfinite(by)) to[i] += by;
+    }
+    return absl::OkStatus();
+  }
+
+  // Numbers that differ by less than the last place of their sum are all rounded the same way when they are
+  // added to it. Then the relative error of the sum grows with their number, and not with its root.
+  static double SharedRounding(double terms, double mean, double deviation, double unit) {
+    const double last_place = 4 * terms * unit * std::fabs(mean);
+    return terms / 8 * unit * (deviation > last_place ? last_place / deviation : 1);
+  }
+
+  double Uniform() { return sign_ * (2 * random_.Uniform() - 1); }
+
   // In f16, this is half of the spacing of subnormal numbers, the rounding error; in other types,
   // subnormals may be flushed to zero.
   static double SmallestNormal(DType dtype) {
@@ -152,11 +195,11 @@ class NoisyEvaluator {
     std::vector<double> values = reference::Load<double>(tensor);
     const bool keeps = noise.exact != DType::kBool;
     for (double& value : values) {
-      const double by = 2 * random_.Uniform() - 1;
+      const double by = Uniform();
       if (!std::isfinite(value) || (value == 0 && noise.absolute == 0)) continue;
       if (keeps && Represents(noise.exact, value)) continue;
       if (noise.keeps_integers && value == std::nearbyint(value)) continue;
-      value += sign_ * by * (noise.relative * std::fabs(value) + noise.absolute + noise.least);
+      value += by * (noise.relative * std::fabs(value) + noise.absolute + noise.least);
     }
     Tensor out(tensor.dtype(), tensor.shape());
     std::copy(values.begin(), values.end(), out.as_mutable<double>().begin());

@@ -112,6 +112,10 @@ Outputs EvaluateBatchNorm(const Node& node, Inputs inputs);
 Outputs EvaluateLayerNorm(const Node& node, Inputs inputs);
 Outputs EvaluateRmsNorm(const Node& node, Inputs inputs);
 Outputs EvaluateGroupNorm(const Node& node, Inputs inputs);
+// layer_norm or group_norm with means that are off. The function returns the error of a mean of numbers that
+// have this standard deviation.
+using MeanError = std::function<double(double mean, double deviation)>;
+Outputs EvaluateOffCenter(const Node& node, Inputs inputs, const MeanError& mean_error);
 Outputs EvaluateSoftmax(const Node& node, Inputs inputs);
 
 // resize.cc, grid_sample.cc, roi_align.cc

@@ -22,28 +22,58 @@ class Parameter {
   std::vector<double> values_;
 };
 
-// Subtracts the mean (if `center`) from `size` values and divides by their standard deviation.
-void Standardize(double* values, int64_t size, bool center, double epsilon) {
-  const auto count = static_cast<double>(size);
+double NoError(double, double) { return 0; }
+
+double MeanSquare(const double* values, int64_t size, double mean) {
+  double sum = 0;
+  for (int64_t i = 0; i < size; ++i)
+    sum += (values[i] - mean) * (values[i] - mean) / static_cast<double>(size);
+  return sum;
+}
+
+// Subtracts the mean, plus its error, from `size` values and divides by their standard deviation. Without a
+// function for the error, no mean is subtracted.
+void Standardize(double* values, int64_t size, const MeanError& mean_error, double epsilon) {
   double mean = 0;
-  for (int64_t i = 0; i < size && center; ++i) mean += values[i] / count;
-  double variance = 0;
-  for (int64_t i = 0; i < size; ++i) variance += (values[i] - mean) * (values[i] - mean) / count;
+  for (int64_t i = 0; i < size && mean_error; ++i) mean += values[i] / static_cast<double>(size);
+  double variance = MeanSquare(values, size, mean);
+  if (const double error = mean_error ? mean_error(mean, std::sqrt(variance)) : 0; error != 0) {
+    mean += error;
+    variance = MeanSquare(values, size, mean);
+  }
   const double deviation = std::sqrt(variance + epsilon);
   for (int64_t i = 0; i < size; ++i) values[i] = (values[i] - mean) / deviation;
 }
 
 // Standardizes over the axes from attribute `axis` on, then applies scale and bias with the shape of these
 // axes.
-Outputs NormalizeTail(const Node& node, Inputs inputs, bool center) {
+Outputs NormalizeTail(const Node& node, Inputs inputs, const MeanError& mean_error) {
   const Tensor& x = inputs[0];
   const int64_t size = CountElements(x.shape(), static_cast<int>(node.attrs().Int("axis")), x.rank());
   const Parameter scale(inputs, 1, 1);
   const Parameter bias(inputs, 2, 0);
   std::vector<double> values = Load<double>(x);
   for (int64_t start = 0; start < x.num_elements(); start += size) {
-    Standardize(values.data() + start, size, center, node.attrs().Float("epsilon"));
+    Standardize(values.data() + start, size, mean_error, node.attrs().Float("epsilon"));
     for (int64_t i = 0; i < size; ++i) values[start + i] = values[start + i] * scale[i] + bias[i];
+  }
+  return One(Store(values, x.dtype(), x.shape()));
+}
+
+// Standardizes each group of channels, then applies scale and bias, which each channel has.
+Outputs NormalizeGroups(const Node& node, Inputs inputs, const MeanError& mean_error) {
+  const Tensor& x = inputs[0];
+  const AxisView channels(x.shape(), 1);
+  const int64_t size = channels.size / node.attrs().Int("groups") * channels.inner;
+  const std::vector<double> scale = Load<double>(inputs[1]);
+  const std::vector<double> bias = Load<double>(inputs[2]);
+  std::vector<double> values = Load<double>(x);
+  for (int64_t start = 0; start < x.num_elements(); start += size) {
+    Standardize(values.data() + start, size, mean_error, node.attrs().Float("epsilon"));
+  }
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    const int64_t c = i / channels.inner % channels.size;
+    values[i] = values[i] * scale[c] + bias[c];
   }
   return One(Store(values, x.dtype(), x.shape()));
 }
@@ -66,29 +96,14 @@ Outputs EvaluateBatchNorm(const Node& node, Inputs inputs) {
   return One(Store(values, x.dtype(), x.shape()));
 }
 
-Outputs EvaluateLayerNorm(const Node& node, Inputs inputs) {
-  return NormalizeTail(node, inputs, /*center=*/true);
-}
+Outputs EvaluateLayerNorm(const Node& node, Inputs inputs) { return NormalizeTail(node, inputs, NoError); }
 
-Outputs EvaluateRmsNorm(const Node& node, Inputs inputs) {
-  return NormalizeTail(node, inputs, /*center=*/false);
-}
+Outputs EvaluateRmsNorm(const Node& node, Inputs inputs) { return NormalizeTail(node, inputs, MeanError()); }
 
-Outputs EvaluateGroupNorm(const Node& node, Inputs inputs) {
-  const Tensor& x = inputs[0];
-  const AxisView channels(x.shape(), 1);
-  const int64_t size = channels.size / node.attrs().Int("groups") * channels.inner;
-  const std::vector<double> scale = Load<double>(inputs[1]);
-  const std::vector<double> bias = Load<double>(inputs[2]);
-  std::vector<double> values = Load<double>(x);
-  for (int64_t start = 0; start < x.num_elements(); start += size) {
-    Standardize(values.data() + start, size, /*center=*/true, node.attrs().Float("epsilon"));
-  }
-  for (int64_t i = 0; i < x.num_elements(); ++i) {
-    const int64_t c = i / channels.inner % channels.size;
-    values[i] = values[i] * scale[c] + bias[c];
-  }
-  return One(Store(values, x.dtype(), x.shape()));
+Outputs EvaluateGroupNorm(const Node& node, Inputs inputs) { return NormalizeGroups(node, inputs, NoError); }
+
+Outputs EvaluateOffCenter(const Node& node, Inputs inputs, const MeanError& mean_error) {
+  return (node.op() == Op::kLayerNorm ? NormalizeTail : NormalizeGroups)(node, inputs, mean_error);
 }
 
 // softmax and log_softmax; the largest element is subtracted first.

@@ -104,6 +104,10 @@ RoundingModel Sum(const Node& node) {
     case Op::kScatterNd:
       model.keeps_integers = true;
       break;
+    case Op::kLayerNorm:
+    case Op::kGroupNorm:
+      model.centers = true;
+      break;
     default:
       break;
   }

@@ -34,6 +34,8 @@ struct RoundingModel {
   bool keeps_integers = false;
   // Whether Winograd may compute it, whose errors are proportional to the largest elements of a tile.
   bool winograd = false;
+  // Whether it subtracts the mean of `terms` elements.
+  bool centers = false;
   // Whether a small change of an input may make the result jump, as for a floor or an argmax.
   bool jumps = false;
 };
