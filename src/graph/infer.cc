@@ -93,6 +93,7 @@ constexpr Rule kRules[] = {
     {Op::kGatherNd, infer::GatherNd},
     {Op::kScatterElements, infer::ScatterElements},
     {Op::kScatterNd, infer::ScatterNd},
+    {Op::kCheckIndex, infer::CheckIndex},
     {Op::kReduceSum, infer::ReduceNumber},
     {Op::kReduceMean, infer::ReduceNumber},
     {Op::kReduceProd, infer::ReduceNumber},

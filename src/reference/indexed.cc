@@ -3,19 +3,22 @@
 #include <string>
 
 #include "base/status.h"
+#include "graph/index_bounds.h"
 #include "reference/kernels.h"
 #include "reference/values.h"
 
 namespace attune::reference {
 namespace {
 
+absl::Status OutOfRange(int64_t index, int64_t size) {
+  return InvalidInput("index ", index, " in an axis of size ", size);
+}
+
 // The indices in `tensor` along an axis of `size`; negative ones count from the end.
 absl::StatusOr<std::vector<int64_t>> LoadIndices(const Tensor& tensor, int64_t size) {
   std::vector<int64_t> indices = Load<int64_t>(tensor);
   for (int64_t& index : indices) {
-    if (index < -size || index >= size) {
-      return InvalidInput("index ", index, " in an axis of size ", size);
-    }
+    if (index < -size || index >= size) return OutOfRange(index, size);
     if (index < 0) index += size;
   }
   return indices;
@@ -33,9 +36,7 @@ absl::StatusOr<std::vector<int64_t>> LoadTuples(const Tensor& indices, const Sha
     for (int64_t k = 0; k < width; ++k) {
       const int64_t size = shape[batch_dims + k];
       int64_t index = flat[tuple * width + k];
-      if (index < -size || index >= size) {
-        return InvalidInput("index ", index, " in an axis of size ", size);
-      }
+      if (index < -size || index >= size) return OutOfRange(index, size);
       if (index < 0) index += size;
       offsets[tuple] += index * strides[batch_dims + k];
     }
@@ -173,6 +174,12 @@ Outputs EvaluateScatterNd(const Node& node, Inputs inputs) {
     for (int64_t i = 0; i < block; ++i) targets.push_back(offset + i);
   }
   return ScatterFlat(x, targets, inputs[2], node.attrs().String("reduction", "none"));
+}
+
+Outputs EvaluateCheckIndex(const Node& node, Inputs inputs) {
+  const std::optional<IndexFault> fault = FindIndexFault(inputs[0], IndexOperandOf(node)->bounds);
+  if (fault.has_value()) return OutOfRange(fault->index, fault->size);
+  return One(inputs[0]);
 }
 
 }  // namespace attune::reference

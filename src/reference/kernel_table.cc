@@ -85,6 +85,7 @@ constexpr Row kTable[] = {
     {Op::kGatherNd, EvaluateGatherNd},
     {Op::kScatterElements, EvaluateScatterElements},
     {Op::kScatterNd, EvaluateScatterNd},
+    {Op::kCheckIndex, EvaluateCheckIndex},
     {Op::kReduceSum, EvaluateReduce},
     {Op::kReduceMean, EvaluateReduce},
     {Op::kReduceProd, EvaluateReduce},

@@ -80,6 +80,7 @@ Outputs EvaluateGatherElements(const Node& node, Inputs inputs);
 Outputs EvaluateGatherNd(const Node& node, Inputs inputs);
 Outputs EvaluateScatterElements(const Node& node, Inputs inputs);
 Outputs EvaluateScatterNd(const Node& node, Inputs inputs);
+Outputs EvaluateCheckIndex(const Node& node, Inputs inputs);
 
 // reduction.cc, scan.cc
 Outputs EvaluateReduce(const Node& node, Inputs inputs);

@@ -27,6 +27,7 @@ constexpr Recipe kSpecial[] = {
     {Op::kGatherNd, AddGatherNd},
     {Op::kScatterElements, AddScatterElements},
     {Op::kScatterNd, AddScatterNd},
+    {Op::kCheckIndex, AddCheckIndex},
     {Op::kReduceSum, AddReduction, 4},
     {Op::kReduceMean, AddReduction, 6},
     {Op::kReduceProd, AddReduction},

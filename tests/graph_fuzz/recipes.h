@@ -47,6 +47,7 @@ Value* AddGatherElements(GraphMaker&, Op);
 Value* AddGatherNd(GraphMaker&, Op);
 Value* AddScatterElements(GraphMaker&, Op);
 Value* AddScatterNd(GraphMaker&, Op);
+Value* AddCheckIndex(GraphMaker&, Op);
 Value* AddReduction(GraphMaker&, Op);  // recipes_reduction.cc
 Value* AddArgExtreme(GraphMaker&, Op);
 Value* AddScan(GraphMaker&, Op);

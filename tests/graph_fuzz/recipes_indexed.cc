@@ -104,4 +104,18 @@ Value* AddScatterNd(GraphMaker& maker, Op op) {
                    {{"reduction", reduction}});
 }
 
+// As importers put it before a gather whose indices do not count from the end.
+Value* AddCheckIndex(GraphMaker& maker, Op op) {
+  const int64_t size = 1 + maker.Pick(9);
+  const bool negative = maker.OneIn(3);
+  const Shape shape(static_cast<size_t>(maker.Pick(3)), 1 + maker.Pick(7));
+  Value* indices = maker.Indices(shape, size, negative);
+  const bool columns = !shape.empty() && maker.OneIn(3);
+  const Ints sizes(columns ? static_cast<size_t>(shape.back()) : 1, size);
+  Value* checked = maker.Add(
+      op, {indices}, {{"sizes", sizes}, {"negative", int64_t{negative}}, {"reader", std::string("gather")}});
+  if (checked != nullptr && !negative) maker.SetIndexLimit(checked, size);
+  return checked;
+}
+
 }  // namespace attune::graph_fuzz

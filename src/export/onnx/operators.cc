@@ -109,6 +109,8 @@ constexpr OperatorRow kRows[] = {
     {Op::kGatherNd, "GatherND", kAll, WriteWithLongIndices, "batch_dims"},
     {Op::kScatterElements, "ScatterElements", kAll, WriteSame, "axis reduction"},
     {Op::kScatterNd, "ScatterND", kAll, WriteWithLongIndices, "reduction"},
+    // Runtimes of ONNX check indices themselves.
+    {Op::kCheckIndex, "Identity", kWideSigned, WriteSame},
 
     {Op::kReduceSum, "ReduceSum", kWide, WriteReduce, "keepdims"},
     {Op::kReduceMean, "ReduceMean", kWide, WriteReduce, "keepdims"},

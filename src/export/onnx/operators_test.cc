@@ -117,6 +117,7 @@ std::vector<Case> MovementCases() {
        {In({3, 4}), In(kI64, {1, 4}), In({1, 4})},
        {{"axis", int64_t{0}}, {"reduction", std::string("add")}}},
       {Op::kScatterNd, {In({3, 4}), Is(Tensor::FromInts(Ints{1, 2}, kI32).Reshaped({2, 1})), In({2, 4})}},
+      {Op::kCheckIndex, {In(kI32, {2, 2})}, {{"sizes", Ints{100}}, {"reader", std::string("gather")}}},
   };
 }
 

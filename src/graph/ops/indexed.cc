@@ -112,4 +112,23 @@ TypesOr ScatterNd(const Node& node) {
   return Types{TensorType(x.dtype, x.dims)};
 }
 
+TypesOr CheckIndex(const Node& node) {
+  const TensorType& indices = InputType(node);
+  RETURN_IF_ERROR(CheckIndices(indices));
+  RETURN_IF_ERROR(BoolAttribute(node, "negative", true).status());
+  const Ints& sizes = node.attrs().IntList("sizes");
+  if (sizes.empty()) return InvalidInput("no size of an axis");
+  for (const int64_t size : sizes) {
+    if (size < 0) return InvalidInput("an axis of size ", size);
+  }
+  if (sizes.size() == 1) return Types{indices};
+  RETURN_IF_ERROR(CheckMinRank(indices, "the indices tensor", 1));
+  ASSIGN_OR_RETURN(const int64_t columns, ConstantDim(indices, indices.rank() - 1, "index with"));
+  if (columns != std::ssize(sizes)) {
+    return InvalidInput("the indices ", ToString(indices), " hold positions of ", columns, " axes, not ",
+                        sizes.size());
+  }
+  return Types{indices};
+}
+
 }  // namespace attune::infer

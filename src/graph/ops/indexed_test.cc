@@ -85,5 +85,20 @@ TEST(InferIndexed, ScatterNd) {
   CheckCase({"scatter_nd", {"f32[5]", "i64[3,0]", "f32[3,5]"}, {}, "invalid: positions of 0 axes"});
 }
 
+TEST(InferIndexed, CheckIndex) {
+  const auto check = [](const char* indices, Ints sizes, const char* result) {
+    CheckCase(
+        {"check_index", {indices}, {{"sizes", std::move(sizes)}, {"reader", std::string("gather")}}, result});
+  };
+  check("i64[2,n<=3]", {7}, "i64[2,n<=3]");
+  check("i32[]", {0}, "i32[]");
+  check("i32[5,2]", {7, 8}, "i32[5,2]");
+  check("i32[5,3]", {7, 8}, "invalid: the indices i32[5,3] hold positions of 3 axes, not 2");
+  check("i32[5,n<=2]", {7, 8}, "not supported: cannot index with the dynamic dimension 1");
+  check("u8[5]", {7}, "invalid: the indices tensor is u8[5], must be i32 or i64");
+  check("i32[5]", {-1}, "invalid: an axis of size -1");
+  check("i32[5]", {}, "invalid: no size of an axis");
+}
+
 }  // namespace
 }  // namespace attune::infer

@@ -55,6 +55,7 @@ TypesOr ReverseSequence(const Node& node);
 TypesOr Gather(const Node& node);
 TypesOr GatherElements(const Node& node);
 TypesOr GatherNd(const Node& node);
+TypesOr CheckIndex(const Node& node);
 TypesOr ScatterElements(const Node& node);
 TypesOr ScatterNd(const Node& node);
 
