@@ -48,7 +48,7 @@ typedef struct attune_session attune_session;
 /* Numbers are stable: new ones are appended. */
 typedef enum attune_code {
   ATTUNE_OK = 0,
-  ATTUNE_INVALID_ARGUMENT = 1, /* a NULL, an index out of range, a wrong number of bytes */
+  ATTUNE_INVALID_ARGUMENT = 1, /* a NULL, an index out of range (also in the data), a wrong number of bytes */
   ATTUNE_CANNOT_READ = 2,      /* the file is missing or the system refuses it */
   ATTUNE_NOT_ARTIFACT = 3,     /* another kind of file */
   ATTUNE_WRONG_VERSION = 4,    /* of another version of the format */

@@ -30,7 +30,9 @@
 
 namespace attune {
 
-inline constexpr uint32_t kArtifactVersion = 4;
+inline constexpr uint32_t kArtifactVersion = 5;
+// Files of these versions can be read. Those of version 4 differ in that no instruction is kCheckIndices.
+inline constexpr uint32_t kMinArtifactVersion = 4;
 
 // Alignment of tensors in the arena and in the constants, in bytes.
 inline constexpr uint64_t kTensorAlignment = 64;
@@ -38,6 +40,8 @@ inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kConstantPadding = 128;
 // Alignment of kernels in the code, in bytes.
 inline constexpr uint64_t kKernelAlignment = 16;
+// The most dimensions of a tensor: far more than networks use; it bounds the recursion over dimensions.
+inline constexpr size_t kMaxRank = 64;
 // A kernel may read (not write, and not depend on) this many bytes beyond the end of any tensor.
 inline constexpr uint64_t kReadAhead = 64;
 
@@ -144,6 +148,10 @@ enum class Opcode : uint8_t {
   // the ranks are equal, this copies the actual shape, with the strides of each tensor, and sets the
   // destination's dim slots. Otherwise both shapes are constant and have equally many elements.
   kCopy = 3,
+  // End the run with an error unless each element of tensors[0], indices of i32 or i64, is in its bounds:
+  // tensors[1], a constant i64[2, n], has the least index and the size of n axes, one for all elements, or
+  // one for each element of the last axis. The label says who reads the indices.
+  kCheckIndices = 4,
 };
 
 // One step of the program. The program starts at instruction 0 and ends at index instructions.size(), which
@@ -153,7 +161,7 @@ struct Instruction {
   uint32_t kernel = 0;            // kCall: index into Variant::kernels
   uint32_t target = 0;            // kJump, kBranchIfFalse: an instruction, or their number for the end
   std::vector<uint32_t> tensors;  // indices into Program::tensors
-  std::string label;              // the nodes it computes, for profiles
+  std::string label;              // the nodes it computes, for profiles and errors
   bool operator==(const Instruction&) const = default;
 };
 
@@ -237,6 +245,8 @@ constexpr uint32_t ElementSize(uint8_t dtype) {
   return dtype < sizeof(kSizes) ? kSizes[dtype] : 0;
 }
 
+inline constexpr uint8_t kDTypeI32 = 6;
+inline constexpr uint8_t kDTypeI64 = 7;
 inline constexpr uint8_t kDTypeBool = 12;
 
 }  // namespace attune

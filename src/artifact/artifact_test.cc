@@ -82,10 +82,22 @@ TEST(ArtifactTest, RefusesOtherFiles) {
 }
 
 TEST(ArtifactTest, RefusesOtherVersions) {
-  const std::string file =
-      WithHeader(MakeSampleArtifact().Write(), [](format::Header& header) { header.version = 7; });
-  EXPECT_EQ(Parse(file).fault, ArtifactFault::kOtherVersion);
-  EXPECT_THAT(Parse(file).message, HasSubstr("has format version 7, and this runtime reads 4"));
+  const auto parse = [](uint32_t version) {
+    return Parse(
+        WithHeader(MakeSampleArtifact().Write(), [=](format::Header& header) { header.version = version; }));
+  };
+  for (const uint32_t version : {kMinArtifactVersion - 1, kArtifactVersion + 1}) {
+    EXPECT_EQ(parse(version).fault, ArtifactFault::kOtherVersion);
+    EXPECT_THAT(parse(version).message,
+                HasSubstr("has format version " + std::to_string(version) + ", and this runtime reads " +
+                          std::to_string(kMinArtifactVersion)));
+  }
+}
+
+TEST(ArtifactTest, ReadsTheVersionBefore) {
+  EXPECT_TRUE(Parse(WithHeader(MakeSampleArtifact().Write(), [](format::Header& header) {
+                header.version = kMinArtifactVersion;
+              })).ok());
 }
 
 TEST(ArtifactTest, RefusesEveryShorterFile) {

@@ -122,7 +122,7 @@ class Decoder {
 
   static uint8_t Largest(bool) { return 1; }
   static uint8_t Largest(Place) { return static_cast<uint8_t>(Place::kPrepacked); }
-  static uint8_t Largest(Opcode) { return static_cast<uint8_t>(Opcode::kCopy); }
+  static uint8_t Largest(Opcode) { return static_cast<uint8_t>(Opcode::kCheckIndices); }
   static uint8_t Largest(ConstantEncoding) { return static_cast<uint8_t>(ConstantEncoding::kBF16); }
 
   void Fail() {

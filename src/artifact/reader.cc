@@ -36,10 +36,10 @@ ArtifactError CheckKind(std::span<const std::byte> bytes) {
   if (bytes.size() < format::kMagic.size() + sizeof(uint32_t)) return CutShort(bytes.size(), "a header");
   uint32_t version = 0;
   format::Decoder(bytes.subspan(format::kMagic.size()))(version);
-  if (version != kArtifactVersion) {
+  if (version < kMinArtifactVersion || version > kArtifactVersion) {
     return {ArtifactFault::kOtherVersion,
             "has format version " + std::to_string(version) + ", and this runtime reads " +
-                std::to_string(kArtifactVersion) +
+                std::to_string(kMinArtifactVersion) + " to " + std::to_string(kArtifactVersion) +
                 "; compile the model again, or use the runtime of that version"};
   }
   if (bytes.size() < format::kHeaderBytes) return CutShort(bytes.size(), "a header");

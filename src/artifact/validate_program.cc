@@ -8,9 +8,6 @@
 namespace attune {
 namespace {
 
-// Far more than networks use; it bounds the recursion over dimensions.
-constexpr size_t kMaxRank = 64;
-
 // The size of `shape` in bytes; kMaxBytes + 1 if it is more than kMaxBytes or a dimension is negative.
 uint64_t ShapeBytes(const TensorInfo& tensor) {
   uint64_t bytes = ElementSize(tensor.dtype);
@@ -184,6 +181,18 @@ std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
   return "";
 }
 
+std::string CheckIndexCheck(const TensorInfo& indices, const TensorInfo& bounds) {
+  if (indices.dtype != kDTypeI32 && indices.dtype != kDTypeI64) return "checks what are no indices";
+  if (bounds.place != Place::kConstant || bounds.dtype != kDTypeI64 || bounds.shape.size() != 2 ||
+      bounds.shape[0] != 2 || bounds.shape[1] < 1 || bounds.shape[1] > static_cast<int64_t>(kMaxRank)) {
+    return "checks indices without bounds";
+  }
+  if (bounds.shape[1] == 1) return "";
+  const bool fits =
+      !indices.shape.empty() && indices.shape.back() == bounds.shape[1] && indices.dim_slots.back() < 0;
+  return fits ? "" : "checks indices of another number of axes";
+}
+
 std::string CheckOperands(const Instruction& instruction, const Program& program,
                           const std::vector<KernelInfo>& kernels) {
   const std::vector<TensorInfo>& tensors = program.tensors;
@@ -204,6 +213,9 @@ std::string CheckOperands(const Instruction& instruction, const Program& program
     case Opcode::kCopy:
       return count == 2 ? CheckCopy(tensors[instruction.tensors[0]], tensors[instruction.tensors[1]])
                         : "copies other than one tensor to another";
+    case Opcode::kCheckIndices:
+      return count == 2 ? CheckIndexCheck(tensors[instruction.tensors[0]], tensors[instruction.tensors[1]])
+                        : "checks other than one tensor of indices";
   }
   return "has an unknown opcode";
 }

@@ -240,6 +240,20 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"copies other than one tensor", [](const Parts& m) { m.program.instructions[7].tensors.pop_back(); }},
         Rule{"copies to a constant", [](const Parts& m) { m.program.instructions[7].tensors = {kX, kW}; }},
         Rule{"copies between two dtypes", [](const Parts& m) { m.program.instructions[7].tensors = {kX, kCounter}; }},
+        Rule{"checks other than one tensor of indices",
+             [](const Parts& m) { m.program.instructions[7] = {Opcode::kCheckIndices, 0, 0, {kCounter}, ""}; }},
+        Rule{"checks what are no indices",
+             [](const Parts& m) { m.program.instructions[7] = {Opcode::kCheckIndices, 0, 0, {kX, kW}, ""}; }},
+        Rule{"checks indices without bounds",
+             [](const Parts& m) { m.program.instructions[7] = {Opcode::kCheckIndices, 0, 0, {kCounter, kW}, ""}; }},
+        Rule{"checks indices without bounds",
+             [](const Parts& m) { m.program.instructions[7] = {Opcode::kCheckIndices, 0, 0, {kCounter, kCounter}, ""}; }},
+        Rule{"checks indices of another number of axes",
+             [](const Parts& m) {
+               m.program.tensors[kW].dtype = kDTypeI64;
+               m.program.tensors[kW].shape = {2, 2};
+               m.program.instructions[0] = {Opcode::kCheckIndices, 0, 0, {kCounter, kW}, ""};
+             }},
         Rule{"copies between two shapes", [](const Parts& m) {
                m.program.tensors[kX].shape = {3};
                m.program.tensors[kX].dim_slots = {-1};

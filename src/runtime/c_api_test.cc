@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <span>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "artifact/testing/sample_artifact.h"
 #include "attune/attune.h"
@@ -143,6 +146,36 @@ TEST(RuntimeTest, AKernelThatFailsEndsTheRun) {
     EXPECT_EQ(attune_session_output(session.get(), 0, &output, &error), ATTUNE_INVALID_ARGUMENT);
     EXPECT_THAT(error.message, HasSubstr("has no outputs"));
   }
+}
+
+// The counter is 1 to 5, one more in each round of the loop.
+SampleArtifact MakeSampleThatIndexes(int64_t size) {
+  SampleArtifact sample = MakeSampleArtifact();
+  const int64_t bounds[] = {-size, size};
+  sample.program().tensors.push_back(
+      {"bounds", kDTypeI64, {2, 1}, {-1, -1}, Place::kConstant, sample.constants.size(), sizeof(bounds)});
+  const size_t end = sample.constants.size();
+  sample.constants.resize(end + kConstantPadding);
+  std::memcpy(sample.constants.data() + end, bounds, sizeof(bounds));
+  std::vector<Instruction>& program = sample.program().instructions;
+  program.insert(program.begin() + 6,
+                 {Opcode::kCheckIndices, 0, 0, {kCounter, kNumSampleTensors}, "gather \"table\""});
+  return sample;
+}
+
+TEST(RuntimeTest, AnIndexOutOfRangeEndsTheRun) {
+  for (const size_t threads : {1, 3}) {
+    const ModelHandle model = LoadBytes(MakeSampleThatIndexes(4).Write());
+    const SessionHandle session = NewSession(model, threads);
+    FillInput(session.get(), 1);
+    attune_error error{};
+    EXPECT_EQ(attune_session_run(session.get(), &error), ATTUNE_INVALID_ARGUMENT);
+    EXPECT_STREQ(error.message, "gather \"table\": index 4 is outside an axis of size 4");
+    attune_output output{};
+    EXPECT_EQ(attune_session_output(session.get(), 0, &output, &error), ATTUNE_INVALID_ARGUMENT);
+  }
+  const ModelHandle model = LoadBytes(MakeSampleThatIndexes(6).Write());
+  EXPECT_EQ(attune_session_run(NewSession(model).get(), nullptr), ATTUNE_OK);
 }
 
 TEST(RuntimeTest, ADimensionBeyondItsBoundIsAnError) {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <ranges>
 #include <thread>
 
 #include "base/printable.h"
 #include "runtime/float_mode.h"
+#include "runtime/index_check.h"
 #include "runtime/strided.h"
 
 namespace attune {
@@ -34,9 +36,7 @@ bool MayLieApart(const TensorInfo& tensor) {
 }
 
 uint64_t BytesOf(std::span<const int64_t> shape, uint8_t dtype) {
-  uint64_t bytes = ElementSize(dtype);
-  for (const int64_t size : shape) bytes *= static_cast<uint64_t>(size);
-  return bytes;
+  return ElementSize(dtype) * CountElements(shape);
 }
 
 RuntimeStatus NoMemory(uint64_t bytes) {
@@ -113,7 +113,7 @@ RuntimeStatus ModelSession::Resolve(const Program& program) {
   programs_.push_back(std::move(resolved));
   dims_.resize(std::max<size_t>(dims_.size(), program.num_dims));
   for (const TensorInfo& tensor : program.tensors)
-    copy_shape_.resize(std::max(copy_shape_.size(), tensor.shape.size()));
+    actual_shape_.resize(std::max(actual_shape_.size(), tensor.shape.size()));
   return {};
 }
 
@@ -195,8 +195,25 @@ RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
     }
     case Opcode::kCopy:
       return CopyTensor(*step.instruction);
+    case Opcode::kCheckIndices:
+      return CheckIndices(*step.instruction);
   }
   return {};
+}
+
+RuntimeStatus ModelSession::CheckIndices(const Instruction& instruction) {
+  const TensorInfo& indices = program().tensors[instruction.tensors[0]];
+  const auto axes = static_cast<size_t>(program().tensors[instruction.tensors[1]].shape[1]);
+  int64_t bounds[2 * kMaxRank];
+  model_->device().Copy(bounds, Address(instruction.tensors[1], program()), 2 * axes * sizeof(int64_t));
+  const std::span<int64_t> shape = std::span(actual_shape_).first(indices.shape.size());
+  if (RuntimeStatus status = ActualShape(indices, shape); !status.ok()) return status;
+  const std::optional<OutOfBounds> fault = FindOutOfBounds(
+      model_->device(), {Address(instruction.tensors[0], program()), indices.dtype, indices.shape, shape},
+      {bounds, axes}, {bounds + axes, axes});
+  if (!fault.has_value()) return {};
+  return {ATTUNE_INVALID_ARGUMENT, Printable(instruction.label) + ": index " + std::to_string(fault->index) +
+                                       " is outside an axis of size " + std::to_string(fault->size)};
 }
 
 RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
@@ -208,7 +225,7 @@ RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
     model_->device().Copy(destination, source, BytesOf(from.shape, from.dtype));
     return {};
   }
-  const std::span<int64_t> shape = std::span(copy_shape_).first(from.shape.size());
+  const std::span<int64_t> shape = std::span(actual_shape_).first(from.shape.size());
   if (RuntimeStatus status = ActualShape(from, shape); !status.ok()) return status;
   for (size_t i = 0; i < shape.size(); ++i) {
     const int32_t slot = to.dim_slots[i];

@@ -83,6 +83,7 @@ class ModelSession {
   // Runs the step and sets `next` to the index of the next instruction.
   RuntimeStatus RunStep(const Step& step, size_t* next);
   RuntimeStatus CopyTensor(const Instruction& instruction);
+  RuntimeStatus CheckIndices(const Instruction& instruction);
   // Writes the tensor's sizes in this run to `shape`, which must have its rank.
   RuntimeStatus ActualShape(const TensorInfo& tensor, std::span<int64_t> shape) const;
 
@@ -92,9 +93,9 @@ class ModelSession {
   DeviceMemory arena_;
   std::byte* scratch_ = nullptr;  // after the arena
   uint64_t scratch_stride_ = 0;
-  std::vector<int64_t> dims_;        // large enough for every program
-  std::vector<int64_t> copy_shape_;  // large enough for every rank
-  std::vector<Resolved> programs_;   // in the order of the variant
+  std::vector<int64_t> dims_;          // large enough for every program
+  std::vector<int64_t> actual_shape_;  // scratch, large enough for every rank
+  std::vector<Resolved> programs_;     // in the order of the variant
   size_t current_ = 0;
   std::atomic<bool> running_ = false;
   bool has_outputs_ = false;

@@ -10,6 +10,9 @@
 
 namespace attune {
 
+// How many elements a tensor of this shape has.
+uint64_t CountElements(std::span<const int64_t> shape);
+
 // Whether the elements of `actual` are contiguous in a row-major tensor of shape `bounds`. The two have
 // equal rank, and actual[i] <= bounds[i].
 bool IsContiguous(std::span<const int64_t> actual, std::span<const int64_t> bounds);
