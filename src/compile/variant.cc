@@ -40,6 +40,7 @@ Instruction Translate(const Step& step) {
   instruction.opcode = step.kind == StepKind::kJump            ? Opcode::kJump
                        : step.kind == StepKind::kBranchIfFalse ? Opcode::kBranchIfFalse
                        : step.kind == StepKind::kCopy          ? Opcode::kCopy
+                       : step.kind == StepKind::kCheckIndices  ? Opcode::kCheckIndices
                                                                : Opcode::kCall;
   instruction.tensors.assign(step.tensors.begin(), step.tensors.end());
   instruction.label = step.label;

@@ -111,7 +111,7 @@ class Placement {
   bool CanBePlaced(const Value* value) const {
     const Node* producer = value->producer();
     return producer != nullptr && producer->op() == Op::kFused && !IsView(*producer) &&
-           !parts_.contains(value) && !exposed_.contains(value);
+           IndexCheckOf(*producer) == nullptr && !parts_.contains(value) && !exposed_.contains(value);
   }
 
   std::set<const Value*> exposed_;  // outputs of the graph, which lie in memory of their own
@@ -129,6 +129,11 @@ bool IsView(const Node& fused) {
   // Blocks stay where they are if the dimensions up to the blocked axis stay the same.
   return in.layout.is_plain() || only->op() == Op::kIdentity ||
          std::equal(in.dims.begin(), in.dims.begin() + in.layout.blocked_axis + 1, out.dims.begin());
+}
+
+const Node* IndexCheckOf(const Node& fused) {
+  const Node* only = OnlyNode(fused.region());
+  return only != nullptr && only->op() == Op::kCheckIndex ? only : nullptr;
 }
 
 Parts PlaceConcatParts(const Graph& graph) { return Placement(graph).Take(); }

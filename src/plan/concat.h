@@ -23,6 +23,9 @@ struct Within {
 // A group that only gives the same bytes another shape.
 bool IsView(const Node& fused);
 
+// The check_index that is all of a group, or nullptr. Its output is its input.
+const Node* IndexCheckOf(const Node& fused);
+
 using Parts = std::map<const Value*, Within>;
 
 // The values of `graph`, a graph of fused groups with layouts, that lie within others.

@@ -8,37 +8,15 @@
 
 #include "artifact/artifact.h"
 #include "base/status.h"
+#include "graph/index_bounds.h"
 #include "plan/concat.h"
 #include "plan/kernel_cache.h"
+#include "plan/loop_control.h"
 #include "plan/memory.h"
 #include "plan/narrow_constants.h"
 
 namespace attune {
 namespace {
-
-// A group that controls an iteration of a loop: (trip count, counter, condition) → (whether it takes place,
-// the counter after it).
-absl::StatusOr<Graph> LoopControl() {
-  auto region = std::make_unique<Graph>("loop_control");
-  Graph graph("loop_control");
-  std::vector<Value*> operands;
-  for (const DType dtype : {DType::kI64, DType::kI64, DType::kBool}) {
-    const TensorType type(dtype, Shape());
-    region->AddInput(absl::StrCat("v", operands.size()), type);
-    operands.push_back(graph.AddInput(absl::StrCat("v", operands.size()), type));
-  }
-  const auto& inputs = region->inputs();
-  Value* counts = region->Make(Op::kLess, {inputs[1].get(), inputs[0].get()});
-  region->AddOutput("runs", region->Make(Op::kAnd, {counts, inputs[2].get()}));
-  Value* one = region->AddConstant(Tensor::FromInts(std::vector<int64_t>{1}).Reshaped({}));
-  region->AddOutput("next", region->Make(Op::kAdd, {inputs[1].get(), one}));
-  std::vector<std::unique_ptr<Graph>> regions;
-  regions.push_back(std::move(region));
-  RETURN_IF_ERROR(
-      graph.Add(Op::kFused, std::move(operands), {}, "loop_control", nullptr, std::move(regions), 2)
-          .status());
-  return graph;
-}
 
 class Planner {
  public:
@@ -163,10 +141,18 @@ class Planner {
   }
 
   absl::Status EmitGroup(const Node& node, Bindings& bindings) {
+    if (const Node* check = IndexCheckOf(node); check != nullptr) {
+      AddStep({StepKind::kCheckIndices,
+               0,
+               0,
+               {TensorOf(node.input(0), bindings),
+                NumbersTensor("bounds", BoundsTable(IndexOperandOf(*check)->bounds))},
+               check->attrs().String("reader")});
+      EmitView(node, bindings);
+      return absl::OkStatus();
+    }
     if (IsView(node)) {
-      const int source = TensorOf(node.input(0), bindings);
-      bindings[node.output()] = NewTensor(node.output()->name(), node.output()->type(),
-                                          plan_.tensors[source].storage, plan_.tensors[source].offset);
+      EmitView(node, bindings);
       return absl::OkStatus();
     }
     if (IsConcatInPlace(node, parts_)) {
@@ -197,6 +183,13 @@ class Planner {
     }
     AddStep(std::move(step));
     return absl::OkStatus();
+  }
+
+  // The group's output has the memory of its input.
+  void EmitView(const Node& node, Bindings& bindings) {
+    const int source = TensorOf(node.input(0), bindings);
+    bindings[node.output()] = NewTensor(node.output()->name(), node.output()->type(),
+                                        plan_.tensors[source].storage, plan_.tensors[source].offset);
   }
 
   // The tensor of a kernel's parameter: of an input ("in2"), an output ("out0"), a prepacking, or a
@@ -281,12 +274,16 @@ class Planner {
     return absl::OkStatus();
   }
 
-  int ZeroTensor() {
+  int ZeroTensor() { return NumbersTensor("zero", Tensor::FromInts(std::vector<int64_t>{0}).Reshaped({})); }
+
+  // A constant that is no value of the graph.
+  int NumbersTensor(std::string name, Tensor numbers) {
+    const TensorType type(numbers.dtype(), numbers.shape());
     Storage storage;
-    storage.bytes = DTypeSize(DType::kI64);
-    storage.constant = Tensor::FromInts(std::vector<int64_t>{0}).Reshaped({});
+    storage.bytes = numbers.num_bytes();
+    storage.constant = std::move(numbers);
     plan_.storages.push_back(std::move(storage));
-    return NewTensor("zero", TensorType(DType::kI64, Shape()), static_cast<int>(plan_.storages.size()) - 1);
+    return NewTensor(std::move(name), type, static_cast<int>(plan_.storages.size()) - 1);
   }
 
   // Copies each of `values` to the tensor of the same index in `to`, as if at once: a value in memory that

@@ -57,14 +57,15 @@ struct PlannedKernel {
   std::set<int> constant_inputs;  // of the region's inputs
 };
 
-enum class StepKind { kCall, kJump, kBranchIfFalse, kCopy };
+enum class StepKind { kCall, kJump, kBranchIfFalse, kCopy, kCheckIndices };
 
 struct Step {
   StepKind kind = StepKind::kCall;
   int kernel = 0;
   int target = 0;  // kJump, kBranchIfFalse: a step
-  std::vector<int>
-      tensors;  // kCall: one for each param of the kernel; kCopy: from, to; branch: the condition
+  // kCall: one for each param of the kernel; kCopy: from, to; branch: the condition; kCheckIndices: the
+  // indices and their bounds (Opcode::kCheckIndices)
+  std::vector<int> tensors;
   std::string label;
 };
 
