@@ -11,6 +11,7 @@
 #include "artifact/expand.h"
 #include "artifact/reader.h"
 #include "base/status.h"
+#include "opt/pass_plan.h"
 #include "runtime/cpu_features.h"
 
 namespace attune {
@@ -102,6 +103,11 @@ uint64_t NetworkDescription::weight_bytes() const {
     if (weight.prepacked_bytes == 0) bytes += weight.stored_bytes;
   }
   return bytes;
+}
+
+bool NetworkDescription::has_unchecked_indices() const {
+  const absl::StatusOr<PassPlan> plan = ParsePassPlan(manifest.provenance.pass_plan);
+  return plan.ok() && HasUncheckedIndices(*plan);
 }
 
 absl::StatusOr<NetworkDescription> DescribeArtifact(std::string_view bytes) {

@@ -49,6 +49,8 @@ struct NetworkDescription {
   std::vector<ConstantStorage> constant_storage;  // by encoding; empty if constants are not compressed
 
   const Variant& variant() const { return manifest.variants[variant_index]; }
+  // Whether it was compiled to clamp indices that are out of range.
+  bool has_unchecked_indices() const;
   // The program for the first set of input shapes.
   const Program& program() const { return variant().programs.front(); }
   // The size in memory of the variant's weights in the form that kernels read.

@@ -25,7 +25,7 @@ absl::Status MakeGroups(std::shared_ptr<const Graph>& graph) {
   });
   if (has_groups) return absl::OkStatus();
   std::shared_ptr<Graph> grouped = graph->Clone();
-  RETURN_IF_ERROR(RunPlan(*grouped, {.steps = {{"fuse", {}}}}).status());
+  RETURN_IF_ERROR(RunPlan(*grouped, {.steps = {{"check_indices", {}}, {"fuse", {}}}}).status());
   graph = std::move(grouped);
   return absl::OkStatus();
 }
@@ -118,12 +118,14 @@ absl::StatusOr<std::vector<Tensor>> Network::Examples(const OptimizeOptions& opt
   return examples;
 }
 
-Network Network::Optimize(const PassPlan& plan, const OptimizeOptions& options) const {
+Network Network::Optimize(PassPlan plan, const OptimizeOptions& options) const {
   if (!status().ok()) return *this;
   if (absl::Status imported = CheckImported(); !imported.ok()) return Failed(std::move(imported));
   auto state = std::make_shared<State>(*state_);
   std::unique_ptr<Graph> graph = state_->imported->Clone();
-  const PassPlan only_groups{.steps = {{"fuse", {}}}};
+  EnsureIndexChecks(plan);
+  PassPlan only_groups{.steps = {{"fuse", {}}}};
+  SetUncheckedIndices(only_groups);  // rounding may produce a wrong index
   const CompiledExecutor executor({}, only_groups, options.jobs);
   NarrowingReport narrowing;
   RunOptions run;

@@ -92,8 +92,8 @@ class Network {
   // called before Optimize(). Each sample has all inputs by name.
   Network Quantize(const std::vector<std::vector<NamedTensor>>& samples,
                    const QuantizeOptions& options = {}) const;
-  // Optimizes the graph by the passes of `plan`.
-  Network Optimize(const PassPlan& plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
+  // Optimizes the graph by the passes of `plan`, to which it adds check_indices where that is missing.
+  Network Optimize(PassPlan plan = DefaultPlan(), const OptimizeOptions& options = {}) const;
   // Also compiles for the input shapes of `other`, which must be the same model, optimized in the same way.
   // Run() and other functions that take inputs then select the code by their shapes.
   Network WithShapesOf(const Network& other) const;

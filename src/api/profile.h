@@ -39,7 +39,7 @@ struct KernelProfile {
 };
 
 struct ProfileReport {
-  std::vector<KernelProfile> kernels;  // slowest first; copies and branches share one row, "copy"
+  std::vector<KernelProfile> kernels;  // slowest first; copies, branches and checks share a row, "copy"
   double seconds = 0;                  // sum over the kernels
   double flops = 0;
   double bytes = 0;

@@ -1,6 +1,7 @@
 #include "api/tensors.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "api/model_declaration.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "graph/index_bounds.h"
 #include "import/import.h"
 #include "import/onnx/import.h"
 
@@ -74,13 +76,12 @@ int64_t SmallestIndexed(const Value* value, int64_t limit, std::set<const Value*
     pending.pop_back();
     if (!seen.insert(v).second) continue;
     for (const Node* user : v->users()) {
-      const bool indexes = user->op() == Op::kGather && user->input(1) == v;
-      if (indexes) {
-        const auto axis = static_cast<size_t>(user->attrs().Int("axis"));
-        limit = std::min(limit, user->input(0)->type().dims[axis].size);
-      }
+      const std::optional<IndexOperand> operand = IndexOperandOf(*user);
+      if (operand.has_value() && user->input(operand->input) == v)
+        limit = std::min(limit, std::ranges::min(operand->bounds.sizes));
       const OpCategory category = GetOpInfo(user->op()).category;
-      const bool keeps = IsElementwise(user->op()) || category == OpCategory::kMovement;
+      const bool keeps =
+          IsElementwise(user->op()) || category == OpCategory::kMovement || user->op() == Op::kCheckIndex;
       if (keeps && IsInt(user->output()->type().dtype)) pending.push_back(user->output());
     }
   }

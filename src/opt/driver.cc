@@ -44,6 +44,7 @@ absl::StatusOr<bool> Apply(PassFunction pass, Graph& graph, const PassContext& c
   bool changed = false;
   for (const auto& node : graph.nodes()) {
     if (node->op() == Op::kFused) continue;
+    of_regions.owner = node.get();
     for (int i = 0; i < node->num_regions(); ++i) {
       ASSIGN_OR_RETURN(const bool region_changed, Apply(pass, node->region(i), of_regions));
       changed |= region_changed;

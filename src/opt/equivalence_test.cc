@@ -27,6 +27,7 @@ class Generator {
     const Shape& shape = shapes[Pick(6)];
     values_.push_back(graph_.AddInput("x", TensorType(DType::kF32, shape)));
     values_.push_back(graph_.AddInput("y", TensorType(DType::kF32, shape)));
+    indices_ = graph_.AddInput("i", TensorType(DType::kI64, Shape{2}));
     const size_t size = 4 + Pick(30);
     for (size_t i = 0; i < size * 4 && graph_.nodes().size() < size; ++i) AddNode();
     for (int i = 0; i < 3; ++i) {
@@ -38,7 +39,10 @@ class Generator {
 
   std::vector<Tensor> Inputs() {
     std::vector<Tensor> inputs;
-    for (const auto& input : graph_.inputs()) inputs.push_back(RandomTensor(input->type().shape()));
+    for (const auto& input : graph_.inputs()) {
+      const bool indexes = input.get() == indices_;
+      inputs.push_back(indexes ? Tensor::FromInts(Ints{0, -1}) : RandomTensor(input->type().shape()));
+    }
     return inputs;
   }
 
@@ -223,7 +227,10 @@ class Generator {
       case 8:
         return AddParallel(x, shape);
       case 11:
-        return Add(Op::kGather, {x, graph_.AddConstant(Tensor::FromInts(Ints{0, 0}, DType::kI64))},
+        return Add(Op::kGather,
+                   {x, graph_.nodes().size() % 3 == 0
+                           ? indices_
+                           : graph_.AddConstant(Tensor::FromInts(Ints{0, 0}, DType::kI64))},
                    {{"axis", last}});
       case 10:
         Add(Op::kTanh, {x});
@@ -260,6 +267,7 @@ class Generator {
   Random random_;
   Graph graph_{"random"};
   std::vector<Value*> values_;
+  Value* indices_;  // into an axis of any size
 };
 
 void ExpectSame(const std::vector<Tensor>& expected, const std::vector<Tensor>& actual) {

@@ -41,6 +41,8 @@ struct PassContext {
   Evaluator evaluate;
   // Empty for the regions of if and loop, whose inputs are not known.
   ErrorProbe measurement;
+  // The if or loop whose region the graph is; nullptr for the whole graph.
+  const Node* owner = nullptr;
   NarrowingReport* narrowing = nullptr;  // passes add to it; nullptr where nobody asks for a report
   // Takes one line without a newline; never null.
   std::function<void(std::string_view)> log = [](std::string_view) {};

@@ -140,4 +140,15 @@ DType WeightsOf(const PassPlan& plan) {
   return DType::kF32;
 }
 
+void EnsureIndexChecks(PassPlan& plan) {
+  if (std::ranges::any_of(plan.steps, [](const PassStep& s) { return s.pass == "check_indices"; })) return;
+  const auto fuse = std::ranges::find(plan.steps, "fuse", &PassStep::pass);
+  plan.steps.insert(fuse, {"check_indices", {}});
+}
+void SetUncheckedIndices(PassPlan& plan) {
+  EnsureIndexChecks(plan);
+  SwitchOn(plan, "check_indices", "unchecked");
+}
+bool HasUncheckedIndices(const PassPlan& plan) { return IsOn(plan, "check_indices", "unchecked"); }
+
 }  // namespace attune

@@ -41,6 +41,14 @@ absl::Status SetWeights(PassPlan& plan, DType dtype);
 // The type to which the plan rounds weights; f32 where it rounds none.
 DType WeightsOf(const PassPlan& plan);
 
+// Makes the plan check indices, just before the pass fuse, unless it has the pass check_indices already. A
+// plan from a file may be older than that pass.
+void EnsureIndexChecks(PassPlan& plan);
+// Makes the plan leave indices unchecked, so that those out of range are clamped.
+void SetUncheckedIndices(PassPlan& plan);
+// Whether the plan leaves indices unchecked.
+bool HasUncheckedIndices(const PassPlan& plan);
+
 // One line a pass with all its parameters, preceded by a comment with the reason for the pass's place:
 //
 //   # Values that depend on no input are computed now.

@@ -69,5 +69,20 @@ TEST(PassPlan, RefusesEndlessPlans) {
   EXPECT_THAT(std::string(ParsePassPlan(text).status().message()), HasSubstr("over 1000 passes"));
 }
 
+TEST(PassPlan, EveryPlanChecksIndicesUnlessItSaysOtherwise) {
+  PassPlan plan = DefaultPlan();
+  EnsureIndexChecks(plan);
+  EXPECT_EQ(plan, DefaultPlan());
+  plan = {{{"dead_code", {}}, {"fuse", {}}}};
+  EnsureIndexChecks(plan);
+  EXPECT_EQ(plan, (PassPlan{{{"dead_code", {}}, {"check_indices", {}}, {"fuse", {}}}}));
+  EXPECT_FALSE(HasUncheckedIndices(plan));
+  for (PassPlan other : {plan, DefaultPlan(), PassPlan{}}) {
+    SetUncheckedIndices(other);
+    EnsureIndexChecks(other);
+    EXPECT_TRUE(HasUncheckedIndices(other));
+  }
+}
+
 }  // namespace
 }  // namespace attune

@@ -152,6 +152,11 @@ absl::StatusOr<bool> RoundWeightsPass(Graph& graph, const PassContext& context);
 // 2^-126 of an operand where parts of the other are below that.
 absl::StatusOr<bool> SplitProductsPass(Graph& graph, const PassContext& context);
 
+// After: each index of a gather or a scatter is one that is proven to be in range (integer_range.h), or the
+// result of check_index, and no other check_index is left. An error where a constant index is out of range;
+// in a region, which may never run, it is checked there. With `unchecked`: no check_index, no errors.
+absl::StatusOr<bool> CheckIndicesPass(Graph& graph, const PassContext& context);
+
 // Before: no fused nodes. After: every node other than constants, if, loop and fused is in the region of
 // exactly one fused node (fusion_groups.h says which nodes share one), which has the name of the group's
 // anchor. Its inputs are the values that the group takes from outside, constants among them, except
