@@ -190,6 +190,9 @@ struct OptimizeOptions {
   Weights weights = Weights::kF32;
   // The text of a pass plan; empty: the default one, which `attune compile --passes print` shows.
   std::string passes = {};
+  // Whether gathers, scatters and embeddings clamp indices that are out of range. Otherwise they are an
+  // error, of compiling if they are constant, or else of the run.
+  bool unchecked_indices = false;
   // Typical inputs, by which Precision::kBF16 judges what it costs; those that are missing are random.
   NamedTensors examples = {};
   Control control = {};

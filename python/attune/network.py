@@ -68,16 +68,17 @@ class Network:
         return Network(self._core.on(target._core), self._progress, target)
 
     def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
-                 examples: Arrays | None = None) -> Network:
+                 examples: Arrays | None = None, unchecked_indices: bool = False) -> Network:
         """Rewrites and fuses the graph.
 
         precision: fp32, bf16 or bf16x3. weights: the type that weights are stored in: fp32, fp16 or bf16. passes: the
         text of a pass plan. examples: {input: array}, typical inputs by which bf16 judges what it costs.
+        unchecked_indices: clamps indices that are out of range, which otherwise are an error.
         """
         with Line(self._progress) as line:
             return self._next(self._core.optimize(_one_of(_PRECISIONS, "precision", precision),
                                                   _one_of(_WEIGHTS, "weights", weights), passes,
-                                                  by_name("examples", examples), line.step))
+                                                  by_name("examples", examples), unchecked_indices, line.step))
 
     def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
                  max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,

@@ -119,10 +119,11 @@ class OpenNetwork(Network):
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, as_device(device), plan)
 
     def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
-                 examples: Arrays | None = None) -> OpenNetwork:
+                 examples: Arrays | None = None, unchecked_indices: bool = False) -> OpenNetwork:
         """As Network.optimize()."""
         arrays = arrays_by_name("examples", examples)
-        return self._with_step("optimize", precision=precision, weights=weights, passes=passes, examples=arrays)
+        return self._with_step("optimize", precision=precision, weights=weights, passes=passes, examples=arrays,
+                               unchecked_indices=unchecked_indices)
 
     def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
                  max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,

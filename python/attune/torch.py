@@ -22,7 +22,7 @@ import torch  # type: ignore[import-not-found, unused-ignore]
 from .errors import InvalidError, UnsupportedError
 from .network import Network, load
 
-_OPTIONS = {"precision": str, "records": str, "threads": int, "weights": str}
+_OPTIONS = {"precision": str, "records": str, "threads": int, "unchecked_indices": bool, "weights": str}
 
 _lock = threading.Lock()
 _graphs = 0  # that Attune runs
@@ -40,8 +40,8 @@ def backend(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any] | None
             **_: Any) -> Callable[..., Any]:
     """The backend that torch.compile calls with each graph.
 
-    options: threads, by default those of PyTorch; precision and weights as in Network.optimize; records as in
-    Network.compile.
+    options: threads, by default those of PyTorch; precision, weights and unchecked_indices as in
+    Network.optimize; records as in Network.compile.
     """
     options = dict(options or {})
     unknown = [f"option \"{name}\"" for name in options if name not in _OPTIONS]
@@ -149,7 +149,8 @@ class _Compiled:
         self._dtypes: list[Any] = []  # of the outputs
         with torch.inference_mode(False), torch.no_grad():
             program = self._export(graph, inputs)
-        network = _load(program).optimize(options.get("precision", "fp32"), options.get("weights", "fp32"))
+        network = _load(program).optimize(options.get("precision", "fp32"), options.get("weights", "fp32"),
+                                          unchecked_indices=options.get("unchecked_indices", False))
         self._threads = options.get("threads", torch.get_num_threads())
         self._network = network.compile(threads=self._threads, records=options.get("records", ""))
         self._names = list(self._network.inputs)

@@ -73,11 +73,12 @@ Network Load(const std::string& path, const Shapes& shapes, const Arrays& values
 }
 
 Network Optimize(const Network& network, int precision, int weights, const std::string& passes,
-                 const Arrays& examples, const nb::object& progress) {
+                 const Arrays& examples, bool unchecked_indices, const nb::object& progress) {
   compiler::OptimizeOptions options;
   options.precision = static_cast<compiler::Precision>(precision);
   options.weights = static_cast<compiler::Weights>(weights);
   options.passes = passes;
+  options.unchecked_indices = unchecked_indices;
   options.examples = ToTensors(examples);
   return Follow(progress, [&](compiler::Control control) {
     options.control = std::move(control);

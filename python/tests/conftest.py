@@ -17,6 +17,16 @@ def cache(monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def words(tmp_path):
+    """A model of ids v1 int64[3] and rows of a table of four words, v3[3,2]."""
+    model = Model()
+    ids = model.input(3, dtype="int64")
+    table = model.constant(numpy.arange(8, dtype=numpy.float32).reshape(4, 2))
+    model.write(tmp_path / "words.onnx", model.node("Gather", table, ids, axis=0), shape=(3, 2))
+    return tmp_path / "words.onnx"
+
+
+@pytest.fixture
 def open_model(tmp_path):
     """A model of an input v1[batch,length,4] and an output v5[batch,length,3], and what it computes."""
     model = Model()

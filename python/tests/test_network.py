@@ -212,6 +212,24 @@ def test_wrong_inputs_are_named(squeezenet, inputs, words):
     assert words in str(raised.value)
 
 
+def test_an_index_out_of_range_is_an_error(words, tmp_path):
+    network = attune.load(words).compile()
+    right, wrong = numpy.array([0, -4, 3]), numpy.array([0, 4, 3])
+    network.save(tmp_path / "words.atn")
+    for loaded in network, attune.load(tmp_path / "words.atn"):
+        with pytest.raises(attune.InvalidError, match="gather \"Gather_v3\": index 4 is outside an axis of size 4"):
+            loaded.run({"v1": wrong})
+        assert loaded.run({"v1": right})["v3"].tolist() == [[0, 1], [0, 1], [6, 7]]
+    session = network.session(threads=2)
+    session.inputs["v1"][...] = wrong
+    with pytest.raises(attune.InvalidError, match="index 4"):
+        session.run()
+    session.inputs["v1"][...] = right
+    session.run()
+    clamped = attune.load(words).optimize(unchecked_indices=True)
+    assert clamped.run({"v1": wrong})["v3"].tolist() == [[0, 1], [6, 7], [6, 7]]
+
+
 def test_errors_are_of_the_right_kind(tmp_path):
     with pytest.raises(attune.NotFoundError, match="none.onnx"):
         attune.load(tmp_path / "none.onnx")

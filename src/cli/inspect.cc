@@ -48,12 +48,13 @@ std::string Heading(const NetworkDescription& d) {
   const auto clean = [](std::string_view text) { return WithoutControls(text); };
   return absl::StrFormat(
       "model     %s (sha256 %s)\nmade by   %s for %s (%s)\ninputs    %s\noutputs   %s\n"
-      "sizes     code %s, weights %s, memory %s a session and %s a thread\n",
+      "sizes     code %s, weights %s, memory %s a session and %s a thread\n%s",
       clean(provenance.model_name), sha256.empty() ? "unknown" : clean(sha256),
       clean(provenance.compiler_version), clean(target.cpu), clean(absl::StrJoin(target.features, ", ")),
       Ports(program.inputs, program), Ports(program.outputs, program), FormatBytes(d.code_bytes),
       FormatWeights(d.stored_constant_bytes, d.weight_bytes()), FormatBytes(program.arena_bytes),
-      FormatBytes(d.variant().scratch_bytes));
+      FormatBytes(d.variant().scratch_bytes),
+      d.has_unchecked_indices() ? "indices   out of range are clamped (--unchecked-indices)\n" : "");
 }
 
 // Who has signed the artifact; inspect trusts nobody, and so does not verify it.
@@ -236,7 +237,7 @@ Json ToJson(const NetworkDescription& d) {
         std::ranges::any_of(variant.prepackings, [&](const Prepacking& p) { return p.kernel == i; });
     (prepacks ? prepacking : kernels).push_back(KernelJson(variant.kernels[i]));
   }
-  constexpr std::string_view kOpcodes[] = {"call", "jump", "branch_if_false", "copy"};
+  constexpr std::string_view kOpcodes[] = {"call", "jump", "branch_if_false", "copy", "check_indices"};
   for (const Instruction& step : d.program().instructions) {
     Json json = {{"opcode", kOpcodes[static_cast<size_t>(step.opcode)]},
                  {"tensors", step.tensors},
@@ -244,7 +245,7 @@ Json ToJson(const NetworkDescription& d) {
     if (step.opcode == Opcode::kCall) {
       json["kernel"] = step.kernel;
       json["parallel"] = variant.kernels[step.kernel].interface.parallel;
-    } else if (step.opcode != Opcode::kCopy) {
+    } else if (step.opcode == Opcode::kJump || step.opcode == Opcode::kBranchIfFalse) {
       json["target"] = step.target;
     }
     program.push_back(std::move(json));
@@ -256,6 +257,7 @@ Json ToJson(const NetworkDescription& d) {
           {"target", {{"arch", target.arch}, {"cpu", target.cpu}, {"features", target.features}}},
           {"variants", VariantsJson(d.manifest)},
           {"pass_plan", provenance.pass_plan},
+          {"unchecked_indices", d.has_unchecked_indices()},
           {"records", std::vector<std::string>(absl::StrSplit(provenance.records, '\n', absl::SkipEmpty()))},
           {"graph", d.program().graph_summary},
           {"bytes",

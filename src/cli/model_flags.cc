@@ -35,7 +35,8 @@ constexpr CompilingFlag kCompilingFlags[] = {
     {"records", [](const ModelFlags& flags) { return !flags.records.empty(); }},
     {"precision", [](const ModelFlags& flags) { return flags.precision != "fp32"; }},
     {"weights", [](const ModelFlags& flags) { return flags.weights != "fp32"; }},
-    {"compact", [](const ModelFlags& flags) { return flags.compact; }}};
+    {"compact", [](const ModelFlags& flags) { return flags.compact; }},
+    {"unchecked-indices", [](const ModelFlags& flags) { return flags.unchecked_indices; }}};
 
 // Ok, or an error that names the flag that cannot apply to an artifact.
 absl::Status CheckArtifactFlags(const ModelFlags& flags) {
@@ -235,6 +236,9 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
   command.add_flag("--compact", flags.compact,
                    "compress weights without loss, such as those of few values: a smaller file, which takes "
                    "longer to load and more memory of its own");
+  command.add_flag("--unchecked-indices", flags.unchecked_indices,
+                   "clamp indices of gathers, scatters and embeddings that are out of range; without it they "
+                   "are an error");
   command.add_option("--passes", flags.passes, "file with the pass plan; \"print\" prints the default one");
   command.add_option("--dump", flags.dump, "folder for the graph after each pass and for each kernel's code");
   command.add_option("--records", flags.records,
@@ -284,6 +288,7 @@ absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags) {
   if (flags.precision == "bf16x3") RETURN_IF_ERROR(Annotate(SetBF16x3(plan), flags.passes));
   if (flags.weights == "fp16") RETURN_IF_ERROR(Annotate(SetWeights(plan, DType::kF16), flags.passes));
   if (flags.weights == "bf16") RETURN_IF_ERROR(Annotate(SetWeights(plan, DType::kBF16), flags.passes));
+  if (flags.unchecked_indices) SetUncheckedIndices(plan);
   return plan;
 }
 

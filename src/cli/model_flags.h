@@ -25,9 +25,10 @@ struct ModelFlags : SourceFlags {
   bool describe_only = false;     // an artifact may be for another processor; it is not run
   std::vector<std::string> cpus;  // empty: this machine
   std::string precision = "fp32";
-  std::string weights = "fp32";  // they are rounded to this type and stored in it: fp32, fp16 or bf16
-  bool compact = false;          // whether they are compressed losslessly
-  std::string passes;            // file with a plan, "print", or empty for the default plan
+  std::string weights = "fp32";    // they are rounded to this type and stored in it: fp32, fp16 or bf16
+  bool compact = false;            // whether they are compressed losslessly
+  bool unchecked_indices = false;  // whether indices out of range are clamped
+  std::string passes;              // file with a plan, "print", or empty for the default plan
   std::string dump;
   std::string records;  // file, "none", or empty for the default file
   std::string json;
@@ -42,9 +43,8 @@ struct ModelFlags : SourceFlags {
   bool is_quantized() const { return precision == "int8" || precision == "auto"; }
 };
 
-// Adds MODEL, --shape, --signature, --threads, --cpu, --on, --precision, --weights, --compact, --passes,
-// --dump,
-// --records and --json. `thread_help` says what the threads do.
+// Adds MODEL, --shape, --signature, --threads, --cpu, --on, --precision, --weights, --compact,
+// --unchecked-indices, --passes, --dump, --records and --json. `thread_help` says what the threads do.
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
 
 // Whether the flag of this name, without dashes, says how a model becomes an artifact, and so is wrong with

@@ -34,6 +34,7 @@ absl::StatusOr<PassPlan> PlanOf(const OptimizeOptions& options) {
   if (options.precision == Precision::kBF16x3) RETURN_IF_ERROR(SetBF16x3(plan));
   if (options.weights == Weights::kF16) RETURN_IF_ERROR(SetWeights(plan, DType::kF16));
   if (options.weights == Weights::kBF16) RETURN_IF_ERROR(SetWeights(plan, DType::kBF16));
+  if (options.unchecked_indices) SetUncheckedIndices(plan);
   return plan;
 }
 

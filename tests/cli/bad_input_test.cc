@@ -258,5 +258,28 @@ TEST_F(BadInputTest, PlansAndLabels) {
   ExpectRefused(RunAttune({"zoo", "no_such_network", "-o", folder_ / "n.onnx"}), "resnet50");
 }
 
+// A token that the vocabulary does not have.
+TEST_F(BadInputTest, AnIndexOutOfRangeEndsTheRun) {
+  const std::string model = folder_.Write("words.onnx", EmbeddingModel());
+  const std::string ids = folder_ / "ids.npy", clamped = folder_ / "clamped.atn";
+  ASSERT_TRUE(WriteNpy(ids, Tensor::FromInts(std::vector<int64_t>{0, 4, -4}).Reshaped({1, 3})).ok());
+  const std::string sentence = "gather \"node_rows\": index 4 is outside an axis of size 4";
+  ExpectRefused(RunAttune({"run", model, "--input", ids}), sentence);
+  EXPECT_EQ(RunAttune({"compile", model, "-o", artifact_}).exit_code, 0);
+  ExpectRefused(RunAttune({"run", artifact_, "--input", ids, "--threads", "2"}), sentence);
+  EXPECT_THAT(RunAttune({"inspect", artifact_}).out, Not(HasSubstr("--unchecked-indices")));
+
+  const Outcome run = RunAttune({"run", model, "--input", ids, "--unchecked-indices"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("31"));
+  EXPECT_EQ(RunAttune({"compile", model, "-o", clamped, "--unchecked-indices"}).exit_code, 0);
+  EXPECT_EQ(RunAttune({"run", clamped, "--input", ids}).exit_code, 0);
+  EXPECT_THAT(RunAttune({"inspect", clamped}).out,
+              HasSubstr("out of range are clamped (--unchecked-indices)"));
+  EXPECT_THAT(RunAttune({"inspect", clamped, "--json", "-"}).out, HasSubstr("\"unchecked_indices\": true"));
+  ExpectRefused(RunAttune({"run", artifact_, "--input", ids, "--unchecked-indices"}),
+                "--unchecked-indices has no effect");
+}
+
 }  // namespace
 }  // namespace attune

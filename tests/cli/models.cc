@@ -98,6 +98,16 @@ std::string ChainModel(const std::vector<std::string>& types, const std::string&
   return model.SerializeAsString();
 }
 
+std::string EmbeddingModel() {
+  ModelProto model = NewModel();
+  GraphProto* graph = model.mutable_graph();
+  AddValue(graph->add_input(), "ids", {"1", "3"}, TensorProto::INT64);
+  AddValue(graph->add_output(), "rows", {"1", "3", "2"});
+  AddConstant(graph, "words", {4, 2}, {0, 1, 10, 11, 20, 21, 30, 31});
+  AddNode(graph, "Gather", {"words", "ids"}, "rows");
+  return model.SerializeAsString();
+}
+
 std::string ProductsModel() {
   ModelProto model = NewModel();
   GraphProto* graph = model.mutable_graph();

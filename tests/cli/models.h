@@ -13,6 +13,9 @@ std::string ScoresModel(const std::vector<std::string>& dims = {"1", "4"});
 // x f32[1,4] through operators of these types, one after the other. The types need not exist.
 std::string ChainModel(const std::vector<std::string>& types, const std::string& output = "");
 
+// rows = the rows of f32[4,2] that ids i64[1,3] name.
+std::string EmbeddingModel();
+
 // sum = x · [1, 2, 3, 4], difference = x · [2.003, 1, 0, 0], which is 0.003 for the x f32[1,4] of [1, -2, 3,
 // -4].
 std::string ProductsModel();
