@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
+#include "graph/index_bounds.h"
 #include "graph/infer.h"
 #include "import/common/names.h"
 
@@ -221,6 +222,24 @@ Value* Emitter::Unsqueeze(Value* x, const Ints& axes) {
 
 Value* Emitter::Gather(Value* x, Value* indices, int64_t axis) {
   return Emit(Op::kGather, {x, indices}, {{"axis", Axis(axis, x->type().rank())}});
+}
+
+Value* Emitter::NonNegative(Value* indices, const Ints& sizes, std::string_view reader) {
+  const DType dtype = indices->type().dtype;
+  const bool are_indices = (dtype == DType::kI32 || dtype == DType::kI64) && !sizes.empty();
+  if (!are_indices) return indices;  // the reader says what is wrong with them
+  const Tensor* constant = indices->constant();
+  if (constant != nullptr && !FindIndexFault(*constant, {sizes, /*negative=*/false}).has_value())
+    return indices;
+  return Emit(Op::kCheckIndex, {indices},
+              {{"sizes", sizes}, {"negative", int64_t{0}}, {"reader", IndexReader(reader, name_)}});
+}
+
+Value* Emitter::NonNegative(Value* indices, const Value* x, int64_t first, int64_t count,
+                            std::string_view reader) {
+  Ints sizes;
+  for (int64_t i = 0; i < count; ++i) sizes.push_back(DimOf(x, first + i));
+  return NonNegative(indices, sizes, reader);
 }
 
 Value* Emitter::TransposeStored(Value* x, const Ints& perm) {

@@ -91,6 +91,11 @@ class Emitter {
   Value* Squeeze(Value* x, const Ints& axes);
   Value* Unsqueeze(Value* x, const Ints& axes);
   Value* Gather(Value* x, Value* indices, int64_t axis);
+  // `indices` of which none counts from the end: checked to be at least 0, for formats where a negative one
+  // is an error. Canonical operators take negative ones. `sizes` are as check_index has them, those of the
+  // `count` axes of `x` from `first` on; `reader` is the operator that takes the indices.
+  Value* NonNegative(Value* indices, const Ints& sizes, std::string_view reader);
+  Value* NonNegative(Value* indices, const Value* x, int64_t first, int64_t count, std::string_view reader);
   // If x is a constant, computes the result immediately and adds no node: for weights that a format stores
   // in another order.
   Value* TransposeStored(Value* x, const Ints& perm);

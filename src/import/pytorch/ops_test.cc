@@ -221,6 +221,30 @@ TEST(PytorchOps, Indexing) {
   EXPECT_THAT(Values((*outputs)[2]), ElementsAre(4, 5, 6, 1, 2, 3));
 }
 
+// x[i] takes negative indices, and other operators do not.
+TEST(PytorchOps, NegativeIndices) {
+  using Arguments = std::vector<std::pair<std::string, nlohmann::json>>;
+  const std::string indexed = "torch.ops.aten.index.Tensor";
+  const std::pair<std::string, Arguments> cases[] = {
+      {"torch.ops.aten.embedding.default", {{"weight", T("x")}, {"indices", T("i")}}},
+      {"torch.ops.aten.index_select.default", {{"self", T("x")}, {"dim", I(0)}, {"index", T("i")}}},
+      {indexed, {{"self", T("x")}, {"indices", Ts({"i"})}}}};
+  for (const auto& [op, arguments] : cases) {
+    Program program;
+    program.AddInput("x", {"2", "3"});
+    program.AddInput("i", {"1"}, /*int64*/ 5);
+    program.AddNode(op, "y", arguments);
+    program.AddOutput("y");
+    const auto graph = program.Import();
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    const auto outputs = Interpreter().Run(
+        **graph, {Floats32({1, 2, 3, 4, 5, 6}, {2, 3}), Tensor::FromInts(std::vector<int64_t>{-1})});
+    EXPECT_EQ(outputs.ok(), op == indexed);
+    if (!outputs.ok())
+      EXPECT_THAT(std::string(outputs.status().message()), HasSubstr("index -1 in an axis of size 2"));
+  }
+}
+
 TEST(PytorchOps, ListsGoInAndComeOut) {
   Program program;
   program.AddInput("x", {"3"});

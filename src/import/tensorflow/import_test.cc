@@ -344,5 +344,32 @@ TEST(TensorflowImport, HostileArgumentsAreErrors) {
   EXPECT_NE(model.Error(), "");
 }
 
+TEST(TensorflowImport, NoIndexCountsFromTheEnd) {
+  const auto end = [](const std::string& op, const std::vector<std::string>& inputs, int64_t index) {
+    GraphBuilder model;
+    model.Placeholder("x", {3, 2});
+    model.Placeholder("i", {1, 1}, DT_INT32);
+    model.Integers("axis", {0});
+    model.Floats("u", {1, 2}, {1, 2});
+    model.Add(op, "y", inputs);
+    const auto graph = model.Import();
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    if (!graph.ok()) return std::string("not imported");
+    std::vector<Tensor> values;
+    for (const auto& input : (*graph)->inputs()) {
+      values.push_back(input->name() == "x" ? F32({3, 2}, {0, 1, 2, 3, 4, 5})
+                                            : Tensor::FromInts(Ints{index}, DType::kI32).Reshaped({1, 1}));
+    }
+    return std::string(Interpreter().Run(**graph, values).status().message());
+  };
+  const std::pair<std::string, std::vector<std::string>> cases[] = {
+      {"GatherV2", {"x", "i", "axis"}}, {"GatherNd", {"x", "i"}}, {"TensorScatterUpdate", {"x", "i", "u"}}};
+  for (const auto& [op, inputs] : cases) {
+    EXPECT_EQ(end(op, inputs, 2), "");
+    EXPECT_THAT(end(op, inputs, 3), HasSubstr("index 3 in an axis of size 3"));
+    EXPECT_THAT(end(op, inputs, -1), HasSubstr("index -1 in an axis of size 3"));
+  }
+}
+
 }  // namespace
 }  // namespace attune::tensorflow

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "import/tflite/testing/import.h"
 
@@ -258,6 +259,47 @@ TEST(TfliteImport, ValuesOfInputsDetermineShapesOnly) {
       ImportBuilt(bytes, {{.input_values = {{"shape", Tensor::FromInts(Ints{6}, DType::kI32)}}}});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ((*graph)->inputs().size(), 1U);
+}
+
+// What the reference says of a model whose operator reads rows of x f32[3,2] by one index. y has `shape`.
+std::string EndOfIndexing(Code code, const std::vector<int32_t>& index_shape,
+                          const std::vector<int32_t>& shape, int64_t index) {
+  ModelBuilder m;
+  const int x = m.AddInput({.name = "x", .shape = {3, 2}});
+  const int i = m.AddInput({.name = "i", .shape = index_shape, .type = Type::INT32});
+  const int y = m.Add({.name = "y", .shape = shape});
+  if (code == Code::GATHER) {
+    m.AddOp(code, {x, i}, {y}, schema::CreateGatherOptions(m.builder()));
+  } else if (code == Code::SCATTER_ND) {
+    const int updates = m.Add({.name = "u", .shape = {1, 2}, .data = BytesOf<float>({1, 2})});
+    m.AddOp(code, {i, updates, m.AddInts("shape", {3, 2})}, {y});
+  } else if (code == Code::EMBEDDING_LOOKUP) {
+    m.AddOp(code, {i, x}, {y});
+  } else {
+    m.AddOp(code, {x, i}, {y});
+  }
+  m.SetOutputs({y});
+  const auto graph = ImportBuilt(m.Finish());
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  const Shape of_indices(index_shape.begin(), index_shape.end());
+  return std::string(Interpreter()
+                         .Run(**graph, {FloatTensor({0, 1, 2, 3, 4, 5}, {3, 2}),
+                                        IntTensor({index}, of_indices, DType::kI32)})
+                         .status()
+                         .message());
+}
+
+TEST(TfliteImport, NoIndexCountsFromTheEnd) {
+  const std::tuple<Code, std::vector<int32_t>, std::vector<int32_t>> cases[] = {
+      {Code::GATHER, {1}, {1, 2}},
+      {Code::GATHER_ND, {1, 1}, {1, 2}},
+      {Code::EMBEDDING_LOOKUP, {1}, {1, 2}},
+      {Code::SCATTER_ND, {1, 1}, {3, 2}}};
+  for (const auto& [code, indices, result] : cases) {
+    EXPECT_EQ(EndOfIndexing(code, indices, result, 2), "");
+    EXPECT_THAT(EndOfIndexing(code, indices, result, 3), HasSubstr("index 3 in an axis of size 3"));
+    EXPECT_THAT(EndOfIndexing(code, indices, result, -1), HasSubstr("index -1 in an axis of size 3"));
+  }
 }
 
 }  // namespace

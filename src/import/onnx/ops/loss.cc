@@ -14,6 +14,7 @@ Value* NegativeLogLikelihood(OpContext& c, Value* log_prob, Value* target, Value
     keep = c.Emit(Op::kNot, {c.Emit(Op::kEqual, {target, ignored})});
     target = c.Where(keep, target, c.ScalarLike(target, 0));
   }
+  target = c.NonNegative(target, log_prob, 1, 1, "gather_elements");
   Value* picked = c.Emit(Op::kGatherElements, {log_prob, c.Unsqueeze(target, {1})}, {{"axis", int64_t{1}}});
   Value* loss = c.Emit(Op::kNeg, {c.Squeeze(picked, {1})});
   Value* zero = c.ScalarLike(loss, 0);

@@ -7,7 +7,8 @@ namespace attune::onnx {
 Outputs ArrayFeatureExtractor(OpContext& c) {
   Value* x = c.In(0);
   if (x->type().rank() == 1) x = c.Unsqueeze(x, {0});
-  return {c.Gather(x, c.Reshape(c.In(1), {Product(c.InShape(1))}), -1)};
+  Value* columns = c.Reshape(c.In(1), {Product(c.InShape(1))});
+  return {c.Gather(x, c.NonNegative(columns, x, -1, 1, "gather"), -1)};
 }
 
 Outputs Binarizer(OpContext& c) {

@@ -198,9 +198,9 @@ Outputs MaxUnpool(OpContext& c) {
   // Positions refer to the image that the pool read.
   if (shape != inferred) indices = Reindex(c, indices, inferred, RowMajorStrides(shape));
   const int64_t count = Product(input);
-  Value* flat = c.Emit(Op::kScatterNd,
-                       {c.Filled(c.InType(0), 0, {Product(shape)}), c.Reshape(indices, {count, 1}),
-                        c.Reshape(c.In(0), {count})},
+  Value* zeros = c.Filled(c.InType(0), 0, {Product(shape)});
+  indices = c.NonNegative(c.Reshape(indices, {count, 1}), zeros, 0, 1, "scatter_nd");
+  Value* flat = c.Emit(Op::kScatterNd, {zeros, indices, c.Reshape(c.In(0), {count})},
                        {{"reduction", std::string("none")}});
   return {c.Reshape(flat, shape)};
 }

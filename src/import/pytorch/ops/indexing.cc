@@ -79,12 +79,16 @@ Value* TrianglePart(OpContext& c, bool lower) {
 
 }  // namespace
 
-Outputs Embedding(OpContext& c) { return {c.Gather(c.In("weight"), IndexValue(c.In("indices")), 0)}; }
+Outputs Embedding(OpContext& c) {
+  Value* weight = c.In("weight");
+  return {c.Gather(weight, c.NonNegative(IndexValue(c.In("indices")), weight, 0, 1, "gather"), 0)};
+}
 
 Outputs IndexSelect(OpContext& c) {
   Value* index = IndexValue(c.In("index"));
   if (index->type().rank() == 0) index = c.Unsqueeze(index, {0});
-  return {c.Gather(c.In("self"), index, c.Int("dim"))};
+  Value* x = c.In("self");
+  return {c.Gather(x, c.NonNegative(index, x, c.Int("dim"), 1, "gather"), c.Int("dim"))};
 }
 
 Outputs Gather(OpContext& c) {
@@ -92,6 +96,7 @@ Outputs Gather(OpContext& c) {
   Value* index = IndexValue(c.In("index"));
   const int64_t axis = Emitter::Axis(c.Int("dim"), x->type().rank());
   x = LikeIndex(c, x, c.ShapeOf(index), axis);
+  index = c.NonNegative(index, x, axis, 1, "gather_elements");
   return {c.Emit(Op::kGatherElements, {x, index}, {{"axis", axis}})};
 }
 
@@ -133,6 +138,7 @@ Outputs Scatter(OpContext& c, const char* reduction) {
   Value* index = IndexValue(c.In("index"));
   const int64_t axis = Emitter::Axis(c.Int("dim"), x->type().rank());
   const Shape shape = c.ShapeOf(index);
+  index = c.NonNegative(index, x, axis, 1, "scatter_elements");
   if (c.Has("reduce")) Unsupported("a reduction");
   Value* source = nullptr;
   if (c.Has("value")) {
@@ -148,7 +154,8 @@ Outputs OneHot(OpContext& c) {
   Value* x = c.In("self");
   const int64_t classes = c.Int("num_classes", -1);
   if (classes < 0) Unsupported("a number of classes that depends on the data");
-  Value* classes_of = c.Count(x->type().dtype, CheckedSize(classes, "number of classes"));
+  x = c.NonNegative(x, {CheckedSize(classes, "number of classes")}, "one_hot");
+  Value* classes_of = c.Count(x->type().dtype, classes);
   return {c.Cast(c.Emit(Op::kEqual, {c.Unsqueeze(x, {-1}), classes_of}), DType::kI64)};
 }
 

@@ -130,16 +130,25 @@ SlicePlan PlanStridedSlice(OpContext& c, const Shape& shape, const Ints& begin, 
   return plan;
 }
 
+// Positions in `x` by the last axis of `indices`, from axis `first` on.
+Value* Positions(OpContext& c, Value* indices, Value* x, int64_t first, std::string_view reader) {
+  const int64_t most = x->type().rank() - first;
+  const int64_t count = indices->type().rank() == 0 ? 0 : std::min(indices->type().dims.back().size, most);
+  return c.NonNegative(indices, x, first, count, reader);
+}
+
 Value* ScatterOver(OpContext& c, Value* base, Value* indices, Value* updates, std::string reduction) {
+  indices = Positions(c, indices, base, 0, "scatter_nd");
   return c.Emit(Op::kScatterNd, {base, indices, updates}, {{"reduction", std::move(reduction)}});
 }
 
 // Gathers rows along `axis`; with batch_dims, each batch in the leading axes has its own indices.
 Value* GatherRows(OpContext& c, Value* x, Value* indices, int64_t axis, int64_t batch_dims) {
   if (batch_dims < 0) batch_dims += indices->type().rank();
-  if (batch_dims == 0) return c.Gather(x, indices, axis);
+  if (batch_dims == 0) return c.Gather(x, c.NonNegative(indices, x, axis, 1, "gather"), axis);
   if (axis != batch_dims) Unsupported("batch_dims ", batch_dims, " with axis ", axis);
-  return c.Emit(Op::kGatherNd, {x, c.Unsqueeze(indices, {-1})}, {{"batch_dims", batch_dims}});
+  indices = Positions(c, c.Unsqueeze(indices, {-1}), x, batch_dims, "gather_nd");
+  return c.Emit(Op::kGatherNd, {x, indices}, {{"batch_dims", batch_dims}});
 }
 
 // Indices must be i32 or i64.
@@ -190,7 +199,8 @@ Outputs GatherVariable(OpContext& c) {
 }
 
 Outputs GatherNd(OpContext& c) {
-  return {c.Emit(Op::kGatherNd, {c.VariableValue(0), AsIndices(c, c.In(1))})};
+  Value* x = c.VariableValue(0);
+  return {c.Emit(Op::kGatherNd, {x, Positions(c, AsIndices(c, c.In(1)), x, 0, "gather_nd")})};
 }
 
 // (indices, updates, shape): updates with the same index are summed.

@@ -105,7 +105,7 @@ Outputs CropAndResize(OpContext& c) {
   const Shape shape = c.InShape(0);
   const bool nearest = c.Choice("method", {"bilinear", "nearest"}) == "nearest";
   Value* x = AsF32(c, images.ChannelsFirst(c.In(0)));
-  x = c.Gather(x, c.In(2), 0);
+  x = c.Gather(x, c.NonNegative(c.In(2), x, 0, 1, "gather"), 0);
   Value* boxes = c.Cast(c.In(1), x->type().dtype);
   const int64_t count = c.DimOf(boxes, 0);
   Value* rows = SamplePositions(c, Column(c, boxes, 0), Column(c, boxes, 2), size[0], shape[1]);

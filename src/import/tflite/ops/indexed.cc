@@ -17,7 +17,8 @@ Value* GatherBatched(OpContext& c, int64_t axis, int64_t batch_dims) {
   // Move the gathered axis directly after the batch; the axes in between come after the indices.
   Ints perm = Iota(rank);
   std::rotate(perm.begin() + batch_dims, perm.begin() + axis, perm.begin() + axis + 1);
-  Value* indices = c.Unsqueeze(c.Stored(1), {index_rank});
+  Value* indices = c.NonNegative(c.Stored(1), c.Stored(0), axis, 1, "gather");
+  indices = c.Unsqueeze(indices, {index_rank});
   Value* y = c.Emit(Op::kGatherNd, {c.Transpose(c.Stored(0), perm), indices}, {{"batch_dims", batch_dims}});
   // Transpose [batch, indices, between, after] to [batch, between, indices, after].
   Ints back = Iota(y->type().rank());
@@ -27,7 +28,14 @@ Value* GatherBatched(OpContext& c, int64_t axis, int64_t batch_dims) {
   return c.Transpose(y, back);
 }
 
+// How many axes the positions in the last axis of `indices` have, at most those of `x`.
+int64_t NumIndexed(const Value* indices, const Value* x) {
+  const int64_t rank = x->type().rank();
+  return indices->type().rank() == 0 ? 0 : std::min(indices->type().dims.back().size, rank);
+}
+
 Value* ScatterInto(OpContext& c, Value* base, Value* indices, Value* updates, const char* reduction) {
+  indices = c.NonNegative(indices, base, 0, NumIndexed(indices, base), "scatter_nd");
   return c.Emit(Op::kScatterNd, {base, indices, updates}, {{"reduction", std::string(reduction)}});
 }
 
@@ -40,6 +48,8 @@ Outputs Segments(OpContext& c, int64_t count, const char* reduction, const Exact
   const int64_t rank = c.InRank(1);
   if (rank > c.InRank(0)) Invalid("its segments have more axes than its data");
   Value* negative = c.Emit(Op::kLess, {segments, c.ScalarLike(segments, 0)});
+  segments = c.NonNegative(c.Where(negative, c.ScalarLike(segments, 0), segments),
+                           {std::max<int64_t>(count, 1)}, "scatter_nd");
   segments = c.Where(negative, c.ScalarLike(segments, count), segments);
   Shape rows = {CheckedSize(count, "number of segments") + 1};
   rows.insert(rows.end(), shape.begin() + rank, shape.end());
@@ -68,15 +78,19 @@ Outputs Gather(OpContext& c) {
       options.batch_dims() < 0 ? options.batch_dims() + c.InRank(1) : options.batch_dims();
   if (batch_dims < 0) Invalid("it has ", options.batch_dims(), " batch axes");
   if (batch_dims > 0) return {GatherBatched(c, axis, batch_dims)};
-  return {c.Gather(c.Stored(0), c.Stored(1), axis)};
+  return {c.Gather(c.Stored(0), c.NonNegative(c.Stored(1), c.Stored(0), axis, 1, "gather"), axis)};
 }
 
 Outputs GatherNd(OpContext& c) {
-  return {c.Emit(Op::kGatherNd, {c.Stored(0), c.Stored(1)}, {{"batch_dims", int64_t{0}}})};
+  Value* x = c.Stored(0);
+  Value* indices = c.NonNegative(c.Stored(1), x, 0, NumIndexed(c.Stored(1), x), "gather_nd");
+  return {c.Emit(Op::kGatherNd, {x, indices}, {{"batch_dims", int64_t{0}}})};
 }
 
 // (indices, table)
-Outputs EmbeddingLookup(OpContext& c) { return {c.Gather(c.In(1), c.Stored(0), 0)}; }
+Outputs EmbeddingLookup(OpContext& c) {
+  return {c.Gather(c.In(1), c.NonNegative(c.Stored(0), c.In(1), 0, 1, "gather"), 0)};
+}
 
 // (indices, updates, shape): updates with the same index are summed.
 Outputs ScatterNd(OpContext& c) {
