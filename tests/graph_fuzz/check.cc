@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "graph/verify.h"
 #include "random_chooser.h"
 #include "reference/interpreter.h"
+#include "spoiled.h"
 
 namespace attune::graph_fuzz {
 namespace {
@@ -85,6 +87,27 @@ DType RoundingOf(Precision precision) {
   }
 }
 
+constexpr uint64_t kSpoilingSeed = 1;
+
+// The text of the optimized graph.
+std::string OptimizedText(const Network& network) {
+  const auto description = network.Describe();
+  return description.ok() ? description->program().graph_summary : "";
+}
+
+// Checks that a constant index out of range is an error, of compiling or, in a region, of the run.
+Verdict CheckSpoiledConstant(const RandomCase& random, const PassPlan& plan, const CompileOptions& options) {
+  const std::optional<SpoiledCase> spoiled = SpoilConstant(random, kSpoilingSeed);
+  if (!spoiled.has_value()) return {};
+  const Graph& graph = *spoiled->random.graph;
+  OptimizeOptions optimize;
+  optimize.measure = false;
+  const Network network = Network::FromGraph(graph, "graph").Optimize(plan, optimize).Compile(options);
+  const absl::Status end = network.Run(NamedInputs(graph, spoiled->random.inputs), 1).status();
+  const std::string wrong = Complaint(*spoiled, OptimizedText(network), end);
+  return wrong.empty() ? Verdict() : Fail(Failure::kError, wrong);
+}
+
 Verdict CheckRuns(const RandomCase& random, const Setting& setting, const Network& network, Judge& judge) {
   const Graph& graph = *random.graph;
   absl::StatusOr<Session> session = network.NewSession(setting.threads, NamedInputs(graph, random.inputs));
@@ -100,9 +123,14 @@ Verdict CheckRuns(const RandomCase& random, const Setting& setting, const Networ
   std::vector<Tensor> others;
   for (const Tensor& input : random.inputs) others.push_back(Reversed(input));
   // The results for the other inputs do not matter; the next run shows whether this one left something
-  // behind.
+  // behind. In another order, an index may be out of range.
   const absl::Status ran = RunOnce(*session, graph, others).status();
-  if (!ran.ok()) return FromStatus(ran);
+  if (!ran.ok() && Interpreter().Run(graph, others).ok()) return FromStatus(ran);
+  if (const auto spoiled = SpoilInput(random, kSpoilingSeed); spoiled.has_value()) {
+    const absl::Status end = RunOnce(*session, graph, spoiled->random.inputs).status();
+    const std::string wrong = Complaint(*spoiled, OptimizedText(network), end);
+    if (!wrong.empty()) return Fail(Failure::kError, wrong);
+  }
   const auto again = RunOnce(*session, graph, random.inputs);
   if (!again.ok()) return FromStatus(again.status());
   if (!AreIdentical(*actual, *again)) return Fail(Failure::kBytes, "a second run gives other results");
@@ -196,6 +224,7 @@ Verdict Check(const RandomCase& random, const Setting& setting, Judge& judge) {
     return Fail(Failure::kBytes, "compiled again it is another artifact");
   if (!RunsHere(*target)) return {};
   Verdict verdict = CheckRuns(random, setting, network, judge);
+  if (verdict.ok() && setting.twice) verdict = CheckSpoiledConstant(random, *plan, options);
   verdict.strategies = StrategiesOf(network);
   verdict.instructions = {target->Has("avx512f") ? "AVX-512" : "AVX2"};
   return verdict;

@@ -14,11 +14,13 @@
 #include "graph/text.h"
 #include "graph/verify.h"
 #include "opt/driver.h"
+#include "opt/integer_range.h"
 #include "patterns.h"
 #include "random_case.h"
 #include "recipes.h"
 #include "reference/interpreter.h"
 #include "shrink.h"
+#include "spoiled.h"
 
 namespace attune::graph_fuzz {
 namespace {
@@ -209,6 +211,66 @@ TEST(GraphFuzz, ShrinkingKeepsWhatFails) {
   EXPECT_THAT(left, ::testing::ElementsAre(Op::kConv));
   EXPECT_EQ(small.random.graph->inputs().size(), small.random.inputs.size());
   EXPECT_EQ(small.setting.plan.steps.size(), 1);
+}
+
+// A graph whose outputs are all its integers.
+RandomCase WithIntegersAsOutputs(const RandomCase& random) {
+  std::unique_ptr<Graph> graph = random.graph->Clone();
+  int count = 0;
+  for (const auto& node : graph->nodes()) {
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const DType dtype = node->output(i)->type().dtype;
+      if (!IsFloat(dtype) && dtype != DType::kU64)
+        graph->AddOutput(absl::StrCat("n", count++), node->output(i));
+    }
+  }
+  return {std::move(graph), random.inputs};
+}
+
+// Where the range of a value, or of those at one position of an axis, misses an element; empty if nowhere.
+std::string Missed(IntegerRanges& ranges, const Value* value, const Tensor& tensor) {
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    const int64_t element = tensor.ToInt(i);
+    int64_t inner = 1;
+    for (int axis = tensor.rank() - 1; axis >= -1; --axis) {
+      const int64_t size = axis < 0 ? 1 : tensor.shape()[static_cast<size_t>(axis)];
+      const IntegerRange range = ranges.Of(value, axis, i / inner % size);
+      inner *= size;
+      if (element < range.low || element > range.high)
+        return absl::StrCat("%", value->name(), "[", i, "] is ", element, ", axis ", axis);
+    }
+  }
+  return "";
+}
+
+TEST(GraphFuzz, IntegersAreInTheirRanges) {
+  int bounded = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    const RandomCase random = WithIntegersAsOutputs(MakeRandomCase(seed));
+    const auto values = Interpreter().Run(*random.graph, random.inputs);
+    ASSERT_TRUE(values.ok()) << values.status();
+    IntegerRanges ranges;
+    for (size_t i = 0; i < values->size(); ++i) {
+      const Value* value = random.graph->outputs()[i].value;
+      const DType dtype = value->type().dtype;
+      if (IsFloat(dtype) || dtype == DType::kU64) continue;
+      bounded += value->constant() == nullptr && IsInt(dtype) && ranges.Of(value).IsWithin(-1000, 1000);
+      ASSERT_THAT(Missed(ranges, value, (*values)[i]), IsEmpty()) << "seed " << seed << Print(*random.graph);
+    }
+  }
+  EXPECT_GT(bounded, 100);
+}
+
+// If indices out of range seldom arise, it is seldom seen that nothing says so.
+TEST(GraphFuzz, IndicesCanBeSpoiled) {
+  int inputs = 0, constants = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    const RandomCase random = MakeRandomCase(seed);
+    inputs += SpoilInput(random, seed).has_value();
+    constants += SpoilConstant(random, seed).has_value();
+  }
+  EXPECT_GT(inputs, 10);
+  EXPECT_GT(constants, 10);
 }
 
 TEST(GraphFuzz, CompiledGraphsAreRight) {
