@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "graph/index_bounds.h"
@@ -55,9 +56,15 @@ IntegerRange Saturated(const IntegerRange& range, DType dtype) {
   return {std::clamp(range.low, type.low, type.high), std::clamp(range.high, type.low, type.high)};
 }
 
-Wide ToWide(double number) {
-  const IntegerRange type = RangeOfType(DType::kF64);
-  return static_cast<Wide>(std::clamp(number, static_cast<double>(type.low), static_cast<double>(type.high)));
+// The integers next to a number: itself, twice, if it is one.
+IntegerRange Around(const ExactNumber& number) {
+  const auto to_wide = [](auto value) {
+    if constexpr (std::is_integral_v<decltype(value)>) return static_cast<Wide>(value);
+    const IntegerRange type = RangeOfType(DType::kF64);
+    const auto low = static_cast<double>(type.low), high = static_cast<double>(type.high);
+    return static_cast<Wide>(std::clamp(static_cast<double>(value), low, high));
+  };
+  return {number.Floor().Visit(to_wide), number.Ceil().Visit(to_wide)};
 }
 
 bool IsFinite(const IntegerRange& range) { return range.IsWithin(-kInfinity, kInfinity); }
@@ -77,8 +84,8 @@ IntegerRange Remainder(const IntegerRange& a, const IntegerRange& b, bool trunca
 // The limits of a clip, rounded outwards to integers.
 IntegerRange Limits(const Node& clip) {
   const double kEverything = std::numeric_limits<double>::infinity();
-  return {ToWide(std::floor(clip.attrs().Float("min", -kEverything))),
-          ToWide(std::ceil(clip.attrs().Float("max", kEverything)))};
+  return {Around(clip.attrs().Number("min", -kEverything)).low,
+          Around(clip.attrs().Number("max", kEverything)).high};
 }
 
 IntegerRange Clipped(const IntegerRange& x, const IntegerRange& limits) {
@@ -213,12 +220,7 @@ IntegerRange IntegerRanges::OfConstant(const Value* value, int axis, int64_t pos
   for (int64_t i = 0; i < data.num_elements(); ++i) {
     if (axis >= 0 && i / inner % size != position) continue;
     if (is_float && std::isnan(data.ToDouble(i))) continue;
-    const IntegerRange element =
-        is_float ? IntegerRange{ToWide(std::floor(data.ToDouble(i))), ToWide(std::ceil(data.ToDouble(i)))}
-                 : IntegerRange{data.ToInt(i), data.ToInt(i)};
-    // An unsigned number that 63 bits do not hold.
-    if (IsUnsignedInt(data.dtype()) && element.low < 0) return RangeOfType(data.dtype());
-    range = Union(range, element);
+    range = Union(range, Around(data.ToNumber(i)));
   }
   return range.low <= range.high ? range : IntegerRange{0, 0};
 }
