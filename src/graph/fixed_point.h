@@ -1,6 +1,6 @@
 // Multiplies integers by a real number in integer arithmetic, as TensorFlow Lite's reference kernels do
 // (tensorflow/lite/kernels/internal/quantization_util.cc and common.h, without TFLITE_SINGLE_ROUNDING). The
-// scales of quantized models in that format mean this.
+// scales of quantized models in that format mean this. Sums of 32 and of 64 bits are rounded differently.
 #ifndef ATTUNE_GRAPH_FIXED_POINT_H_
 #define ATTUNE_GRAPH_FIXED_POINT_H_
 
@@ -41,6 +41,19 @@ struct QuantizedMultiplier {
     const auto once = static_cast<int64_t>((product + (int64_t{1} << 30)) >> 31);
     const int64_t half = first_places() == 0 ? 0 : int64_t{1} << (first_places() - 1);
     return once >= 0 ? (once + half) >> first_places() : -((half - once) >> first_places());
+  }
+
+  // The mantissa in 15 bits.
+  int64_t short_mantissa() const {
+    constexpr int64_t kMost = 0x7FFF;
+    return mantissa < kMost << 16 ? (mantissa + (1 << 15)) >> 16 : kMost;
+  }
+  // The binary places of a product with the mantissa in 15 bits.
+  int short_places() const { return 15 - shift; }
+
+  // The product of the mantissa in 15 bits with a number of 48 bits, rounded once, ties upwards.
+  int64_t TimesWide(int64_t x) const {
+    return (x * short_mantissa() + (int64_t{1} << (short_places() - 1))) >> short_places();
   }
 };
 

@@ -1,5 +1,7 @@
 // Quantization. Quotients and products are rounded to the compute type before they are rounded to an integer,
 // as the reference does.
+#include <cmath>
+
 #include "base/status.h"
 #include "lower/formula.h"
 #include "lower/operators.h"
@@ -25,12 +27,14 @@ Expr Saturated(const Definition& definition, const Node& node, const Expr& round
   return CastTo(to, rounded + CastTo(rounded->dtype, ReadParameter(definition, node, 2, i)));
 }
 
-// Rounds to the nearest integer, halves away from zero.
+// Rounds to the nearest integer, halves away from zero: adds the number before 1/2 and truncates. The sum is
+// rounded up for a half, and for nothing smaller.
 Expr RoundHalfAway(const Expr& value) {
   const DType dtype = value->dtype;
-  const Expr size = Apply(MathOp::kAbs, value), whole = Apply(MathOp::kTrunc, size);
-  const Expr up = Select(size - whole >= FloatConst(0.5, dtype), FloatConst(1, dtype), FloatConst(0, dtype));
-  return Select(value < FloatConst(0, dtype), -(whole + up), whole + up);
+  const double half =
+      dtype == DType::kF64 ? std::nextafter(0.5, 0) : static_cast<double>(std::nextafter(0.5F, 0.0F));
+  const Expr away = Select(value < FloatConst(0, dtype), FloatConst(-half, dtype), FloatConst(half, dtype));
+  return Apply(MathOp::kTrunc, value + away);
 }
 
 Expr Rounded(const Node& node, const Expr& value) {
@@ -64,11 +68,12 @@ absl::Status DefineDequantize(Definition& definition, const Node& node) {
 }
 
 absl::Status DefineRequantize(Definition& definition, const Node& node) {
-  if (node.input(1)->type().dtype != DType::kF32)
+  if (node.attrs().String("rounding", "half_even") == "fixed_point")
     return NotSupported("fixed point is the pass decompose_quantization's to make");
+  const DType dtype = node.input(1)->type().dtype;
   definition.Define(node, node.output(), [&](const Indices& i) {
-    const Expr value = CastTo(DType::kF32, definition.Read(node.input(0), i));
-    const Expr product = value * CastTo(DType::kF32, ReadParameter(definition, node, 1, i));
+    const Expr value = CastTo(dtype, definition.Read(node.input(0), i));
+    const Expr product = value * ReadParameter(definition, node, 1, i);
     return Saturated(definition, node, Rounded(node, product), i);
   });
   return absl::OkStatus();

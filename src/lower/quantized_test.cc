@@ -19,6 +19,8 @@ TEST(LowerQuantized, Quantize) {
                 {{"axis", int64_t{1}}, {"block_size", int64_t{3}}}),
        quantize({"f32[7] 0.5 1.5 2.5 -0.5 nan inf -inf", "f32[] 1", "i8[] 3"}, DType::kI8,
                 {{"rounding", std::string("half_away")}}),
+       quantize({"f32[6] 0.49999997 -0.49999997 1.4999999 2.5000002 8388609 -4194303.5", "f32[] 1"},
+                DType::kI16, {{"rounding", std::string("half_away")}}),
        quantize({"f32[80] 0.5 1.5 2.5 -0.5 nan inf -inf", "f32[] 1", "u8[] 130"}, DType::kU8),
        quantize({"f32[80] 0.5 1.5 2.5 -0.5 nan inf -inf", "f32[] 1", "u16[] 3"}, DType::kU16),
        quantize({"f16[80] 0.5 1.5 2.5 -0.5 nan inf -inf", "f16[] 1", "i8[] -18"}, DType::kI8),
@@ -41,7 +43,13 @@ TEST(LowerQuantized, Requantize) {
                          {{"to", DType::kU8}, {"rounding", std::string(rounding)}}},
                         {Op::kRequantize,
                          {"i32[2,5,20] -9000..9000", "f32[5] 0.001..0.1"},
-                         {{"to", DType::kI8}, {"axis", int64_t{1}}, {"rounding", std::string(rounding)}}}});
+                         {{"to", DType::kI8}, {"axis", int64_t{1}}, {"rounding", std::string(rounding)}}},
+                        {Op::kRequantize,
+                         {"i32[2,5,20] -900000..900000", "f64[5] 0.0001..0.1", "i8[] 3"},
+                         {{"to", DType::kI8}, {"axis", int64_t{1}}, {"rounding", std::string(rounding)}}},
+                        {Op::kRequantize,
+                         {"i64[2,5,20] -900..900", "f64[] 0.5"},
+                         {{"to", DType::kI16}, {"rounding", std::string(rounding)}}}});
   }
 }
 

@@ -87,10 +87,6 @@ Value* Quantized(Graph& graph, Node* node) {
     Value* scale = Broadcastable(graph, node, CastTo(graph, node, node->input(1), dtype), x);
     x = AddBefore(graph, node, Op::kDiv, {x, scale});
   }
-  if (RoundsHalfAway(*node)) {
-    Value* factor = graph.AddConstant(Tensor::Scalar(dtype, kAwayFromZero), node->name(), node);
-    x = AddBefore(graph, node, Op::kMul, {x, factor});
-  }
   return Saturated(graph, node, AddBefore(graph, node, Op::kRound, {x}));
 }
 
@@ -270,19 +266,67 @@ Value* RequantizedInFixedPoint(Graph& graph, Node* node) {
   return Saturated(graph, node, x);
 }
 
+// The product with numbers of f64, rounded half away from zero. The factors are 1 + 2⁻⁵¹ times as large,
+// which moves a tie, and next to nothing else.
+Value* RequantizedInDoubles(Graph& graph, Node* node) {
+  std::vector<double> factors = ToDoubles(*node->input(1)->constant());
+  for (double& factor : factors) factor *= 1 + 0x1p-51;
+  const int rank = node->output()->type().rank();
+  Value* x = CastTo(graph, node, node->input(0), DType::kF64);
+  x = AddBefore(graph, node, Op::kMul,
+                {x, AddAlong(graph, node, DType::kF64, factors, rank, node->attrs().Int("axis", 1))});
+  x = AddBefore(graph, node, Op::kRound, {x});
+  // Numbers that a float does not hold saturate.
+  if (node->attrs().Type("to") != DType::kI32) x = CastTo(graph, node, x, DType::kF32);
+  return Saturated(graph, node, x);
+}
+
+// A sum of 64 bits times a mantissa of 15 bits, rounded once, in integers.
+Value* RequantizedInWideIntegers(Graph& graph, Node* node) {
+  const std::optional<int64_t> zero = ZeroPointOf(*node, 2);
+  if (!zero) return nullptr;
+  std::vector<double> factors, halves, places;
+  for (const double scale : ToDoubles(*node->input(1)->constant())) {
+    const QuantizedMultiplier multiplier = QuantizedMultiplier::Of(scale);
+    if (multiplier.short_places() < 1) return nullptr;
+    factors.push_back(static_cast<double>(multiplier.short_mantissa()));
+    halves.push_back(std::ldexp(1, multiplier.short_places() - 1));
+    places.push_back(multiplier.short_places());
+  }
+  const int rank = node->output()->type().rank();
+  const auto along = [&](const std::vector<double>& numbers) {
+    return AddAlong(graph, node, DType::kI64, numbers, rank, node->attrs().Int("axis", 1));
+  };
+  Value* y = AddBefore(graph, node, Op::kMul, {node->input(0), along(factors)});
+  y = AddBefore(graph, node, Op::kAdd, {y, along(halves)});
+  y = AddBefore(graph, node, Op::kShiftRight, {y, along(places)});
+  if (*zero != 0) y = AddBefore(graph, node, Op::kAdd, {y, along({static_cast<double>(*zero)})});
+  const DType to = node->attrs().Type("to");
+  const double values = std::ldexp(1, 8 * DTypeSize(to)), low = IsSignedInt(to) ? -values / 2 : 0;
+  y = AddBefore(graph, node, Op::kClip, {y}, {{"min", low}, {"max", low + values - 1}});
+  return CastTo(graph, node, y, to);
+}
+
+Value* Requantized(Graph& graph, Node* node) {
+  const Value* scale = node->input(1);
+  if (scale->type().dtype != DType::kF64 || scale->constant() == nullptr) return nullptr;
+  if (node->attrs().String("rounding", "half_even") != "fixed_point")
+    return RoundsHalfAway(*node) ? RequantizedInDoubles(graph, node) : nullptr;
+  if (node->input(0)->type().dtype == DType::kI64) return RequantizedInWideIntegers(graph, node);
+  Value* in_integers = RequantizedInIntegers(graph, node);
+  return in_integers != nullptr ? in_integers : RequantizedInFixedPoint(graph, node);
+}
+
 // nullptr: the node stays.
 Value* Decomposed(Graph& graph, Node* node) {
   switch (node->op()) {
-    case Op::kRequantize: {
-      const Value* scale = node->input(1);
-      const bool in_fixed_point = scale->type().dtype == DType::kF64 && scale->constant() != nullptr;
-      if (!in_fixed_point) return nullptr;
-      Value* in_integers = RequantizedInIntegers(graph, node);
-      return in_integers != nullptr ? in_integers : RequantizedInFixedPoint(graph, node);
-    }
-    // 16-bit floats have too few digits for the intermediate results.
+    case Op::kRequantize:
+      return Requantized(graph, node);
+    // 16-bit floats have too few digits for the intermediate results. Ties away from zero are the kernel's: a
+    // factor that moves them moves their neighbours too.
     case Op::kQuantize:
-      return node->input(0)->type().dtype == DType::kF32 ? Quantized(graph, node) : nullptr;
+      return node->input(0)->type().dtype == DType::kF32 && !RoundsHalfAway(*node) ? Quantized(graph, node)
+                                                                                   : nullptr;
     case Op::kDequantize:
       return node->output()->type().dtype == DType::kF32 ? Dequantized(graph, node) : nullptr;
     default:

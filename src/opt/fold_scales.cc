@@ -5,8 +5,8 @@
 // Idea: the division moves up. Dividing a sum divides its terms; dividing a ReLU or a clip divides its
 // operand and its bounds; dividing a dequantization changes its scale. One multiply-add a term is left.
 // Then the zero point becomes part of the offset, since rounding and adding whole numbers may be exchanged,
-// except for ties (where these are rounded away from zero, a factor does that, and the zero point stays
-// apart). And a bound that the integers' own range sets anyway is dropped.
+// except for ties. And a bound that the integers' own range sets anyway is dropped. Quotients that are
+// rounded away from zero mean exactly what they say and stay as they are.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -143,8 +143,8 @@ bool FoldScale(Graph& graph, Node* node) {
       x->type().dtype != DType::kF32 || x->constant() != nullptr || x->producer() == nullptr) {
     return false;
   }
-  const bool half_away = RoundsHalfAway(*node);
-  const double factor = (half_away ? kAwayFromZero : 1) / *scale;
+  if (RoundsHalfAway(*node)) return false;
+  const double factor = 1 / *scale;
   if (factor != 1) {
     Scaler scaler(graph, node, factor);
     if (!scaler.Can(x, node)) return false;
@@ -156,7 +156,7 @@ bool FoldScale(Graph& graph, Node* node) {
   inputs.push_back(graph.AddConstant(Tensor::Scalar(DType::kF32, 1), node->name(), node));
   if (*zero != 0) {
     const auto offset = OffsetOf(unbounded);
-    if (offset && !half_away) {
+    if (offset) {
       std::vector<double> numbers = ToDoubles(offset->constant);
       for (double& number : numbers) number += static_cast<double>(*zero);
       Value* moved =

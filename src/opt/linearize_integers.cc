@@ -156,7 +156,8 @@ class Formula {
   int Requantized(const Node& node) {
     const Tensor* scale = node.input(1)->constant();
     const std::optional<int64_t> zero = ZeroPointOf(node, 2);
-    if (scale == nullptr || scale->dtype() != DType::kF64 || !zero) return -1;
+    const bool in_fixed_point = node.attrs().String("rounding", "half_even") == "fixed_point";
+    if (scale == nullptr || !in_fixed_point || node.input(0)->type().dtype != DType::kI32 || !zero) return -1;
     const int64_t axis = node.attrs().Int("axis", 1);
     const auto count = static_cast<size_t>(scale->num_elements());
     if (count != 1 && !TakeAxis(axis, count)) return -1;

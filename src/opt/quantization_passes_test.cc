@@ -144,7 +144,7 @@ class QuantizedNetwork {
     return graph_.Make(Op::kDequantize, {quantized, scale, point});
   }
 
-  // As integers that are rounded twice.
+  // As integers that are rounded twice, or once in double.
   Value* RequantizedSum(Value* sum, int64_t outputs) {
     const DType to = Integer(0, 1) == 0 ? DType::kU8 : DType::kI8;
     Tensor scales(DType::kF64, Integer(0, 1) == 0 ? Shape{} : Shape{outputs});
@@ -152,8 +152,9 @@ class QuantizedNetwork {
       scales.SetDouble(i, 0.01 * (0.01 + random_.Uniform()));
     const int64_t low = to == DType::kU8 ? 0 : -128;
     Value* zero = Scalar(to, static_cast<double>(Integer(low, low + 255)));
+    const std::string rounding = Integer(0, 1) == 0 ? "fixed_point" : "half_away";
     Value* y = graph_.Make(Op::kRequantize, {sum, graph_.AddConstant(scales), zero},
-                           {{"to", to}, {"rounding", std::string("fixed_point")}});
+                           {{"to", to}, {"rounding", rounding}});
     if (Integer(0, 1) == 0) {
       y = graph_.Make(Op::kClip, {y},
                       {{"min", ExactNumber(static_cast<double>(low + 20))}, {"max", ExactNumber(static_cast<double>(low + 220))}});

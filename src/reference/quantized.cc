@@ -86,12 +86,12 @@ Outputs EvaluateDequantize(const Node& node, Inputs inputs) {
   return One(Store(values, inputs[1].dtype(), x.shape()));
 }
 
-// The accumulator is converted to f32 before scaling, except in fixed point.
+// The accumulator is converted to the scale's type and multiplied in it, except in fixed point.
 Outputs EvaluateRequantize(const Node& node, Inputs inputs) {
   const Tensor& x = inputs[0];
   const DType to = node.attrs().Type("to");
-  const bool half_away = RoundsHalfAway(node);
-  const bool in_fixed_point = inputs[1].dtype() == DType::kF64;
+  const bool half_away = RoundsHalfAway(node), in_f64 = inputs[1].dtype() == DType::kF64;
+  const bool in_fixed_point = node.attrs().String("rounding", "half_even") == "fixed_point";
   const ParameterMap map(node, x, inputs[1]);
   const std::vector<double> scales = Load<double>(inputs[1]);
   const double zero = LoadZeros(inputs, 1)[0];
@@ -99,12 +99,15 @@ Outputs EvaluateRequantize(const Node& node, Inputs inputs) {
   for (size_t i = 0; i < values.size(); ++i) {
     const double scale = scales[map[static_cast<int64_t>(i)]];
     if (in_fixed_point) {
-      const int64_t product = QuantizedMultiplier::Of(scale).Times(static_cast<int64_t>(values[i]));
+      const QuantizedMultiplier by = QuantizedMultiplier::Of(scale);
+      const auto sum = static_cast<int64_t>(values[i]);
+      const int64_t product = x.dtype() == DType::kI64 ? by.TimesWide(sum) : by.Times(sum);
       values[i] = static_cast<double>(product) + zero;
       continue;
     }
-    const double exact = static_cast<double>(static_cast<float>(values[i])) * scale;
-    const auto product = static_cast<double>(static_cast<float>(exact));
+    const double product = in_f64 ? values[i] * scale
+                                  : static_cast<double>(static_cast<float>(
+                                        static_cast<double>(static_cast<float>(values[i])) * scale));
     values[i] = (half_away ? std::round(product) : std::nearbyint(product)) + zero;
   }
   return One(Store(values, to, x.shape()));

@@ -112,6 +112,21 @@ TEST(Quantization, RequantizeRoundsAsNamed) {
   EXPECT_THAT(Evaluate(Op::kRequantize, {products, Make(DType::kF64, {}, {0.28})},
                        {{"to", DType::kI8}, {"rounding", "fixed_point"}}),
               Has({1, 1, 2, -2, 127}));
+  // In double they are rounded once, also ties.
+  EXPECT_THAT(Evaluate(Op::kRequantize, {products, Make(DType::kF64, {}, {0.28})},
+                       {{"to", DType::kI8}, {"rounding", "half_away"}}),
+              Has({1, 1, 1, -1, 127}));
+  EXPECT_THAT(Evaluate(Op::kRequantize, {products, Make(DType::kF64, {}, {0.5})},
+                       {{"to", DType::kI16}, {"rounding", "half_away"}}),
+              Has({2, 2, 3, -3, 500}));
+  // Sums of 64 bits are multiplied by 15 bits and rounded once, ties upwards.
+  const Tensor sums = Make(DType::kI64, {5}, {3, 5, -5, -3, 1 << 30});
+  EXPECT_THAT(Evaluate(Op::kRequantize, {sums, Make(DType::kF64, {}, {0.5})},
+                       {{"to", DType::kI16}, {"rounding", "fixed_point"}}),
+              Has({2, 3, -2, -1, 32767}));
+  EXPECT_THAT(Evaluate(Op::kRequantize, {sums, Make(DType::kF64, {}, {0x1.00001p-20})},
+                       {{"to", DType::kI16}, {"rounding", "fixed_point"}}),
+              Has({0, 0, 0, 0, 1024}));
   EXPECT_THAT(Evaluate(Op::kQuantize, {F32({4}, {0.5, 1.5, -2.5, 2.4}), F32({}, {1})},
                        {{"to", DType::kI8}, {"rounding", "half_away"}}),
               Has({1, 2, -3, 2}));

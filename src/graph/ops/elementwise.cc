@@ -117,7 +117,7 @@ TypesOr BinaryLogical(const Node& node) {
 
 TypesOr Shift(const Node& node) {
   const TensorType& x = InputType(node);
-  const bool is_quotient = node.op() == Op::kShiftRight && x.dtype == DType::kI32;
+  const bool is_quotient = node.op() == Op::kShiftRight && (x.dtype == DType::kI32 || x.dtype == DType::kI64);
   if (!IsUnsignedInt(x.dtype) && !is_quotient) {
     return InvalidInput("the input is ", ToString(x), ", must be of unsigned integers");
   }

@@ -103,7 +103,8 @@ TEST(InferElementwise, BinaryOperatorsTakeTheTablesDTypes) {
                {},
                logical || op == "equal" ? "bool[2]" : "invalid: is bool[2], must be of "});
   }
-  CheckCase({"shift_right", {"i64[2]", "i64[2]"}, {}, "invalid: is i64[2], must be of unsigned integers"});
+  CheckCase({"shift_right", {"i16[2]", "i16[2]"}, {}, "invalid: is i16[2], must be of unsigned integers"});
+  CheckCase({"shift_right", {"i64[2]", "i64[2]"}, {}, "i64[2]"});
   CheckCase({"mul_high", {"i64[2]", "i64[2]"}, {}, "invalid: the first input is i64[2], must be i32"});
   CheckCase({"pow", {"f32[2]", "i64[]"}, {}, "f32[2]"});
   CheckCase({"pow", {"f32[2]", "bool[]"}, {}, "invalid: the exponent is bool[]"});

@@ -66,11 +66,15 @@ TypesOr Dequantize(const Node& node) {
 
 TypesOr Requantize(const Node& node) {
   const TensorType& x = InputType(node);
-  RETURN_IF_ERROR(CheckDType(x, "the input", {DType::kI32}));
+  RETURN_IF_ERROR(CheckDType(x, "the input", {DType::kI32, DType::kI64}));
   ASSIGN_OR_RETURN(const std::string rounding,
                    ChoiceAttribute(node, "rounding", {"half_even", "half_away", "fixed_point"}));
-  RETURN_IF_ERROR(
-      CheckDType(InputType(node, 1), "the scale", {rounding == "fixed_point" ? DType::kF64 : DType::kF32}));
+  const TensorType& scale = InputType(node, 1);
+  if (rounding == "fixed_point") {
+    RETURN_IF_ERROR(CheckDType(scale, "the scale", {DType::kF64}));
+  } else {
+    RETURN_IF_ERROR(CheckDType(scale, "the scale", {DType::kF32, DType::kF64}));
+  }
   const bool to_sum = rounding == "fixed_point" && node.attrs().Type("to") == DType::kI32;
   ASSIGN_OR_RETURN(const DType to, to_sum ? DType::kI32 : TargetDType(node));
   RETURN_IF_ERROR(CheckScale(node, 0));

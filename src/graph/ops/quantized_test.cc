@@ -55,8 +55,9 @@ TEST(InferQuantized, Requantize) {
              {"i32[1,3,4]", "f32[3]", "u8[]"},
              {{"to", DType::kU8}, {"rounding", "half_away"}},
              "u8[1,3,4]"});
-  CheckCase({"requantize", {"i64[2,3]", "f32[]"}, to_i8, "invalid: the input is i64[2,3], must be i32"});
-  CheckCase({"requantize", {"i32[2,3]", "f64[]"}, to_i8, "invalid: the scale is f64[], must be f32"});
+  CheckCase({"requantize", {"i64[2,3]", "f64[]"}, to_i8, "i8[2,3]"});
+  CheckCase({"requantize", {"u8[2,3]", "f32[]"}, to_i8, "invalid: the input is u8[2,3], must be i32"});
+  CheckCase({"requantize", {"i32[2,3]", "f16[]"}, to_i8, "invalid: the scale is f16[], must be f32"});
   const Attributes in_fixed_point = {{"to", DType::kI8}, {"rounding", "fixed_point"}};
   CheckCase({"requantize", {"i32[2,3]", "f64[3]"}, in_fixed_point, "i8[2,3]"});
   CheckCase(
