@@ -126,6 +126,16 @@ bool OpContext::SameQuantization(const schema::Tensor& a, const schema::Tensor& 
   return IsQuantized(a) && IsQuantized(b) && a.type() == b.type() && QuantizationOf(a) == QuantizationOf(b);
 }
 
+OpContext::Scale OpContext::Intermediate(int i) const {
+  const schema::SubGraph& graph = importer_->model().subgraph(scope_->subgraph);
+  const int32_t index =
+      SizeOf(node_->intermediates()) > i ? node_->intermediates()->Get(static_cast<uint32_t>(i)) : -1;
+  if (index < 0 || index >= SizeOf(graph.tensors()))
+    Invalid("its intermediate value ", i, " is tensor ", index);
+  const schema::Tensor& tensor = importer_->model().tensor(scope_->subgraph, index);
+  return {ScaleOf(tensor), ZeroOf(tensor)};
+}
+
 // Tensors that are not quantized, such as sizes and conditions, are ignored.
 bool OpContext::AllAlike() const {
   const schema::Tensor* first = nullptr;
@@ -203,10 +213,19 @@ Value* OpContext::FixedPointTo(Value* acc, const std::vector<double>& multiplier
     if (!(factor >= 0)) Invalid("its scales give the factor ", factor);
     factor = std::min(factor, largest);
   }
+  return Requantize(acc, factors, axis, to, zero, "fixed_point");
+}
+
+Value* OpContext::InDoubles(Value* acc, const std::vector<double>& multipliers, int64_t axis) {
+  return Requantize(acc, multipliers, axis, OutType(), OutZero(), "half_away");
+}
+
+Value* OpContext::Requantize(Value* acc, const std::vector<double>& factors, int64_t axis, DType to,
+                             int64_t zero, const std::string& rounding) {
   Value* factor =
       factors.size() == 1 ? Scalar(DType::kF64, factors[0]) : VectorOf(*this, factors, DType::kF64);
   Value* zero_point = zero != 0 ? Scalar(to, static_cast<double>(zero)) : nullptr;
-  Attributes attrs = {{"to", to}, {"rounding", std::string("fixed_point")}};
+  Attributes attrs = {{"to", to}, {"rounding", rounding}};
   if (factors.size() > 1) attrs.Set("axis", axis);
   return Emit(Op::kRequantize, {acc, factor, zero_point}, std::move(attrs));
 }

@@ -77,6 +77,12 @@ class OpContext : public Emitter {
     return options != nullptr ? *options : *reinterpret_cast<const T*>(kNoOptions + 4);
   }
   const schema::Operator& node() const { return *node_; }
+  // The quantization of a value within the operator.
+  struct Scale {
+    double scale;
+    int64_t zero;
+  };
+  Scale Intermediate(int i) const;
   std::string_view CustomOptions() const;
 
   // Converts integers to real numbers and back. A zero point of 0 is omitted.
@@ -91,6 +97,8 @@ class OpContext : public Emitter {
   }
   Value* FixedPointTo(Value* acc, const std::vector<double>& multipliers, int64_t axis, DType to,
                       int64_t zero);
+  // The same in double, rounded half away from zero, as integers of output 0.
+  Value* InDoubles(Value* acc, const std::vector<double>& multipliers, int64_t axis);
 
   // Converts `x` to output i: quantizes it if the output is quantized and x is float.
   Value* ToOutput(Value* x, int output = 0);
@@ -121,6 +129,8 @@ class OpContext : public Emitter {
   void SetAlias(const Value* region_input, Value* outer);
 
  private:
+  Value* Requantize(Value* acc, const std::vector<double>& factors, int64_t axis, DType to, int64_t zero,
+                    const std::string& rounding);
   static double ScaleOf(const schema::Tensor& tensor);
   static int64_t ZeroOf(const schema::Tensor& tensor);
   bool AllAlike() const;

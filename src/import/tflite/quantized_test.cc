@@ -80,6 +80,35 @@ TEST(TfliteQuantized, FusedActivationsAreBoundsOnIntegers) {
   EXPECT_THAT(run(50, 60), ElementsAre(-4));
 }
 
+// 5 and -5 with the scale 0.254 are 1.27 and -1.27. Convolutions round them to ±1.5, with one binary place,
+// and then to ±2; fully connected layers round them once.
+TEST(TfliteQuantized, FullyConnectedLayersRoundOnce) {
+  const auto run = [](Code code, const std::vector<int32_t>& shape) {
+    ModelBuilder m;
+    const std::vector<int32_t> in(shape.size(), 1);
+    const int x = m.AddInput(Quantized("x", in, 0.254F, 0));
+    const int w = m.Add({.name = "w",
+                         .shape = shape,
+                         .type = Type::INT8,
+                         .data = BytesOf<int8_t>({1, -1}),
+                         .scales = {1},
+                         .zeros = {0}});
+    std::vector<int32_t> out = in;
+    out.back() = 2;
+    const int y = m.Add(Quantized("y", out, 1, 0));
+    if (code == Code::CONV_2D) {
+      m.AddOp(code, {x, w}, {y},
+              schema::CreateConv2DOptions(m.builder(), Padding::VALID, 1, 1, ActivationFunctionType::NONE));
+    } else {
+      m.AddOp(code, {x, w, -1}, {y}, schema::CreateFullyConnectedOptions(m.builder()));
+    }
+    m.SetOutputs({y});
+    return Elements(RunBuilt(m.Finish(), {IntTensor({5}, Shape(in.begin(), in.end()), DType::kI8)}));
+  };
+  EXPECT_THAT(run(Code::CONV_2D, {2, 1, 1, 1}), ElementsAre(2, -2));
+  EXPECT_THAT(run(Code::FULLY_CONNECTED, {2, 1}), ElementsAre(1, -1));
+}
+
 // 3/2 and -3/2 with scale 2: halves are rounded away from zero.
 TEST(TfliteQuantized, SumsRoundHalfAwayFromZero) {
   ModelBuilder m;

@@ -1,15 +1,13 @@
 // Piecewise linear activations. On quantized tensors, each piece is a requantization in fixed point.
 #include <limits>
-#include <string>
 
+#include "import/tflite/ops/integers.h"
 #include "import/tflite/ops/lowerings.h"
 
 namespace attune::tflite {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-bool IsQuantizedUnary(OpContext& c) { return c.InQuantized(0) && c.OutQuantized(); }
 
 // s_x / s_y in f32.
 double ScaleRatio(OpContext& c) {
@@ -60,13 +58,6 @@ Outputs PRelu(OpContext& c) {
   Value* negative = c.Emit(Op::kLess, {x, c.ScalarLike(x, 0)});
   return {
       c.Where(negative, c.FixedPoint(c.Mul(x, c.Centered(1)), {below}), c.FixedPoint(x, {ScaleRatio(c)}))};
-}
-
-Outputs Elu(OpContext& c) { return {c.Emit(Op::kElu, {c.In(0)}, {{"alpha", 1.0}})}; }
-
-Outputs Gelu(OpContext& c) {
-  const bool approximate = c.Options<schema::GeluOptions>().approximate();
-  return {c.Emit(Op::kGelu, {c.In(0)}, {{"approximate", std::string(approximate ? "tanh" : "none")}})};
 }
 
 }  // namespace attune::tflite

@@ -1,8 +1,11 @@
 // Sums, products and quotients, with an optional fused activation.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
+#include "import/tflite/ops/fixed_point_functions.h"
+#include "import/tflite/ops/integers.h"
 #include "import/tflite/ops/lowerings.h"
 
 namespace attune::tflite {
@@ -10,16 +13,40 @@ namespace {
 
 bool IsQuantizedBinary(OpContext& c) { return c.InQuantized(0) && c.InQuantized(1) && c.OutQuantized(); }
 
+// Input i in fixed point: in units of `unit` / `one`.
+Value* InUnits(OpContext& c, int i, double unit, double one) {
+  return c.FixedPointTo(c.Mul(c.Centered(i), one), {c.InScale(i) / unit}, 0, DType::kI32, 0);
+}
+
 // a ± b in fixed point: both in units of twice the larger scale, with as many binary digits as fit into
 // i32.
 Value* QuantizedSum(OpContext& c, Op op) {
   const auto one = static_cast<double>(c.OutType() == DType::kI16 ? 1 << 15 : 1 << 20);
   const double unit = 2 * std::max(c.InScale(0), c.InScale(1));
-  const auto term = [&](int i) {
-    return c.FixedPointTo(c.Mul(c.Centered(i), one), {c.InScale(i) / unit}, 0, DType::kI32, 0);
-  };
-  return c.FixedPoint(c.Emit(op, {term(0), term(1)}), {unit / (one * c.OutScale())});
+  Value* sum = c.Emit(op, {InUnits(c, 0, unit, one), InUnits(c, 1, unit, one)});
+  return c.FixedPoint(sum, {unit / (one * c.OutScale())});
 }
+
+// a / b in fixed point, times a multiplier; anything divided by zero is 0, which no kernel allows.
+class Quotient {
+ public:
+  explicit Quotient(QuantizedMultiplier by) : by_(by) {}
+
+  int64_t Of(int64_t a, int64_t b) const {
+    if (b == 0) return 0;
+    if (b < 0) a = -a;
+    KnownIntegers integers;
+    const auto reciprocal = ReciprocalOf(integers, std::abs(b), 0);
+    // As many places as leave room for the sign.
+    const int headroom = std::countl_zero(static_cast<uint32_t>(a < 0 ? ~a : a)) - 1;
+    const int64_t quotient = KnownIntegers::Product(a * (int64_t{1} << headroom), reciprocal.mantissa);
+    const int64_t product = KnownIntegers::Product(quotient, by_.mantissa);
+    return KnownIntegers::Lowered(product, std::min<int64_t>(reciprocal.shift + headroom - by_.shift, 62));
+  }
+
+ private:
+  QuantizedMultiplier by_;
+};
 
 Outputs SumOrDifference(OpContext& c, Op op, Activation activation) {
   Value* y = IsQuantizedBinary(c) ? QuantizedSum(c, op) : c.Emit(op, {c.Real(0), c.Real(1)});
@@ -69,8 +96,19 @@ Outputs Mul(OpContext& c) {
   return {c.Activate(c.FixedPoint(c.Mul(c.Centered(0), c.Centered(1)), {scale}), activation)};
 }
 
+// The quotient of bytes, of which there are few, is a table.
 Outputs Div(OpContext& c) {
-  return {c.Activate(c.Div(c.In(0), c.In(1)), c.Options<schema::DivOptions>().fused_activation_function())};
+  const Activation activation = c.Options<schema::DivOptions>().fused_activation_function();
+  const auto is_byte = [&c](int i) { return c.InType(i) == DType::kI8 || c.InType(i) == DType::kU8; };
+  if (!IsQuantizedBinary(c) || !is_byte(0) || !is_byte(1))
+    return {c.Activate(c.Div(c.Real(0), c.Real(1)), activation)};
+  const auto single = [](double scale) { return static_cast<float>(scale); };
+  const double ratio =
+      static_cast<double>(single(c.InScale(0)) / (single(c.InScale(1)) * single(c.OutScale())));
+  const Quotient quotient(QuantizedMultiplier::Of(ratio));
+  const int64_t first = c.InZero(0), second = c.InZero(1);
+  Value* y = LookupPair(c, [&](int64_t a, int64_t b) { return quotient.Of(a - first, b - second); });
+  return {c.Activate(y, activation)};
 }
 
 Outputs AddN(OpContext& c) {
@@ -80,9 +118,17 @@ Outputs AddN(OpContext& c) {
   return {sum};
 }
 
+// In fixed point, the square of the difference of both in units of twice the larger scale, with 7 binary
+// digits.
 Outputs SquaredDifference(OpContext& c) {
-  Value* difference = c.Sub(c.In(0), c.In(1));
-  return {c.Mul(difference, difference)};
+  if (!IsQuantizedBinary(c)) {
+    Value* difference = c.Sub(c.Real(0), c.Real(1));
+    return {c.Mul(difference, difference)};
+  }
+  constexpr double kOne = 1 << 7;
+  const double unit = 2 * std::max(c.InScale(0), c.InScale(1));
+  Value* difference = c.Sub(InUnits(c, 0, unit, kOne), InUnits(c, 1, unit, kOne));
+  return {c.FixedPoint(c.Mul(difference, difference), {unit * unit / (kOne * kOne * c.OutScale())})};
 }
 
 Outputs FloorDivide(OpContext& c) { return {FloorQuotient(c, c.In(0), c.In(1))}; }
@@ -100,8 +146,6 @@ Outputs Atan2(OpContext& c) {
   Value* upright = c.Mul(c.Emit(Op::kSign, {y}), std::numbers::pi / 2);
   return {c.Where(c.Emit(Op::kEqual, {x, zero}), upright, result)};
 }
-
-Outputs NotEqual(OpContext& c) { return {c.Emit(Op::kNot, {c.Emit(Op::kEqual, {c.In(0), c.In(1)})})}; }
 
 // Arithmetic shift: for a negative number, shifts its complement and complements the result.
 Outputs RightShift(OpContext& c) {

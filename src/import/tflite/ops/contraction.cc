@@ -1,5 +1,5 @@
-// Convolutions and matrix products. Tensors quantized in 8 bits are multiplied as integers; with 16 bits,
-// or if one side is float, the represented numbers are multiplied.
+// Convolutions and matrix products. Quantized tensors are multiplied as integers; if one side is float, the
+// represented numbers are multiplied.
 #include <algorithm>
 
 #include "import/tflite/ops/lowerings.h"
@@ -40,7 +40,9 @@ Outputs Convolve(OpContext& c, Convolution conv) {
   if (IsIntegerProduct(c, p)) {
     Value* x = ChannelsFirst(c, c.Stored(0));
     Value* w = c.TransposeStored(c.Stored(1), conv.weight_perm);
-    Value* acc = c.Emit(Op::kConvInteger, {x, w, InputZero(c, p), WeightZero(c, p)}, attrs);
+    Value* acc = IntegerSum(c, x, w, p, [&](Value* a, Value* b, Value* a_zero, Value* b_zero) {
+      return c.Emit(Op::kConvInteger, {a, b, a_zero, b_zero}, attrs);
+    });
     return {ChannelsLast(c, FinishIntegerProduct(c, acc, p, 1, conv.channel_axis, conv.activation))};
   }
   Value* x = c.Cast(c.Real(0), DType::kF32);
@@ -117,12 +119,14 @@ Outputs FullyConnected(OpContext& c) {
     Unsupported("shuffled weights");
   }
   const Dense shapes = DenseShapes(c, options.keep_num_dims());
-  const ProductInputs p{.single = c.InQuantized(1) && !c.InQuantization(1).per_channel()};
+  // The kernel for sparse weights has fixed point.
+  const ProductInputs p{.in_doubles = c.InTensor(1).sparsity() == nullptr};
   const Activation activation = options.fused_activation_function();
   if (IsIntegerProduct(c, p)) {
     Value* x = c.Reshape(c.Stored(0), shapes.rows);
-    Value* acc = c.Emit(Op::kMatMulInteger, {x, c.Stored(1), InputZero(c, p), WeightZero(c, p)},
-                        {{"transpose_b", int64_t{1}}});
+    Value* acc = IntegerSum(c, x, c.Stored(1), p, [&](Value* a, Value* b, Value* a_zero, Value* b_zero) {
+      return c.Emit(Op::kMatMulInteger, {a, b, a_zero, b_zero}, {{"transpose_b", int64_t{1}}});
+    });
     return {c.Reshape(FinishIntegerProduct(c, acc, p, 1, 0, activation), shapes.output)};
   }
   Value* x = c.Reshape(c.Cast(c.Real(0), DType::kF32), shapes.rows);
@@ -135,9 +139,11 @@ Outputs BatchMatMul(OpContext& c) {
   const auto& options = c.Options<schema::BatchMatMulOptions>();
   const ProductInputs p{.single = true};
   if (IsIntegerProduct(c, p)) {
-    Value* acc =
-        c.Emit(Op::kMatMulInteger, {c.Stored(0), c.Stored(1), InputZero(c, p), WeightZero(c, p)},
-               {{"transpose_a", int64_t{options.adj_x()}}, {"transpose_b", int64_t{options.adj_y()}}});
+    const auto sum = [&](Value* a, Value* b, Value* a_zero, Value* b_zero) {
+      return c.Emit(Op::kMatMulInteger, {a, b, a_zero, b_zero},
+                    {{"transpose_a", int64_t{options.adj_x()}}, {"transpose_b", int64_t{options.adj_y()}}});
+    };
+    Value* acc = IntegerSum(c, c.Stored(0), c.Stored(1), p, sum);
     const int64_t last = acc->type().rank() - 1;
     const int64_t weight_axis = c.InRank(1) - (options.adj_y() ? 2 : 1);
     return {FinishIntegerProduct(c, acc, p, last, weight_axis, Activation::NONE)};

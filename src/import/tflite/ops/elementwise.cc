@@ -5,11 +5,6 @@
 
 namespace attune::tflite {
 
-Outputs Rsqrt(OpContext& c) {
-  Value* root = c.Emit(Op::kSqrt, {c.In(0)});
-  return {c.Div(c.ScalarLike(root, 1), root)};
-}
-
 Outputs Square(OpContext& c) { return {c.Mul(c.In(0), c.In(0))}; }
 
 Outputs CastToType(OpContext& c) { return {c.Cast(c.Stored(0), c.OutType())}; }

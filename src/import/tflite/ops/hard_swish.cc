@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "graph/fixed_point.h"
+#include "import/tflite/ops/integers.h"
 #include "import/tflite/ops/lowerings.h"
 
 namespace attune::tflite {
@@ -81,14 +82,8 @@ Outputs HardSwish(OpContext& c) {
     return {c.Emit(Op::kHardSwish, {c.Real(0)})};
   const Table table(c.InScale(0), c.OutScale());
   if (!table.IsValid()) Unsupported("its scales ", c.InScale(0), " and ", c.OutScale(), " are too far apart");
-  const int64_t low = c.InType(0) == DType::kI8 ? INT8_MIN : 0;
-  Ints values;
-  for (int64_t x = low; x < low + 256; ++x) {
-    values.push_back(std::clamp(table[x - c.InZero(0)] + c.OutZero(), low, low + 255));
-  }
-  Value* place = c.Cast(c.Stored(0), DType::kI32);
-  if (low != 0) place = c.Sub(place, c.ScalarLike(place, low));
-  return {c.Gather(c.NewConstant(Tensor::FromInts(values, c.OutType())), place, 0)};
+  const int64_t zero = c.InZero(0);
+  return {Lookup(c, 0, [&](int64_t x) { return table[x - zero]; })};
 }
 
 }  // namespace attune::tflite

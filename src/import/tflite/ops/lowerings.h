@@ -25,7 +25,6 @@ Outputs AddN(OpContext& c);
 Outputs SquaredDifference(OpContext& c);
 Outputs FloorDivide(OpContext& c);
 Outputs Atan2(OpContext& c);
-Outputs NotEqual(OpContext& c);
 Outputs RightShift(OpContext& c);
 
 // activation.cc
@@ -36,8 +35,6 @@ Outputs Relu0To1(OpContext& c);
 Outputs HardSwish(OpContext& c);
 Outputs LeakyRelu(OpContext& c);
 Outputs PRelu(OpContext& c);
-Outputs Elu(OpContext& c);
-Outputs Gelu(OpContext& c);
 
 // contraction.cc
 Outputs Conv2d(OpContext& c);
@@ -57,8 +54,15 @@ Outputs DetectionPostProcess(OpContext& c);
 Outputs NonMaxSuppressionV4(OpContext& c);
 Outputs NonMaxSuppressionV5(OpContext& c);
 
+// comparison.cc
+Outputs Equal(OpContext& c);
+Outputs NotEqual(OpContext& c);
+Outputs Less(OpContext& c);
+Outputs LessEqual(OpContext& c);
+Outputs Greater(OpContext& c);
+Outputs GreaterEqual(OpContext& c);
+
 // elementwise.cc
-Outputs Rsqrt(OpContext& c);
 Outputs Square(OpContext& c);
 Outputs CastToType(OpContext& c);
 Outputs Identity(OpContext& c);
@@ -156,6 +160,17 @@ Outputs Svdf(OpContext& c);
 Outputs TransposeConv(OpContext& c);
 Outputs Conv3dTranspose(OpContext& c);
 Outputs TransposeConvBias(OpContext& c);
+
+// tables.cc
+Outputs Logistic(OpContext& c);
+Outputs Tanh(OpContext& c);
+Outputs Exp(OpContext& c);
+Outputs Log(OpContext& c);
+Outputs Elu(OpContext& c);
+Outputs Gelu(OpContext& c);
+Outputs Sqrt(OpContext& c);
+Outputs Rsqrt(OpContext& c);
+Outputs Abs(OpContext& c);
 
 // window.cc
 Outputs AveragePool(OpContext& c);

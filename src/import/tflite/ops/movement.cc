@@ -1,12 +1,45 @@
 // Operators that rearrange elements, whatever these represent.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 
+#include "import/tflite/ops/integers.h"
 #include "import/tflite/ops/lowerings.h"
+#include "import/tflite/tensors.h"
 
 namespace attune::tflite {
 namespace {
+
+// Requantizes the integers of an input as joining does it: x ratio + offset, rounded in f32.
+class Requantization {
+ public:
+  Requantization(OpContext& c, int input)
+      : range_(RangeOf(c.InType(input))),
+        zero_(c.InZero(input)),
+        ratio_(static_cast<float>(c.InScale(input)) * (1 / static_cast<float>(c.OutScale()))),
+        offset_(static_cast<float>(-zero_) * ratio_) {}
+
+  int64_t operator()(int64_t x) const { return std::llround(static_cast<float>(x) * ratio_ + offset_); }
+
+  double ratio() const { return static_cast<double>(ratio_); }
+  // Whether (x - zero) ratio, which is computed with what makes x, rounds to the same for every integer, and
+  // clearly so.
+  bool IsScaling() const {
+    constexpr double kClear = 1e-4;
+    for (int64_t x = range_.min; x <= range_.max; ++x) {
+      const double scaled = static_cast<double>(x - zero_) * ratio();
+      const double to_tie = std::abs(std::abs(scaled - std::trunc(scaled)) - 0.5);
+      if (to_tie < kClear || std::llround(scaled) != (*this)(x)) return false;
+    }
+    return true;
+  }
+
+ private:
+  const IntegerRange range_;
+  const int64_t zero_;
+  const float ratio_, offset_;
+};
 
 // When joining inputs, requantizes one that does not have the quantization of the output.
 Value* AsOutput(OpContext& c, int input) {
@@ -14,7 +47,9 @@ Value* AsOutput(OpContext& c, int input) {
       OpContext::SameQuantization(c.InTensor(input), c.OutTensor())) {
     return c.Stored(input);
   }
-  Value* steps = c.Dequantize(c.Stored(input), c.InScale(input) / c.OutScale(), c.InZero(input));
+  const Requantization requantization(c, input);
+  if (!requantization.IsScaling()) return Lookup(c, input, requantization);
+  Value* steps = c.Dequantize(c.Stored(input), requantization.ratio(), c.InZero(input));
   return c.Quantize(steps, 1, c.OutZero(), c.OutType());
 }
 

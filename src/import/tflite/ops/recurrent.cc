@@ -1,14 +1,15 @@
 // RNN and LSTM, a step or a whole sequence, unrolled over its static length. States start at zero.
 //
 // Shapes: x [T, B, I], input weights [H, I] and recurrent weights [H, P] for each gate, states [B, P]
-// (hidden) and [B, H] (cell), projection [P, H]. Quantized operators compute with the numbers that the
-// integers represent; states are rounded to their integers after each step, since they are stored between
-// steps.
+// (hidden) and [B, H] (cell), projection [P, H]. Quantized operators other than those of integer_lstm.h
+// compute with the numbers that the integers represent; states are rounded to their integers after each step,
+// since they are stored between steps.
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <vector>
 
+#include "import/tflite/ops/integer_lstm.h"
 #include "import/tflite/ops/lowerings.h"
 
 namespace attune::tflite {
@@ -29,14 +30,17 @@ struct Sequence {
 };
 
 // Rank 3 is a sequence, rank 2 a step.
-Sequence ReadSequence(OpContext& c, bool time_major) {
-  Value* x = c.Cast(c.Real(0), DType::kF32);
+Sequence ReadSequence(OpContext& c, bool time_major, Value* x) {
   if (x->type().rank() == 2) x = c.Unsqueeze(x, {0});
   if (x->type().rank() != 3) Invalid("its input is ", ToString(c.Stored(0)->type()));
   if (c.InRank(0) == 3 && !time_major) x = c.Transpose(x, {1, 0, 2});
   const Sequence s{x, c.DimOf(x, 0), c.DimOf(x, 1)};
   if (s.steps > kMaxSteps || s.steps < 1) Unsupported("a sequence of ", s.steps, " steps");
   return s;
+}
+
+Sequence ReadSequence(OpContext& c, bool time_major) {
+  return ReadSequence(c, time_major, c.Cast(c.Real(0), DType::kF32));
 }
 
 // Joins the outputs [B, P] of all steps to the operator's output.
@@ -230,6 +234,10 @@ Outputs BothDirections(OpContext& c, const std::vector<Value*>& forward, const s
 Outputs Lstm(OpContext& c) {
   const auto& options = c.Options<schema::LSTMOptions>();
   if (options.kernel_type() == schema::LSTMKernelType::BASIC) return BasicLstm(c);
+  if (IsIntegerLstm(c)) {
+    const Sequence s = ReadSequence(c, true, c.Stored(0));
+    return {Join(c, IntegerLstm(c, s.x, options.cell_clip()), true)};
+  }
   const Sequence s = ReadSequence(c, true);
   return {Join(c, RunLstm(c, s, ReadLstmOptions(options), {}, false), true)};
 }
@@ -237,6 +245,10 @@ Outputs Lstm(OpContext& c) {
 Outputs SequenceLstm(OpContext& c) {
   const auto& options = c.Options<schema::UnidirectionalSequenceLSTMOptions>();
   if (options.diagonal_recurrent_tensors()) Unsupported("diagonal recurrent weights");
+  if (IsIntegerLstm(c)) {
+    const Sequence s = ReadSequence(c, options.time_major(), c.Stored(0));
+    return {Join(c, IntegerLstm(c, s.x, options.cell_clip()), options.time_major())};
+  }
   const Sequence s = ReadSequence(c, options.time_major());
   return {Join(c, RunLstm(c, s, ReadLstmOptions(options), {}, false), options.time_major())};
 }

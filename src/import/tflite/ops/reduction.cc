@@ -1,6 +1,8 @@
 // Reductions, searches and scans along axes.
 #include <algorithm>
+#include <bit>
 
+#include "import/tflite/ops/integers.h"
 #include "import/tflite/ops/lowerings.h"
 
 namespace attune::tflite {
@@ -21,10 +23,33 @@ int64_t NumReduced(OpContext& c, const Ints& axes) {
   return count;
 }
 
-// Σ (x - zero) times s_x / s_y / count, in fixed point.
-Value* QuantizedSum(OpContext& c, const Ints& axes, int64_t count) {
+// Σ (x - zero) times s_x / s_y in fixed point, where the mantissa is divided by the count and loses as many
+// digits as the quotient has less.
+Value* QuantizedMean(OpContext& c, const Ints& axes, int64_t count) {
   Value* sum = c.Reduce(Op::kReduceSum, c.Centered(0), axes, KeepsAxes(c));
-  return c.FixedPoint(sum, {c.InScale(0) / (static_cast<double>(count) * c.OutScale())});
+  QuantizedMultiplier by = QuantizedMultiplier::Of(c.InScale(0) / c.OutScale());
+  const int places =
+      std::min({static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1, 32, 31 + by.shift});
+  by.mantissa = by.mantissa * (int64_t{1} << places) / count;
+  by.shift -= places;
+  return Saturated(c, Scaled(c, sum, by));
+}
+
+// Of u8: Σ (x - zero) times s_x / s_y in fixed point. Of other types, whose reference kernel takes them for
+// u8, as the optimized kernel does it: Σ x times s_x / s_y, and for each element less its zero point times
+// that, in f32.
+Value* QuantizedSum(OpContext& c, const Ints& axes) {
+  if (c.InType(0) == DType::kU8) {
+    Value* sum = c.Reduce(Op::kReduceSum, c.Centered(0), axes, KeepsAxes(c));
+    return c.FixedPoint(sum, {c.InScale(0) / c.OutScale()});
+  }
+  Value* sum = c.Reduce(Op::kReduceSum, c.Cast(c.Stored(0), DType::kI32), axes, KeepsAxes(c));
+  const float ratio = static_cast<float>(c.InScale(0)) / static_cast<float>(c.OutScale());
+  const float zeros = static_cast<float>(-c.InZero(0)) * ratio * static_cast<float>(NumReduced(c, axes));
+  // The product of floats is exact in f64, where no sum is fused with it.
+  Value* exact = c.Mul(c.Cast(c.Cast(sum, DType::kF32), DType::kF64), static_cast<double>(ratio));
+  Value* steps = c.Add(c.Cast(exact, DType::kF32), static_cast<double>(zeros));
+  return c.Quantize(steps, 1, c.OutZero(), c.OutType());
 }
 
 Outputs ArgExtreme(OpContext& c, Op op) {
@@ -37,20 +62,17 @@ Outputs ArgExtreme(OpContext& c, Op op) {
 
 Outputs Sum(OpContext& c) {
   if (!IsQuantizedReduction(c)) return {c.Reduce(Op::kReduceSum, c.Real(0), ReadAxes(c), KeepsAxes(c))};
-  return {QuantizedSum(c, ReadAxes(c), 1)};
+  return {QuantizedSum(c, ReadAxes(c))};
 }
 
-// The quotient of integers is truncated, and also that of quantized tensors if input and output have the
-// same scale; but not for the mean of images, which has a separate kernel.
+// The quotient of integers that represent themselves is truncated.
 Outputs Mean(OpContext& c) {
   const Ints axes = ReadAxes(c);
   if (!IsQuantizedReduction(c) && (c.InQuantized(0) || IsFloat(c.InType(0)))) {
     return {c.Reduce(Op::kReduceMean, c.Real(0), axes, KeepsAxes(c))};
   }
   const int64_t count = std::max<int64_t>(NumReduced(c, axes), 1);
-  const bool images = KeepsAxes(c) && c.InRank(0) == 4 && axes == Ints{1, 2};
-  const bool same = OpContext::SameQuantization(c.InTensor(0), c.OutTensor());
-  if (IsQuantizedReduction(c) && (images || !same)) return {QuantizedSum(c, axes, count)};
+  if (IsQuantizedReduction(c)) return {QuantizedMean(c, axes, count)};
   Value* x = c.InType(0) == DType::kI64 ? c.Stored(0) : c.Cast(c.Stored(0), DType::kI32);
   Value* sum = c.Reduce(Op::kReduceSum, x, axes, KeepsAxes(c));
   return {c.Cast(c.Div(sum, count), c.OutType())};

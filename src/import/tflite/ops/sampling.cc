@@ -1,6 +1,8 @@
 // Resizes images, and moves elements between space, depth and batch.
+#include <algorithm>
 #include <string>
 
+#include "import/tflite/ops/integers.h"
 #include "import/tflite/ops/lowerings.h"
 #include "import/tflite/ops/window.h"
 
@@ -13,17 +15,29 @@ struct Resizing {
   bool half_pixel_centers;
 };
 
-// Nearest positions are rounded up on a tie, unless they are truncated.
-Value* Resize(OpContext& c, Value* x, const Resizing& r) {
+constexpr int64_t kUnit = 1 << 10;  // of positions in integers
+
+// The rows and columns that the image gets.
+Ints ResizedSizes(OpContext& c, const Resizing& r) {
   if (r.align_corners && r.half_pixel_centers) Invalid("it has both aligned corners and half-pixel centers");
-  const Ints target = c.KnownInts(1, "size");
+  Ints target = c.KnownInts(1, "size");
   const Shape shape = c.InShape(0);
   if (target.size() != 2 || shape.size() != 4) {
     Invalid("it resizes rank ", shape.size(), " to ", target.size(), " sizes");
   }
-  const auto scale = [&](int64_t i) {
+  for (size_t i = 0; i < target.size(); ++i) {
     if (target[i] < 1 || shape[i + 1] < 1)
       Invalid("it resizes ", shape[i + 1], " rows or columns to ", target[i]);
+    CheckedSize(target[i], "size");
+  }
+  return target;
+}
+
+// Nearest positions are rounded up on a tie, unless they are truncated.
+Value* Resize(OpContext& c, Value* x, const Resizing& r) {
+  const Ints target = ResizedSizes(c, r);
+  const Shape shape = c.InShape(0);
+  const auto scale = [&](size_t i) {
     return static_cast<double>(target[i]) / static_cast<double>(shape[i + 1]);
   };
   const std::string coordinates = r.align_corners        ? "align_corners"
@@ -37,6 +51,55 @@ Value* Resize(OpContext& c, Value* x, const Resizing& r) {
                      {"coordinate_mode", coordinates},
                      {"nearest_mode", std::string(cut_off ? "floor" : "round_prefer_ceil")}});
   return ChannelsLast(c, y);
+}
+
+// Where the rows (or columns) of a result lie in the input, in 1/1024: between row `first` and the next one,
+// whose weight is `weight`.
+struct Positions {
+  Ints first, second, weight;
+};
+
+// As ResizeBilinearInteger does it in tensorflow/lite/kernels/internal/reference/resize_bilinear.h.
+Positions PositionsOf(int64_t size, int64_t target, const Resizing& r) {
+  int64_t step = (kUnit * size + target / 2) / target;
+  if (r.align_corners && target > 1) step = (kUnit * (size - 1) + (target - 1) / 2) / (target - 1);
+  Positions positions;
+  for (int64_t i = 0; i < target; ++i) {
+    const int64_t place = i * step + (r.half_pixel_centers ? step / 2 - kUnit / 2 : 0);
+    const int64_t first = std::max<int64_t>(place / kUnit, 0);
+    positions.first.push_back(std::min(first, size - 1));
+    positions.second.push_back(std::min((place + kUnit - 1) / kUnit, size - 1));
+    positions.weight.push_back(place - kUnit * first);
+  }
+  return positions;
+}
+
+// `x` between its neighbours along an axis, times 1024.
+Value* Interpolated(OpContext& c, Value* x, int64_t axis, const Positions& at) {
+  const auto rows = [&](const Ints& indices) { return c.Gather(x, c.IntVector(indices), axis); };
+  Shape shape(static_cast<size_t>(x->type().rank()), 1);
+  shape[static_cast<size_t>(axis)] = static_cast<int64_t>(at.weight.size());
+  Ints rest;
+  for (const int64_t weight : at.weight) rest.push_back(kUnit - weight);
+  const auto weights = [&](const Ints& numbers) {
+    return c.NewConstant(Tensor::FromInts(numbers, x->type().dtype).Reshaped(shape));
+  };
+  return c.Add(c.Mul(rows(at.first), weights(rest)), c.Mul(rows(at.second), weights(at.weight)));
+}
+
+Value* ResizeIntegers(OpContext& c, const Resizing& r) {
+  const Ints target = ResizedSizes(c, r);
+  const Shape shape = c.InShape(0);
+  // Bytes with 20 binary places fit 32 bits.
+  Value* x = c.Cast(c.Stored(0), c.InType(0) == DType::kI16 ? DType::kI64 : DType::kI32);
+  for (int64_t axis = 1; axis <= 2; ++axis) {
+    const auto i = static_cast<size_t>(axis);
+    x = Interpolated(c, x, axis, PositionsOf(shape[i], target[i - 1], r));
+  }
+  // The constant is exact, and the quotient saturates.
+  constexpr double kPlaces = 20;
+  Value* wide = RoundedShift(c, x, c.Scalar(DType::kI64, kPlaces));
+  return c.Cast(wide, c.OutType());
 }
 
 // The block sizes [m] for the spatial axes of a tensor [N, D1 … Dm, …].
@@ -61,11 +124,13 @@ int64_t CheckedBlock(int64_t size) { return CheckedSize(size, "block size", 1); 
 
 }  // namespace
 
-// Integers are interpolated as they are and rounded half away from zero, since the scale stays the same.
+// Integers are interpolated as they are, since the scale stays the same, and rounded half away from zero: i8
+// and i16 in fixed point, u8 as floats.
 Outputs ResizeBilinear(OpContext& c) {
   const auto& options = c.Options<schema::ResizeBilinearOptions>();
   const Resizing r{"linear", options.align_corners(), options.half_pixel_centers()};
   if (!c.OutQuantized()) return {Resize(c, c.Real(0), r)};
+  if (c.InType(0) != DType::kU8) return {ResizeIntegers(c, r)};
   return {c.Quantize(Resize(c, c.Cast(c.Stored(0), DType::kF32), r), 1, 0, c.OutType())};
 }
 

@@ -41,7 +41,8 @@ Value* OverTime(OpContext& c, const Filters& f, Value* state, Value* time) {
   return c.Reduce(Op::kReduceSum, sums, {2}, false);
 }
 
-// The kernel for integers: both products in fixed point, with a state of 16 or 8 bits between them.
+// The kernel for integers: both products in fixed point, with a state of 16 or 8 bits between them. It has no
+// activation: the output's range is that of its results.
 Outputs QuantizedSvdf(OpContext& c, const Filters& f) {
   const schema::Tensor& state = c.InTensor(4);
   const auto single = [](double scale) { return static_cast<float>(scale); };
@@ -65,7 +66,7 @@ Outputs Svdf(OpContext& c) {
   const Filters f = ReadFilters(c);
   const Activation activation = c.Options<schema::SVDFOptions>().fused_activation_function();
   if (c.InQuantized(0) && c.InQuantized(1) && c.InQuantized(2) && c.InQuantized(4) && c.OutQuantized()) {
-    return {c.Activate(QuantizedSvdf(c, f)[0], activation)};
+    return QuantizedSvdf(c, f);
   }
   Value* newest = c.MatMul(c.Real(0), c.Real(1), false, true);
   Value* state = c.Filled(DType::kF32, 0, {f.batch, f.filters * f.memory});

@@ -36,7 +36,8 @@ Attributes TransposedAttributes(Transposed& t, const Ints& input) {
   return {{"strides", t.window.strides}, {"pads", t.window.pads}, {"output_padding", extra}};
 }
 
-// Integer products are summed as floats, which is exact up to 2^24, and requantized as integers.
+// Integer products are summed as floats, which is exact up to 2^24, or as doubles, and requantized as
+// integers.
 Outputs ConvolveTransposed(OpContext& c, Transposed t) {
   const int64_t rank = static_cast<int64_t>(t.weight_perm.size());
   if (c.InRank(t.p.x) != rank || c.InRank(t.p.weight) != rank ||
@@ -50,13 +51,16 @@ Outputs ConvolveTransposed(OpContext& c, Transposed t) {
     return c.Emit(Op::kConvTranspose, {ChannelsFirst(c, x), c.TransposeStored(w, t.weight_perm)}, attrs);
   };
   if (IsIntegerProduct(c, t.p)) {
-    Value* w = c.Cast(c.Stored(t.p.weight), DType::kF32);
+    const bool is_wide = c.InType(t.p.x) == DType::kI16 || c.InType(t.p.weight) == DType::kI16;
+    constexpr int64_t kMostProducts = (1 << 24) / (255 * 255);
+    const bool fits = !is_wide && Product(weight) / weight[t.channel_axis] <= kMostProducts;
+    const DType real = fits ? DType::kF32 : DType::kF64;
+    Value* w = c.Cast(c.Stored(t.p.weight), real);
     if (Value* zero = WeightZero(c, t.p)) {
       if (zero->type().rank() == 1) zero = AlongAxis(c, zero, t.channel_axis, rank);
-      w = c.Sub(w, c.Cast(zero, DType::kF32));
+      w = c.Sub(w, c.Cast(zero, real));
     }
-    Value* sum = convolve(c.Dequantize(c.Stored(t.p.x), 1, c.InZero(t.p.x)), w);
-    Value* acc = c.Cast(sum, DType::kI32);
+    Value* acc = c.Cast(convolve(c.Cast(c.Centered(t.p.x), real), w), is_wide ? DType::kI64 : DType::kI32);
     return {ChannelsLast(c, FinishIntegerProduct(c, acc, t.p, 1, t.channel_axis, t.activation))};
   }
   Value* y = convolve(c.Cast(c.Real(t.p.x), DType::kF32), c.Cast(c.Real(t.p.weight), DType::kF32));

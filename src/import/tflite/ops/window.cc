@@ -69,8 +69,10 @@ Outputs AveragePool(OpContext& c) {
   const Activation activation = c.Options<schema::Pool2DOptions>().fused_activation_function();
   Value* x = c.Stored(0);
   if (!c.OutQuantized()) return {c.Activate(Pool(c, Op::kAvgPool, x, window), activation)};
-  Value* mean = Pool(c, Op::kAvgPool, c.Cast(x, DType::kF32), window);
-  return {c.Activate(c.Quantize(mean, 1, 0, c.OutType()), activation)};
+  // A quotient of small integers is a tie or far from one, and a factor moves ties away from zero.
+  constexpr double kAwayFromZero = 1 + 0x1p-23;
+  Value* mean = c.Mul(Pool(c, Op::kAvgPool, c.Cast(x, DType::kF32), window), kAwayFromZero);
+  return {c.Activate(c.Cast(c.Emit(Op::kRound, {mean}), c.OutType()), activation)};
 }
 
 Outputs MaxPool(OpContext& c) {
