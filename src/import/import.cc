@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/input_file.h"
+#include "base/log_scope.h"
 #include "base/status.h"
 #include "import/onnx/import.h"
 #include "import/pytorch/import.h"
@@ -84,6 +85,7 @@ absl::StatusOr<std::unique_ptr<Graph>> ImportModel(const std::string& path, cons
   if (!options.signature.empty() && !has_signatures)
     return InvalidInput(path, ": there is no signature \"", options.signature,
                         "\": files of this format have none");
+  const LogScope scope("model", path);
   absl::StatusOr<std::unique_ptr<Graph>> graph = ImportAs(format, path, options);
   if (!graph.ok() && options.control.is_cancelled())
     return absl::CancelledError(absl::StrCat(path, ": importing was cancelled"));

@@ -87,8 +87,9 @@ class Resize {
     // A scale that follows from the sizes is not rounded, so that a position halfway between two elements
     // is exactly there.
     const bool follows = Scale(d) == out / in;
-    const double length =
-        follows ? out : Scale(d) * in;  // of the output, before it was rounded to an integer
+    // Of the output, before it was rounded down to an integer: a product in f32, as importers have computed
+    // it.
+    const double length = follows ? out : static_cast<float>(Scale(d) * in);
     const auto unscaled = [&](const Expr& place) {
       return follows ? place * F64(in) / F64(out) : place / F64(Scale(d));
     };
@@ -96,7 +97,7 @@ class Resize {
     const Expr half_pixel = unscaled(x + F64(0.5)) - F64(0.5);
     if (coordinates_ == "align_corners") return length == 1 ? F64(0) : x * F64(in - 1) / F64(length - 1);
     if (coordinates_ == "asymmetric") return unscaled(x);
-    if (coordinates_ == "pytorch_half_pixel") return length == 1 ? F64(-0.5) : half_pixel;
+    if (coordinates_ == "pytorch_half_pixel") return out == 1 ? F64(0) : half_pixel;
     if (coordinates_ == "tf_half_pixel_for_nn") return unscaled(x + F64(0.5));
     if (coordinates_ == "half_pixel_symmetric") return F64(in / 2 * (1 - out / length)) + half_pixel;
     if (Crops()) {

@@ -26,13 +26,14 @@ double SourceCoordinate(const std::string& mode, const ResizeAxis& axis, double 
   // If the scale follows from the sizes, compute with the sizes, without rounding: then a position in the
   // middle between two elements is exactly there.
   const bool follows = axis.scale == out / in;
-  const double length =
-      follows ? out : axis.scale * in;  // length of the output before rounding to an integer
+  // The length of the output before it was rounded down to an integer: a product in f32, as importers have
+  // computed it.
+  const double length = follows ? out : static_cast<float>(axis.scale * in);
   const auto unscaled = [&](double place) { return follows ? place * in / out : place / axis.scale; };
   const double half_pixel = unscaled(x + 0.5) - 0.5;
   if (mode == "align_corners") return length == 1 ? 0 : x * (in - 1) / (length - 1);
   if (mode == "asymmetric") return unscaled(x);
-  if (mode == "pytorch_half_pixel") return length == 1 ? -0.5 : half_pixel;
+  if (mode == "pytorch_half_pixel") return axis.out == 1 ? 0 : half_pixel;
   if (mode == "tf_half_pixel_for_nn") return unscaled(x + 0.5);
   if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / length) + half_pixel;
   if (mode == "tf_crop_and_resize") {

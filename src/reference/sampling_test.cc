@@ -49,6 +49,27 @@ TEST(Resize, CoordinateModes) {
       Has({1.7, 3.3}, 1e-6));
 }
 
+// The f32 next to 0.7 times 10 is 7 in f32, and a little less exactly; the last corner is where 7 says.
+TEST(Resize, LengthsAreProductsInF32) {
+  const Tensor resized = Evaluate(Op::kResize, {Iota({10})},
+                                  {{"mode", "nearest"},
+                                   {"nearest_mode", "ceil"},
+                                   {"coordinate_mode", "align_corners"},
+                                   {"sizes", Ints{7}},
+                                   {"scales", Floats{0.7F}}});
+  EXPECT_THAT(resized, Has({0, 2, 3, 5, 6, 8, 9}));
+}
+
+// ONNX: 0 if the output has one element. Cubic sampling shows it.
+TEST(Resize, OneElementIsTheFirst) {
+  const auto one = [](double scale) {
+    return ResizeRow(
+        1, {{"mode", "cubic"}, {"coordinate_mode", "pytorch_half_pixel"}, {"scales", Floats{1, scale}}});
+  };
+  EXPECT_THAT(one(0.25), Has({1}));
+  EXPECT_THAT(one(0.375), Has({1}));
+}
+
 TEST(Resize, CropAndResizeExtrapolates) {
   const Attributes attrs = {{"mode", "linear"},
                             {"coordinate_mode", "tf_crop_and_resize"},

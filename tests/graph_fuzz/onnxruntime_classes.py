@@ -3,6 +3,8 @@ import dataclasses
 import json
 import typing
 
+import numpy
+
 
 @dataclasses.dataclass(frozen=True)
 class Row:
@@ -47,9 +49,9 @@ def casts_beyond_range(d):
 
 
 def rounds_a_length(d):
-    """A resize by corners whose length, scale times size, is not an integer."""
+    """A resize by corners whose length, scale times size in f32, is not an integer."""
     return (d.op == "resize" and d.attrs.get("coordinate_mode") in ("align_corners", "tf_crop_and_resize")
-            and any(scale * size != round(scale * size) for scale, size in zip(d.attrs["scales"], d.shapes[0])))
+            and any(numpy.float32(scale * size) % 1 != 0 for scale, size in zip(d.attrs["scales"], d.shapes[0])))
 
 
 def ignores_a_region(d):

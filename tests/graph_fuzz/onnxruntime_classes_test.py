@@ -36,6 +36,8 @@ class Classes(unittest.TestCase):
                          {"coordinate_mode": "align_corners", "scales": scales})
         self.assertEqual(name_of(resize([1.0, 1.0, 0.5, 1.0])), "resize of a rounded length")
         self.assertIsNone(name_of(resize([1.0, 1.0, 3.0, 1.0])))
+        # The f32 next to 3/7: 3 in f32, and a little more exactly.
+        self.assertIsNone(name_of(resize([1.0, 1.0, 0.4285714328289032, 1.0])))
 
     def test_regions_are_ignored_where_the_scale_is_one(self):
         def resize(scale, end):

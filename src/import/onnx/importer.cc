@@ -81,22 +81,23 @@ Importer::Importer(ModelProto* model, std::string folder, const OnnxImportOption
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
+  return notices_.LogAfter([this] { return Import(); });
+}
+
+std::unique_ptr<Graph> Importer::Import() {
   auto graph = std::make_unique<Graph>(model_->graph().name());
   Scope scope{.graph = graph.get(), .opsets = &opsets_};
-  try {
-    CheckModel();
-    ImportInputs(scope);
-    const std::vector<Binding> outputs = ImportBody(model_->graph(), scope);
-    RETURN_IF_ERROR(not_supported_.status());
-    std::set<std::string> names;
-    for (int i = 0; i < model_->graph().output_size(); ++i) {
-      const std::string& name = model_->graph().output(i).name();
-      if (!names.insert(name).second) Invalid("the model has two outputs named '", name, "'");
-      if (outputs[i].sequence) Unsupported("NS Graph ", name, ": an output that is a sequence");
-      graph->AddOutput(name, outputs[i].value);
-    }
-  } catch (const ImportFailure& failure) {
-    return failure.status;
+  CheckModel();
+  ImportInputs(scope);
+  const std::vector<Binding> outputs = ImportBody(model_->graph(), scope);
+  OrThrow(not_supported_.status());
+  std::set<std::string> names;
+  for (int i = 0; i < model_->graph().output_size(); ++i) {
+    const std::string& name = model_->graph().output(i).name();
+    if (!names.insert(name).second) Invalid("the model has two outputs named '", name, "'");
+    if (outputs[i].sequence) Unsupported("NS Graph ", name, ": an output that is a sequence");
+    graph->AddOutput(name, outputs[i].value);
+    CompareDeclared(name, outputs[i].value, scope);
   }
   RemoveUnused(*graph, evaluator_);
   return graph;
@@ -197,8 +198,20 @@ const Graph& Importer::Keep(std::unique_ptr<Graph> region) {
   return *regions_.emplace_back(std::move(region));
 }
 
+const DeclaredShapes* Importer::ShapesToCompare(const GraphProto& body, const Scope& scope) {
+  if (scope.parent != nullptr && scope.parent->declared == nullptr) return nullptr;
+  for (const ValueInfoProto& input : body.input()) {
+    const auto bound = scope.bindings.find(input.name());
+    if (bound == scope.bindings.end() || bound->second.value == nullptr) continue;
+    const TensorType& type = bound->second.value->type();
+    if (!type.is_static() || DeclaredShape(input) != type.shape()) return nullptr;
+  }
+  return &declared_.try_emplace(&body, body).first->second;
+}
+
 std::vector<Binding> Importer::ImportBody(const GraphProto& body, Scope& scope) {
   const DepthGuard guard(&depth_, kMaxDepth, "functions and subgraphs");
+  scope.declared = ShapesToCompare(body, scope);
   ImportInitializers(body, scope);
   for (const NodeProto& node : body.node()) ImportNode(node, scope);
   std::vector<Binding> outputs;
@@ -351,7 +364,14 @@ void Importer::BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope)
               "', which exists already");
     }
     it->second = std::move(outputs[i]);
+    if (it->second.value != nullptr) CompareDeclared(it->first, it->second.value, scope);
   }
+}
+
+void Importer::CompareDeclared(const std::string& name, const Value* value, const Scope& scope) {
+  if (scope.declared == nullptr) return;
+  if (const std::optional<Shape> declared = scope.declared->Find(name))
+    notices_.Compare(name, value->type(), *declared);
 }
 
 void Importer::ReportUnknown(const NodeProto& node, Scope& scope) {

@@ -10,6 +10,8 @@
 
 #include "import/common/evaluator.h"
 #include "import/common/not_supported.h"
+#include "import/common/shape_notices.h"
+#include "import/onnx/declared_shapes.h"
 #include "import/onnx/import.h"
 #include "import/onnx/op_context.h"
 
@@ -30,6 +32,7 @@ struct Scope {
   // them, in the same order.
   std::vector<Value*>* captured = nullptr;
   std::unordered_map<const Value*, Value*> captures = {};
+  const DeclaredShapes* declared = nullptr;  // nullptr: not to be compared with what is computed
 };
 
 // The attribute itself, or the attribute of the enclosing function call to which it refers; nullptr if the
@@ -52,15 +55,19 @@ class Importer {
   // outputs.
   std::vector<Binding> ImportBody(const GraphProto& body, Scope& scope);
   NotSupportedList& not_supported() { return not_supported_; }
+  ShapeNotices& notices() { return notices_; }
   // Keeps a region as long as the evaluator may use its values.
   const Graph& Keep(std::unique_ptr<Graph> region);
   // The binding of a name in `scope`, captured from the enclosing graph if necessary; nullptr if undefined.
   const Binding* Lookup(Scope& scope, const std::string& name);
 
  private:
+  std::unique_ptr<Graph> Import();
   void CheckModel();
   void ImportInputs(Scope& scope);
   std::vector<Shape> InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope);
+  // The shapes that `body` declares, if its inputs have the shapes that it declares for them; else nullptr.
+  const DeclaredShapes* ShapesToCompare(const GraphProto& body, const Scope& scope);
   void ImportInitializers(const GraphProto& graph, Scope& scope);
   void ImportNode(const NodeProto& node, Scope& scope);
   std::vector<Binding> GatherInputs(const NodeProto& node, const std::string& name, Scope& scope);
@@ -70,6 +77,7 @@ class Importer {
                        Scope& scope);
   const FunctionProto* FindFunction(const NodeProto& node) const;
   void BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope);
+  void CompareDeclared(const std::string& name, const Value* value, const Scope& scope);
   // Reports the unknown operators in a node that cannot be imported, and in its subgraphs.
   void ReportUnknown(const NodeProto& node, Scope& scope);
 
@@ -83,6 +91,8 @@ class Importer {
   Budget budget_;
   std::unordered_map<const TensorProto*, Tensor> tensors_;
   NotSupportedList not_supported_;
+  std::unordered_map<const GraphProto*, DeclaredShapes> declared_;
+  ShapeNotices notices_;
   int depth_ = 0;
 };
 

@@ -167,6 +167,10 @@ std::optional<ImportFailure> OpContext::Try(const std::function<void()>& attempt
   return importer_->not_supported().Try(attempt);
 }
 
+void OpContext::NoteScaledSize(int64_t size, float scale, int64_t scaled, int64_t by_onnx) {
+  importer_->notices().AddScaled(name(), size, scale, scaled, by_onnx);
+}
+
 std::vector<Binding> OpContext::Inline(const GraphProto& body, const std::vector<Binding>& inputs) {
   if (body.input_size() != static_cast<int>(inputs.size())) {
     Invalid("the subgraph '", body.name(), "' takes ", body.input_size(), " inputs, it gets ", inputs.size());

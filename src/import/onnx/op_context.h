@@ -95,6 +95,9 @@ class OpContext : public Emitter {
   // Calls `attempt`; if it fails and another way may succeed, returns the reason and reports nothing.
   std::optional<ImportFailure> Try(const std::function<void()>& attempt);
 
+  // Has the user told that a size is the one that runtimes compute, and not ONNX's.
+  void NoteScaledSize(int64_t size, float scale, int64_t scaled, int64_t by_onnx);
+
   // Subgraphs. Inline appends the body's nodes here, with its inputs bound, and returns its outputs.
   std::vector<Binding> Inline(const GraphProto& body, const std::vector<Binding>& inputs);
   // Imports the body as a region: its inputs get `input_types`. Values of this graph that it uses become

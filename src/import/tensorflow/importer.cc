@@ -11,6 +11,7 @@
 #include "import/common/depth_guard.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
+#include "import/tensorflow/declared_shapes.h"
 #include "import/tensorflow/inputs.h"
 #include "import/tensorflow/ops.h"
 #include "import/tensorflow/tensor_proto.h"
@@ -65,22 +66,26 @@ Importer::Importer(const Model& model, const TensorflowImportOptions& options)
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
+  return notices_.LogAfter([this] { return Import(); });
+}
+
+std::unique_ptr<Graph> Importer::Import() {
   auto graph = std::make_unique<Graph>("main");
   Scope scope{.graph = graph.get(), .body = &model_.body()};
-  try {
-    AddInputs(scope);
-    AddOutputs(scope);
-  } catch (const ImportFailure& failure) {
-    return failure.status;
-  }
-  if (!not_supported_.empty()) return not_supported_.status();
+  AddInputs(scope);
+  AddOutputs(scope);
+  OrThrow(not_supported_.status());
   importing::RemoveUnused(*graph, evaluator_);
   return graph;
 }
 
 void Importer::AddInputs(Scope& scope) {
   const std::vector<Shape> shapes = OrThrow(BindShapes(model_.inputs(), options_));
-  for (size_t i = 0; i < shapes.size(); ++i) AddInput(model_.inputs()[i], shapes[i], scope);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Endpoint& input = model_.inputs()[i];
+    as_declared_ &= input.shape != nullptr && WholeShape(*input.shape) == shapes[i];
+    AddInput(input, shapes[i], scope);
+  }
 }
 
 void Importer::AddInput(const Endpoint& endpoint, const Shape& shape, Scope& scope) {
@@ -128,6 +133,8 @@ void Importer::AddOutputs(Scope& scope) {
       Invalid("the output '", endpoint.name, "' is named twice");
     } else {
       scope.graph->AddOutput(endpoint.name, binding.value);
+      if (as_declared_ && endpoint.shape != nullptr && !endpoint.shape->unknown_rank())
+        notices_.Compare(endpoint.name, binding.value->type(), SizesOf(*endpoint.shape));
     }
   }
 }
@@ -253,6 +260,8 @@ Result Importer::CallOperator(const NodeDef& node, const std::string& name, std:
   } catch (const ImportFailure& failure) {
     status = failure.status;
   }
+  if (status.ok() && as_declared_)
+    CompareDeclared(node, model_.graph().versions().producer(), result.outputs, notices_);
   if (status.ok()) return result;
   if (absl::IsUnimplemented(status)) {
     not_supported_.Add(node.op(), name, status.message());

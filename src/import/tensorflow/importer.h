@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "import/common/not_supported.h"
+#include "import/common/shape_notices.h"
 #include "import/tensorflow/body.h"
 #include "import/tensorflow/import.h"
 #include "import/tensorflow/model.h"
@@ -64,6 +65,7 @@ class Importer {
   Graph* NewRegion(const std::string& name);
 
  private:
+  std::unique_ptr<Graph> Import();
   void AddInputs(Scope& scope);
   void AddInput(const Endpoint& endpoint, const Shape& shape, Scope& scope);
   void AddOutputs(Scope& scope);
@@ -92,6 +94,8 @@ class Importer {
   Evaluator evaluator_;
   Budget budget_;
   importing::NotSupportedList not_supported_;
+  importing::ShapeNotices notices_;
+  bool as_declared_ = true;  // the inputs have the shapes that the model declares
   std::unordered_map<const TensorProto*, Tensor> tensors_;
   int depth_ = 0;
 };

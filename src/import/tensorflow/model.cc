@@ -57,17 +57,13 @@ std::vector<Endpoint> EndpointsOf(const google::protobuf::Map<std::string, Tenso
   return endpoints;
 }
 
-// Before version 24, an unknown shape was written like that of a scalar.
-constexpr int kFirstWithUnknownShapes = 24;
-
 Endpoint PlaceholderEndpoint(const NodeDef& node, int version) {
   Endpoint endpoint{node.name(), node.name()};
   const auto& attributes = node.attr();
   if (const auto type = attributes.find("dtype"); type != attributes.end())
     endpoint.type = type->second.type();
   if (const auto shape = attributes.find("shape"); shape != attributes.end() && shape->second.has_shape()) {
-    const TensorShapeProto& declared = shape->second.shape();
-    if (version >= kFirstWithUnknownShapes || declared.dim_size() > 0) endpoint.shape = &declared;
+    if (StatesShape(shape->second.shape(), version)) endpoint.shape = &shape->second.shape();
   }
   return endpoint;
 }

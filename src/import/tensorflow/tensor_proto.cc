@@ -104,6 +104,18 @@ absl::StatusOr<DType> RequireDType(int type) {
   return *dtype;
 }
 
+bool StatesShape(const TensorShapeProto& proto, int version) {
+  // Before this version, an unknown shape was written like that of a scalar.
+  constexpr int kFirstWithUnknownShapes = 24;
+  return !proto.unknown_rank() && (version >= kFirstWithUnknownShapes || proto.dim_size() > 0);
+}
+
+Shape SizesOf(const TensorShapeProto& proto) {
+  Shape sizes;
+  for (const auto& dim : proto.dim()) sizes.push_back(dim.size());
+  return sizes;
+}
+
 std::optional<Shape> WholeShape(const TensorShapeProto& proto) {
   if (proto.unknown_rank()) return std::nullopt;
   Shape shape;

@@ -25,6 +25,10 @@ std::optional<DType> DTypeOf(int type);
 // The same; Unimplemented with the type's name instead of nullopt.
 absl::StatusOr<DType> RequireDType(int type);
 
+// Whether a graph of this version, TensorFlow's number for formats of graphs, states a shape by `proto`.
+bool StatesShape(const TensorShapeProto& proto, int version);
+// The sizes of a stated shape; those that it leaves open are -1.
+Shape SizesOf(const TensorShapeProto& proto);
 // The shape if it is complete: the rank is known, and no dimension is open.
 std::optional<Shape> WholeShape(const TensorShapeProto& proto);
 

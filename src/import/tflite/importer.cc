@@ -48,12 +48,15 @@ const schema::Tensor& TensorOf(const Model& model, const Scope& scope, int index
   return model.tensor(scope.subgraph, index);
 }
 
+std::string TensorName(const Model& model, const Scope& scope, int64_t index) {
+  std::string name = NameOf(TensorOf(model, scope, static_cast<int>(index)).name());
+  return name.empty() ? absl::StrCat("tensor", index) : name;
+}
+
 // The name of an operator in messages: its first output, which usually contains the name of the layer.
 std::string NodeName(const Model& model, const schema::Operator& node, const Scope& scope) {
   for (int64_t output : ToInts(node.outputs())) {
-    if (output < 0) continue;
-    const std::string name = NameOf(TensorOf(model, scope, static_cast<int>(output)).name());
-    return ScopedName(scope.prefix, name.empty() ? absl::StrCat("tensor", output) : name);
+    if (output >= 0) return ScopedName(scope.prefix, TensorName(model, scope, output));
   }
   return ScopedName(scope.prefix, "(unnamed)");
 }
@@ -102,20 +105,20 @@ Importer::Importer(const Model* model, const TfliteImportOptions& options)
       active_(model->num_subgraphs()) {}
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
-  try {
-    const Entry entry = FindEntry();
-    const schema::SubGraph& body = model_->subgraph(entry.subgraph);
-    auto graph = std::make_unique<Graph>(NameOf(body.name()));
-    Scope scope{.subgraph = entry.subgraph, .graph = graph.get()};
-    ImportInputs(entry, scope);
-    const std::vector<Binding> outputs = ImportBody(scope);
-    RETURN_IF_ERROR(not_supported_.status());
-    for (size_t i = 0; i < outputs.size(); ++i) graph->AddOutput(entry.outputs[i], outputs[i].value);
-    RemoveUnused(*graph, evaluator_);
-    return graph;
-  } catch (const ImportFailure& failure) {
-    return failure.status;
-  }
+  return notices_.LogAfter([this] { return Import(); });
+}
+
+std::unique_ptr<Graph> Importer::Import() {
+  const Entry entry = FindEntry();
+  const schema::SubGraph& body = model_->subgraph(entry.subgraph);
+  auto graph = std::make_unique<Graph>(NameOf(body.name()));
+  Scope scope{.subgraph = entry.subgraph, .graph = graph.get()};
+  ImportInputs(entry, scope);
+  const std::vector<Binding> outputs = ImportBody(scope);
+  OrThrow(not_supported_.status());
+  for (size_t i = 0; i < outputs.size(); ++i) graph->AddOutput(entry.outputs[i], outputs[i].value);
+  RemoveUnused(*graph, evaluator_);
+  return graph;
 }
 
 Importer::Entry Importer::FindEntry() const {
@@ -184,6 +187,7 @@ void Importer::ImportInputs(const Entry& entry, Scope& scope) {
       continue;
     }
     TensorType type(*dtype, InputShape(name, tensor));
+    scope.as_declared &= type.shape() == ToInts(tensor.shape());
     OrThrow(Annotate(CheckType(type), absl::StrCat("input '", name, "'")));
     binding.value = scope.graph->AddInput(name, std::move(type));
     const auto known = options_.input_values.find(name);
@@ -252,6 +256,7 @@ std::vector<Value*> Importer::ImportSubgraph(int subgraph, Graph* graph, const s
               ToString(inputs[i]->type()));
     }
     scope.bindings[tensors[i]].value = inputs[i];
+    scope.as_declared &= inputs[i]->type().is_static() && inputs[i]->type().shape() == ToInts(tensor.shape());
   }
   std::vector<Value*> values;
   for (const Binding& output : ImportBody(scope)) {
@@ -330,6 +335,9 @@ void Importer::BindOutputs(const schema::Operator& node, const std::string& name
               TypeName(tensor.type()));
     }
     binding.value = outputs[i];
+    if (!scope.as_declared) continue;
+    if (const std::optional<Shape> declared = DeclaredShape(tensor))
+      notices_.Compare(TensorName(*model_, scope, tensors[i]), binding.value->type(), *declared);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "import/common/evaluator.h"
 #include "import/common/not_supported.h"
+#include "import/common/shape_notices.h"
 #include "import/tflite/import.h"
 #include "import/tflite/op_context.h"
 
@@ -28,6 +29,8 @@ struct Scope {
   Graph* graph = nullptr;
   std::string prefix = {};  // of node names
   std::vector<Binding> bindings = {};
+  // Whether the inputs have the shapes that the file declares, so that the other tensors should, too.
+  bool as_declared = true;
 };
 
 class Importer {
@@ -57,6 +60,7 @@ class Importer {
   };
 
   Entry FindEntry() const;
+  std::unique_ptr<Graph> Import();
   void ImportInputs(const Entry& entry, Scope& scope);
   Shape InputShape(const std::string& name, const schema::Tensor& tensor) const;
   std::vector<Binding> ImportBody(Scope& scope);
@@ -72,6 +76,7 @@ class Importer {
   Evaluator evaluator_;
   Budget budget_;
   NotSupportedList not_supported_;
+  ShapeNotices notices_;
   std::vector<bool> active_;  // the subgraphs being imported, which must not be called again
   int depth_ = 0;             // the number of active subgraphs
 };

@@ -119,6 +119,13 @@ Shape RequireShape(const schema::Tensor& tensor) {
   return shape;
 }
 
+std::optional<Shape> DeclaredShape(const schema::Tensor& tensor) {
+  // The signature has -1 for an open size; in the shape, the writer replaced it by a number.
+  const auto* stated = SizeOf(tensor.shape_signature()) > 0 ? tensor.shape_signature() : tensor.shape();
+  if (SizeOf(stated) == 0 && !tensor.has_rank()) return std::nullopt;
+  return ToInts(stated);
+}
+
 IntegerRange RangeOf(DType dtype) {
   const bool is_signed = !IsUnsignedInt(dtype);
   const int bits = 8 * DTypeSize(dtype) - (is_signed ? 1 : 0);

@@ -23,6 +23,9 @@ DType RequireDType(schema::TensorType type);
 
 // The stated shape; checks that dimensions are not negative and that their product does not overflow.
 Shape RequireShape(const schema::Tensor& tensor);
+// The stated shape; a size that the signature leaves open is -1. nullopt if none is stated: writers leave it
+// out both for a scalar and for a tensor of unknown rank.
+std::optional<Shape> DeclaredShape(const schema::Tensor& tensor);
 
 // real = scale (stored - zero), with one pair for the whole tensor, or one per index along `axis`.
 struct Quantization {

@@ -12,12 +12,6 @@ Tensor F32Vector(const Floats& values) {
   return Tensor::FromFloats(floats, {static_cast<int64_t>(floats.size())});
 }
 
-// The number of pixels along axis i that are sampled.
-double Extent(const NodeContext& c, size_t i, const Floats& roi) {
-  const auto size = static_cast<double>(c.type().dims[i].size);
-  return roi.empty() ? size : size * (roi[i + roi.size() / 2] - roi[i]);
-}
-
 }  // namespace
 
 // ONNX takes either sizes or scales and derives the other. This writes the one from which the graph's sizes
@@ -32,8 +26,8 @@ absl::Status WriteResize(NodeContext& c, const OperatorRow& row) {
     if (!c.type().dims[i].is_constant()) return NotSupported("a size that depends on data");
     const auto from = static_cast<double>(c.type().dims[i].size), to = static_cast<double>(sizes[i]);
     by_sizes = by_sizes && (scales[i] == to / from || (from == 0 && scales[i] == 1));
-    const auto rounded = static_cast<double>(static_cast<float>(scales[i]));
-    by_scales = by_scales && rounded == scales[i] && std::floor(Extent(c, i, roi) * scales[i]) == to;
+    const auto scale = static_cast<float>(scales[i]);
+    by_scales = by_scales && scale == scales[i] && std::floor(static_cast<float>(from) * scale) == to;
   }
   if (!by_sizes && !by_scales) return NotSupported("its scales and sizes do not follow from each other");
   constexpr int64_t kSymmetricOpset = 19;

@@ -13,21 +13,31 @@ struct ResizeTarget {
   Floats scales;
 };
 
-int64_t ScaledSize(int64_t size, double scale) {
-  const double scaled = std::floor(static_cast<double>(size) * scale);
-  if (!(scaled >= 0 && scaled < 0x1p40)) Invalid("it scales ", size, " elements by ", scale);
-  return static_cast<int64_t>(scaled);
+int64_t WholeSize(double size) {
+  if (!(size >= 0 && size < 0x1p40)) Invalid("it resizes an axis to ", size, " elements");
+  return static_cast<int64_t>(size);
 }
 
-void SetScales(ResizeTarget& target, const Ints& axes, const std::vector<double>& scales) {
+// ONNX says floor(size * scale). Exporters and runtimes multiply in f32, so that 320 * 0.7 is 224 although
+// the f32 next to 0.7 is less than that; exactly, it is 223.99999 (docs/decisions/sizes.md).
+int64_t ScaledSize(OpContext& c, int64_t size, float scale) {
+  const int64_t scaled = WholeSize(std::floor(static_cast<float>(size) * scale));
+  const int64_t by_onnx = WholeSize(std::floor(static_cast<double>(size) * scale));
+  if (scaled != by_onnx) c.NoteScaledSize(size, scale, scaled, by_onnx);
+  return scaled;
+}
+
+void SetScales(OpContext& c, ResizeTarget& target, const Ints& axes, const std::vector<float>& scales) {
   if (scales.size() != axes.size()) Invalid("it has ", scales.size(), " scales for ", axes.size(), " axes");
   for (size_t i = 0; i < axes.size(); ++i) {
+    if (!(scales[i] > 0)) Invalid("it scales by ", scales[i]);
     target.scales[axes[i]] = scales[i];
-    target.sizes[axes[i]] = ScaledSize(target.sizes[axes[i]], scales[i]);
+    target.sizes[axes[i]] = ScaledSize(c, target.sizes[axes[i]], scales[i]);
   }
 }
 
-// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest that the sizes require.
+// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest that the sizes require. Its
+// products are rounded in f32, too.
 void SetSizes(ResizeTarget& target, const Ints& axes, Ints sizes, const std::string& policy) {
   if (sizes.size() != axes.size()) Invalid("it has ", sizes.size(), " sizes for ", axes.size(), " axes");
   const auto ratio = [&](size_t i) {
@@ -39,8 +49,9 @@ void SetSizes(ResizeTarget& target, const Ints& axes, Ints sizes, const std::str
       scale = policy == "not_larger" ? std::min(scale, ratio(i)) : std::max(scale, ratio(i));
     }
     for (size_t i = 0; i < axes.size(); ++i) {
+      const float scaled = static_cast<float>(scale) * static_cast<float>(target.sizes[axes[i]]);
       target.scales[axes[i]] = scale;
-      target.sizes[axes[i]] = ScaledSize(1, std::round(scale * static_cast<double>(target.sizes[axes[i]])));
+      target.sizes[axes[i]] = WholeSize(std::round(scaled));
     }
     return;
   }
@@ -50,10 +61,37 @@ void SetSizes(ResizeTarget& target, const Ints& axes, Ints sizes, const std::str
   }
 }
 
-std::vector<double> ToDoubles(const Tensor& data) {
-  std::vector<double> values(data.num_elements());
-  for (int64_t i = 0; i < data.num_elements(); ++i) values[i] = data.ToDouble(i);
+std::vector<float> ToFloats(const Tensor& data) {
+  std::vector<float> values(data.num_elements());
+  for (int64_t i = 0; i < data.num_elements(); ++i) values[i] = static_cast<float>(data.ToDouble(i));
   return values;
+}
+
+Value* ResizeAsymmetrically(OpContext& c, Value* x, const ResizeTarget& target, const std::string& mode,
+                            const std::string& nearest_mode) {
+  return c.Emit(Op::kResize, {x},
+                {{"sizes", target.sizes},
+                 {"scales", target.scales},
+                 {"mode", mode},
+                 {"coordinate_mode", std::string("asymmetric")},
+                 {"nearest_mode", nearest_mode}});
+}
+
+// Opset 10 does not say which element is the nearest. Its test data and onnxruntime take the one before a
+// coordinate where an axis grows, and the one after it where the axis shrinks.
+Value* NearestOfOpset10(OpContext& c, const ResizeTarget& target) {
+  Value* x = c.In(0);
+  for (const bool shrinking : {true, false}) {
+    ResizeTarget step{c.ShapeOf(x), Floats(target.sizes.size(), 1)};
+    for (size_t i = 0; i < target.sizes.size(); ++i) {
+      if ((target.scales[i] < 1) != shrinking) continue;
+      step.sizes[i] = target.sizes[i];
+      step.scales[i] = target.scales[i];
+    }
+    const bool any = std::ranges::any_of(step.scales, [](double scale) { return scale != 1; });
+    if (any) x = ResizeAsymmetrically(c, x, step, "nearest", shrinking ? "ceil" : "floor");
+  }
+  return x;
 }
 
 // Whether an input is present and not empty: in Resize, either form means that it is absent.
@@ -61,7 +99,9 @@ bool HasElements(OpContext& c, int input) { return c.HasInput(input) && Product(
 
 }  // namespace
 
-// Opset 10 takes (x, scales) and samples asymmetrically; 11 and later take (x, roi, scales, sizes).
+// Opset 10 takes (x, scales) and samples asymmetrically; 11 and later take (x, roi, scales, sizes). A region
+// decides which elements are sampled, and not how many, as in all implementations: ONNX's text would multiply
+// the number by the region's extent, too.
 Outputs Resize(OpContext& c) {
   const int64_t rank = c.InRank(0);
   const Ints axes = Emitter::DistinctAxes(c.IntList("axes", Iota(rank)), rank);
@@ -70,62 +110,54 @@ Outputs Resize(OpContext& c) {
   ResizeTarget target{c.InShape(0), Floats(rank, 1)};
   if (HasElements(c, scales_input) && HasElements(c, 3)) Invalid("it has both scales and sizes");
   if (HasElements(c, scales_input)) {
-    SetScales(target, axes, ToDoubles(c.Known(c.In(scales_input), "scales")));
+    SetScales(c, target, axes, ToFloats(c.Known(c.In(scales_input), "scales")));
   } else if (c.HasInput(3)) {
     SetSizes(target, axes, c.KnownInts(c.In(3), "sizes"),
              c.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
   } else {
     Invalid("it has neither scales nor sizes");
   }
+  const std::string mode = c.String("mode", "nearest");
+  if (old && mode == "nearest") return {NearestOfOpset10(c, target)};
   const std::string coordinates =
       c.String("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
   Attributes attrs = {{"sizes", target.sizes},
                       {"scales", target.scales},
-                      {"mode", c.String("mode", "nearest")},
+                      {"mode", mode},
                       {"coordinate_mode", coordinates},
-                      {"nearest_mode", c.String("nearest_mode", old ? "floor" : "round_prefer_floor")},
+                      {"nearest_mode", c.String("nearest_mode", "round_prefer_floor")},
                       {"cubic_coeff", c.Float("cubic_coeff_a", -0.75)},
                       {"exclude_outside", c.Int("exclude_outside", 0)},
                       {"antialias", c.Int("antialias", 0)},
                       {"extrapolation_value", c.Float("extrapolation_value", 0)}};
   if (coordinates == "tf_crop_and_resize") {
-    const std::vector<double> given = ToDoubles(c.Known(c.In(1), "region of interest"));
+    const std::vector<float> given = ToFloats(c.Known(c.In(1), "region of interest"));
     if (given.size() != 2 * axes.size()) Invalid("its roi has ", given.size(), " values");
     Floats roi(2 * rank, 0);
     std::fill(roi.begin() + rank, roi.end(), 1);
     for (size_t i = 0; i < axes.size(); ++i) {
       roi[axes[i]] = given[i];
       roi[axes[i] + rank] = given[i + axes.size()];
-      // The size of the region replaces that of the input.
-      if (!HasElements(c, 2)) continue;
-      target.sizes[axes[i]] =
-          ScaledSize(1, std::floor(static_cast<double>(c.InShape(0)[axes[i]]) *
-                                   (given[i + axes.size()] - given[i]) * target.scales[axes[i]]));
     }
     attrs.Set("roi", roi);
-    attrs.Set("sizes", target.sizes);
   }
   return {c.Emit(Op::kResize, {c.In(0)}, std::move(attrs))};
 }
 
 Outputs Upsample(OpContext& c) {
-  std::vector<double> scales;
+  std::vector<float> scales;
   if (c.opset() >= 9) {
-    scales = ToDoubles(c.Known(c.In(1), "scales"));
+    scales = ToFloats(c.Known(c.In(1), "scales"));
   } else if (c.Has("scales")) {
-    scales = *c.FloatList("scales");
+    const std::vector<double> given = *c.FloatList("scales");
+    scales.assign(given.begin(), given.end());
   } else {
-    scales = {1, 1, c.Float("height_scale"), c.Float("width_scale")};
+    scales = {1, 1, static_cast<float>(c.Float("height_scale")), static_cast<float>(c.Float("width_scale"))};
   }
   ResizeTarget target{c.InShape(0), Floats(c.InRank(0), 1)};
-  SetScales(target, Iota(c.InRank(0)), scales);
+  SetScales(c, target, Iota(c.InRank(0)), scales);
   const std::string mode = c.String("mode", "nearest");
-  return {c.Emit(Op::kResize, {c.In(0)},
-                 {{"sizes", target.sizes},
-                  {"scales", target.scales},
-                  {"mode", mode == "bilinear" ? std::string("linear") : mode},
-                  {"coordinate_mode", std::string("asymmetric")},
-                  {"nearest_mode", std::string("floor")}})};
+  return {ResizeAsymmetrically(c, c.In(0), target, mode == "bilinear" ? "linear" : mode, "floor")};
 }
 
 Outputs GridSample(OpContext& c) {

@@ -33,6 +33,7 @@ struct TensorSpec {
   std::vector<int64_t> zeros = {};
   int32_t axis = 0;
   bool variable = false;
+  std::vector<int32_t> signature = {};  // the shape with -1 for open sizes; empty: all are as in `shape`
   // For a hostile file: the number of the buffer, and the stated location of its data after the tables.
   int64_t buffer = -1;
   uint64_t offset = 0;
@@ -150,7 +151,7 @@ class ModelBuilder {
                                                                 schema::QuantizationDetails::NONE, 0, t.axis);
     }
     return schema::CreateTensorDirect(builder_, &t.shape, t.type, buffer, t.name.c_str(), quantization,
-                                      t.variable);
+                                      t.variable, 0, &t.signature);
   }
 
   flatbuffers::Offset<schema::SubGraph> Write(const Subgraph& graph,
