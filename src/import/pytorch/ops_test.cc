@@ -139,6 +139,17 @@ TEST(PytorchOps, WindowsAndSampling) {
        {0, 2},
        {{"output_size", Is({3})}, {"align_corners", B(true)}},
        {0, 1, 2}},
+      // Aligned corners lie where the sizes put them: 5 · 0.7 is 3.5, of which 3 are left.
+      {"upsample_linear1d.default",
+       {1, 1, 5},
+       {0, 1, 2, 3, 4},
+       {{"output_size", Is({3})}, {"align_corners", B(true)}, {"scales", F(0.7)}},
+       {0, 2, 4}},
+      {"upsample_linear1d.default",
+       {1, 1, 5},
+       {0, 1, 2, 3, 4},
+       {{"output_size", Is({3})}, {"align_corners", B(false)}, {"scales", F(0.75)}},
+       {1 / 6.0, 1.5, 17 / 6.0}},
   };
   for (const Case& c : cases) Check(c);
 }

@@ -38,15 +38,17 @@ Outputs Upsample(OpContext& c, size_t rank, Sampling sampling) {
   const Ints wanted = c.IntList("output_size", {});
   if (!wanted.empty() && wanted.size() != rank)
     Invalid("its output_size has ", wanted.size(), " values, not ", rank);
+  const bool align = c.Bool("align_corners", false);
   Shape sizes = shape;
   Floats scales(rank + 2, 1);
   for (size_t i = 0; i < rank; ++i) {
     const int64_t in = shape[i + 2];
     if (in < 1) Invalid("it resizes an axis without elements");
     sizes[i + 2] = wanted.empty() ? ScaledSize(in, given[i]) : CheckedSize(wanted[i], "output size", 1);
-    scales[i + 2] = given[i] > 0 ? given[i] : static_cast<double>(sizes[i + 2]) / static_cast<double>(in);
+    // Aligned corners lie where the sizes put them, whatever the scale.
+    const bool by_sizes = align || !(given[i] > 0);
+    scales[i + 2] = by_sizes ? static_cast<double>(sizes[i + 2]) / static_cast<double>(in) : given[i];
   }
-  const bool align = c.Bool("align_corners", false);
   const bool nearest = sampling == Sampling::kNearest || sampling == Sampling::kNearestExact;
   const std::string mode = nearest ? "nearest" : sampling == Sampling::kLinear ? "linear" : "cubic";
   const std::string coordinates = sampling == Sampling::kNearest ? "asymmetric"
