@@ -18,14 +18,19 @@ class Failed(Exception):
     """A program failed; the message is its output on stderr."""
 
 
-def attune(*arguments, program=PROGRAM):
-    """Runs a command and returns its output."""
+def attune_with_warnings(*arguments, program=PROGRAM):
+    """Runs a command and returns its output, and the lines that it has written to stderr."""
     command = [program, *arguments]
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
                             env=ENVIRONMENT)
     if result.returncode != 0:
         raise Failed(f"attune {' '.join(map(str, arguments))}: exit code {result.returncode}\n{result.stderr.strip()}")
-    return result.stdout
+    return result.stdout, result.stderr.splitlines()
+
+
+def attune(*arguments, program=PROGRAM):
+    """Runs a command and returns its output."""
+    return attune_with_warnings(*arguments, program=program)[0]
 
 
 def attune_json(*arguments, program=PROGRAM):

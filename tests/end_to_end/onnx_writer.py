@@ -35,6 +35,8 @@ def attribute(name, value):
         return head + data(4, value) + number(20, 3)
     if value and isinstance(value[0], str):
         return head + b"".join(data(9, element) for element in value) + number(20, 8)
+    if value and isinstance(value[0], float):
+        return head + b"".join(varint(7 << 3 | 5) + struct.pack("<f", element) for element in value) + number(20, 6)
     return head + b"".join(number(8, element) for element in value) + number(20, 7)
 
 
@@ -86,15 +88,14 @@ class Model:
         self.parts.append(data(1, body))
         return names
 
-    def write(self, path, output, dtype="float32", shape=None, metadata=None):
-        """Writes the model with one output, of any shape unless one is given, or with several of any shape and the same
-        type. metadata: texts by their names."""
-        if shape is None:
-            outputs = [output] if isinstance(output, str) else output
-            kind = data(2, data(1, number(1, DTYPES[dtype])))
-            result = b"".join(data(12, data(1, name) + kind) for name in outputs)
-        else:
-            result = data(12, value_info(output, dtype, shape))
-        graph = b"".join(self.parts) + data(2, "small") + result
+    def write(self, path, outputs, dtype="float32", shape=None, metadata=None):
+        """Writes the model with one output or a list of them, of any shape unless one is given. metadata: texts by
+        their names."""
+        graph = b"".join(self.parts) + data(2, "small")
+        for output in [outputs] if isinstance(outputs, str) else outputs:
+            if shape is None:
+                graph += data(12, data(1, output) + data(2, data(1, number(1, DTYPES[dtype]))))
+            else:
+                graph += data(12, value_info(output, dtype, shape))
         texts = b"".join(data(14, data(1, key) + data(2, text)) for key, text in (metadata or {}).items())
         path.write_bytes(number(1, 9) + data(2, "onnx_writer") + data(7, graph) + data(8, number(2, self.opset)) + texts)
