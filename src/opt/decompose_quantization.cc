@@ -303,7 +303,8 @@ Value* RequantizedInWideIntegers(Graph& graph, Node* node) {
   if (*zero != 0) y = AddBefore(graph, node, Op::kAdd, {y, along({static_cast<double>(*zero)})});
   const DType to = node->attrs().Type("to");
   const double values = std::ldexp(1, 8 * DTypeSize(to)), low = IsSignedInt(to) ? -values / 2 : 0;
-  y = AddBefore(graph, node, Op::kClip, {y}, {{"min", low}, {"max", low + values - 1}});
+  y = AddBefore(graph, node, Op::kClip, {y},
+                {{"min", ExactNumber(low)}, {"max", ExactNumber(low + values - 1)}});
   return CastTo(graph, node, y, to);
 }
 

@@ -80,9 +80,7 @@ class WordTable {
     for (int64_t x = INT16_MIN; x <= INT16_MAX; ++x) table.SetInt(x - INT16_MIN, function(x));
     table_ = c.Constant(std::move(table));
   }
-  Value* Of(Value* x) const {
-    return c_.Cast(c_.Gather(table_, c_.Add(x, -static_cast<double>(INT16_MIN)), 0), DType::kI32);
-  }
+  Value* Of(Value* x) const { return c_.Cast(c_.Gather(table_, c_.Add(x, -INT16_MIN), 0), DType::kI32); }
 
  private:
   OpContext& c_;
@@ -111,7 +109,7 @@ class Lstm {
     Value* sums = c_.Add(Product(rows, input_, c_.InZero(0)), Biases());
     Value* gates =
         c_.Reshape(c_.FixedPointTo(sums, input_.factors, 1, DType::kI16, 0), {steps, batch, width});
-    Value* hidden = c_.Filled(DType::kI8, static_cast<double>(c_.InZero(kHidden)), {batch, cells_});
+    Value* hidden = c_.Filled(DType::kI8, c_.InZero(kHidden), {batch, cells_});
     Value* cell = c_.Filled(DType::kI32, 0, {batch, cells_});
     std::vector<Value*> outputs;
     for (int64_t t = 0; t < steps; ++t) {
@@ -153,7 +151,7 @@ class Lstm {
   }
 
   Value* Product(Value* x, const Gates& gates, int64_t zero) {
-    Value* zero_point = zero == 0 ? nullptr : c_.Scalar(DType::kI8, static_cast<double>(zero));
+    Value* zero_point = zero == 0 ? nullptr : c_.Scalar(DType::kI8, zero);
     return c_.Emit(Op::kMatMulInteger, {x, gates.weights, zero_point}, {{"transpose_b", int64_t{1}}});
   }
 

@@ -11,7 +11,7 @@ namespace {
 Value* Position(OpContext& c, int input) {
   Value* x = c.Cast(c.Stored(input), DType::kI32);
   const int64_t low = RangeOf(c.InType(input)).min;
-  return low == 0 ? x : c.Sub(x, c.ScalarLike(x, static_cast<double>(low)));
+  return low == 0 ? x : c.Sub(x, c.ScalarLike(x, low));
 }
 
 int64_t SaturatedResult(OpContext& c, int64_t result) {
@@ -46,7 +46,7 @@ Value* LookupPair(OpContext& c, const std::function<int64_t(int64_t, int64_t)>& 
     for (int64_t b = second.min; b <= second.max; ++b)
       table.SetInt(index++, SaturatedResult(c, function(a, b)));
   }
-  Value* place = c.Add(c.Mul(Position(c, 0), static_cast<double>(columns)), Position(c, 1));
+  Value* place = c.Add(c.Mul(Position(c, 0), columns), Position(c, 1));
   return c.Gather(c.Constant(std::move(table)), place, 0);
 }
 
@@ -72,16 +72,16 @@ Value* RoundedShift(OpContext& c, Value* x, Value* places) {
 
 Value* Scaled(OpContext& c, Value* x, const QuantizedMultiplier& by) {
   x = Wide(c, x);
-  if (by.shift > 0) x = c.Mul(x, static_cast<double>(int64_t{1} << by.shift));
-  Value* product = HighProduct(c, x, c.ScalarLike(x, static_cast<double>(by.mantissa)));
+  if (by.shift > 0) x = c.Mul(x, int64_t{1} << by.shift);
+  Value* product = HighProduct(c, x, c.ScalarLike(x, by.mantissa));
   const int places = by.first_places();
   return places == 0 ? product : RoundedShift(c, product, c.ScalarLike(x, places));
 }
 
 Value* Saturated(OpContext& c, Value* x) {
   const IntegerRange range = RangeOf(c.OutType());
-  x = c.Add(Wide(c, x), static_cast<double>(c.OutZero()));
-  x = c.Clip(x, static_cast<double>(range.min), static_cast<double>(range.max));
+  x = c.Add(Wide(c, x), c.OutZero());
+  x = c.Clip(x, range.min, range.max);
   return c.Cast(x, c.OutType());
 }
 
