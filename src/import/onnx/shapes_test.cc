@@ -102,6 +102,25 @@ TEST(OnnxShapes, ScalesMayBeComputed) {
   EXPECT_EQ(SizeOf(model), Shape({70}));
 }
 
+// As PyTorch's older exporter writes recompute_scale_factor: what the graph computes in f32 stays f32.
+TEST(OnnxShapes, SizesMayBeComputedByProducts) {
+  Model model;
+  model.AddInput("x", {"100"});
+  AddFloats(model, "scale", {0.7F});
+  const auto cast = [&](const char* from, const char* to, TensorProto::DataType type) {
+    AddAttribute(model.AddNode("Cast", {from}, {to}), "to", AttributeProto::INT)->set_i(type);
+  };
+  model.AddNode("Shape", {"x"}, {"size"});
+  cast("size", "float_size", TensorProto::FLOAT);
+  model.AddNode("Mul", {"float_size", "scale"}, {"product"});
+  model.AddNode("Floor", {"product"}, {"floor"});
+  cast("floor", "sizes", TensorProto::INT64);
+  model.AddNode("Resize", {"x", "", "", "sizes"}, {"y"});
+  model.AddOutput("y");
+  EXPECT_EQ(SizeOf(model), Shape({70}));
+  EXPECT_THAT(Warnings(model), IsEmpty());
+}
+
 // A region says where the elements are, not how many.
 TEST(OnnxShapes, RegionsDoNotDecideSizes) {
   Model model = Scaled(13, 10, 0.7F);

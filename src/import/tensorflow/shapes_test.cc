@@ -45,6 +45,21 @@ TEST(TensorflowShapes, DeclaredShapesAreCompared) {
                           "declared=[1,2] others=1"));
 }
 
+// tf.image.resize by a factor: what the graph computes in f32 stays f32.
+TEST(TensorflowShapes, SizesMayBeComputedByProducts) {
+  GraphBuilder model;
+  model.Placeholder("x", {1, 100, 20, 1});
+  model.Integers("sides", {100, 20});
+  model.Floats("factor", {1}, {0.7F});
+  model.Add("Cast", "float_sides", {"sides"}).Type("SrcT", DT_INT32).Type("DstT", DT_FLOAT);
+  model.Add("Mul", "products", {"float_sides", "factor"});
+  model.Add("Cast", "size", {"products"}).Type("SrcT", DT_FLOAT).Type("DstT", DT_INT32);
+  model.Add("ResizeBilinear", "y", {"x", "size"});
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({1, 70, 14, 1}));
+}
+
 // Old graphs write an unknown shape like that of a scalar.
 TEST(TensorflowShapes, UnknownShapesFit) {
   GraphBuilder model = Model({{2, 1}, {2, 1}}, {});
