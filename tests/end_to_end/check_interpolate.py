@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check_interpolate.py [--modules N] [--seed N]    torch.nn.functional.interpolate gives what PyTorch gives
 
-Each module interpolates several inputs by random factors or sizes, in all modes, with recompute_scale_factor or without.
-It comes as a program of torch.export, as it is and after run_decompositions(), and as ONNX models of both exporters. Of
-these the sizes are compared alone: ONNX has other coordinates, and check_resize.py judges those. PyTorch comes with the set-up of the benchmarks: build/bench/python/bin/python tests/end_to_end/check_interpolate.py
+Each module interpolates several inputs by random factors or sizes, in all modes, with recompute_scale_factor or
+without. It comes as a program of torch.export, as it is and after run_decompositions(), and as ONNX models of both
+exporters. Of these the sizes are compared alone: ONNX has other coordinates, and check_resize.py judges those. PyTorch
+comes with the set-up of the benchmarks: build/bench/python/bin/python tests/end_to_end/check_interpolate.py
 """
 import argparse
 import pathlib
@@ -41,7 +42,7 @@ def draw(random, exact):
     sides = [int(random.choice(SIZES)) for _ in range(rank - 2)]
     call = {"mode": str(random.choice([mode for mode in MODES[rank] if exact or mode != "nearest-exact"]))}
     if random.random() < 0.8:
-        factors = [float(random.choice(FACTORS)) if random.random() < 0.7 else float(random.uniform(0.1, 4)) for _ in sides]
+        factors = [float(random.choice(FACTORS) if random.random() < 0.7 else random.uniform(0.1, 4)) for _ in sides]
         factors = [factor if int(side * factor) > 0 else 1.7 for side, factor in zip(sides, factors)]
         call["scale_factor"] = factors if random.random() < 0.5 else max(factors)
         call["recompute_scale_factor"] = [None, False, True][int(random.integers(3))]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_resize.py [--models N] [--seed N]    Resize and Upsample of every opset give onnxruntime's sizes and values
 
-Each model has many of them. A size is the floor of size * scale in f32; where the exact product has another floor, which
-is what ONNX says, one line of warning names the first such node and counts the others."""
+Each model has many of them. A size is the floor of size * scale in f32; where the exact product has another floor,
+which is what ONNX says, one line of warning names the first such node and counts the others."""
 import argparse
 import pathlib
 import re
@@ -56,16 +56,20 @@ class Axis:
         return numpy.float32(self.size) * self.scale == self.out
 
     def is_certain(self, case):
-        """For each element of the output, whether rounding to f32 leaves it where it is."""
-        places = [self.coordinates(case.coordinates, real).astype(numpy.float64) for real in (numpy.float32, numpy.float64)]
-        certain = numpy.ones(self.out, dtype=bool)
+        """For each element of the output, whether rounding to f32 leaves it where it is: its coordinate is not near to
+        where another element begins, or exactly there."""
+        single, double = [self.coordinates(case.coordinates, real).astype(numpy.float64)
+                          for real in (numpy.float32, numpy.float64)]
+        borders = []
         if case.coordinates == "tf_crop_and_resize":
-            certain &= numpy.equal(*[(place < 0) | (place > self.size - 1) for place in places])
+            borders += [0, self.size - 1]
         if case.mode == "nearest":
-            rounding = {"round_prefer_floor": lambda place: numpy.ceil(place - 0.5),
-                        "round_prefer_ceil": lambda place: numpy.floor(place + 0.5), "floor": numpy.floor, "ceil": numpy.ceil}
-            nearest = ("ceil" if self.scale < 1 else "floor") if case.nearest == "simple" else case.nearest
-            certain &= numpy.equal(*[rounding[nearest](place) for place in places])
+            half = 0.5 if case.nearest.startswith("round") else 0
+            borders.append(numpy.rint(double - half) + half)
+        certain = numpy.ones(self.out, dtype=bool)
+        for border in borders:
+            distance = numpy.abs(double - border)
+            certain &= (distance > 2e-6 * numpy.maximum(numpy.abs(double), 1)) | ((distance == 0) & (single == double))
         return certain
 
 
@@ -167,8 +171,7 @@ def add(model, case, random):
     given = model.constant(values)
     if case.form == "computed":
         given = model.node("Div", model.constant(numpy.float32(1)), model.constant(numpy.float32(1) / values))
-        case.computed = numpy.float32(1) / (numpy.float32(1) / values)
-        for i, value in zip(axes, case.computed):
+        for i, value in zip(axes, numpy.float32(1) / (numpy.float32(1) / values)):
             case.axes[i].scale, case.axes[i].out = value, scaled(case.axes[i].size, value)
     return x, model.node("Resize", x, region, given, **attributes)
 
@@ -194,7 +197,8 @@ def compare(case, actual, expected):
     wrong = certain & ~(numpy.abs(actual - expected) <= TOLERANCE * (1 + numpy.abs(expected)))
     if wrong.any():
         where = tuple(int(i) for i in numpy.argwhere(wrong)[0])
-        return f"{wrong.sum()} of {certain.sum()} values, at {where} {actual[where]}, onnxruntime {expected[where]}", True
+        values = f"{actual[where]}, onnxruntime {expected[where]}"
+        return f"{wrong.sum()} of {certain.sum()} values, at {where} {values}", True
     return None, True
 
 
@@ -232,8 +236,9 @@ def check():
     faults, compared = [], 0
     for index in range(arguments.models):
         seed = arguments.seed + index
+        random, opset = numpy.random.default_rng(seed), OPSETS[seed % len(OPSETS)]
         with tempfile.TemporaryDirectory() as folder:
-            found, by_values = check_model(numpy.random.default_rng(seed), OPSETS[seed % len(OPSETS)], pathlib.Path(folder))
+            found, by_values = check_model(random, opset, pathlib.Path(folder))
         faults += [f"seed {seed}: {fault}" for fault in found]
         compared += by_values
     print(f"{arguments.models * NODES} nodes, {compared} compared by their values, {len(faults)} wrong")
