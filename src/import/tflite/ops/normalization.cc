@@ -19,10 +19,13 @@ bool IsByteNormalization(OpContext& c) {
   return IsQuantizedUnary(c) && (c.InType(0) == DType::kI8 || c.InType(0) == DType::kU8);
 }
 
-// How far each element is below the greatest one of its row, as i32.
+// How far each element is below the greatest one of its row, as i32. The bounds say that it is an index of a
+// table.
 Value* BelowGreatest(OpContext& c) {
   Value* x = c.Cast(c.Stored(0), DType::kI32);
-  return c.Sub(c.Reduce(Op::kReduceMax, x, {LastAxis(c)}), x);
+  const IntegerRange range = RangeOf(c.InType(0));
+  Value* below = c.Sub(c.Reduce(Op::kReduceMax, x, {LastAxis(c)}), x);
+  return c.Clip(below, 0, static_cast<double>(range.max - range.min));
 }
 
 // The range of 16-bit integers that represent numbers from -1 to 1.
