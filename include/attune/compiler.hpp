@@ -367,6 +367,9 @@ class ATTUNE_EXPORT Network {
   NetworkSizes sizes() const;
   bool is_compiled() const;
   bool is_quantized() const;
+  // By which steps that are left out compile: those of the latest compile(), with what tune() and on() have
+  // changed of them, and without its control. Its threads are 0 where nobody has named any.
+  const CompileOptions& compile_options() const;
   // That one inference is to run on, as the latest tune() or compile() was told; 1 where neither was.
   int threads() const;
   // Of the latest tune(); throws if the network is not tuned.

@@ -134,10 +134,13 @@ class Network:
         return self
 
     def _compiled_core(self) -> _core.Network:
-        """The network itself, or what compile() makes of it."""
+        """The network itself, or what is compiled of it as the latest compile() or tune() was told."""
         with self._lock:
+            if self._compiled is None and self._core.is_compiled():
+                self._compiled = self._core
             if self._compiled is None:
-                self._compiled = self._core if self._core.is_compiled() else self.compile()._core
+                with Line(self._progress) as line:
+                    self._compiled = self._core.compile_as_told(line.step)
             return self._compiled
 
     def _compiled_model(self) -> _core.Model:

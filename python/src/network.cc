@@ -148,6 +148,15 @@ Network Compile(const Network& network, const std::vector<std::string>& cpus, in
   });
 }
 
+// As the step that is left out compiles it.
+Network CompileAsTold(const Network& network, const nb::object& progress) {
+  compiler::CompileOptions options = network.compile_options();
+  return Follow(progress, [&](compiler::Control control) {
+    options.control = std::move(control);
+    return network.compile(options);
+  });
+}
+
 // Lets other threads of Python run meanwhile.
 template <typename Call>
 auto Released(const Call& call) {
@@ -208,6 +217,7 @@ void BindNetwork(nb::module_& m) {
       .def("quantize", &Quantize)
       .def("tune", &Tune)
       .def("compile", &Compile)
+      .def("compile_as_told", &CompileAsTold)
       .def("save", &Network::save, nb::call_guard<nb::gil_scoped_release>())
       .def("save_onnx", &Network::save_onnx, nb::call_guard<nb::gil_scoped_release>())
       .def("artifact", &Artifact)

@@ -241,6 +241,7 @@ NetworkSizes Network::sizes() const {
 }
 
 bool Network::is_compiled() const { return state_->compiled.has_value() || state_->imported.is_compiled(); }
+const CompileOptions& Network::compile_options() const { return state_->compiling; }
 int Network::threads() const { return std::max(1, state_->compiling.threads); }
 bool Network::is_quantized() const { return state_->imported.quantized() != nullptr; }
 

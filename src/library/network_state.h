@@ -16,9 +16,7 @@ namespace attune::compiler {
 struct Network::State {
   attune::Network imported;  // as the file has it, or quantized
   OptimizeOptions optimizing = {};
-  // Of the latest compile() or tune(), for steps that compile again; without its control. Its threads are 0
-  // where neither was called.
-  CompileOptions compiling = {};
+  CompileOptions compiling = {};                   // see Network::compile_options()
   std::shared_ptr<MeasuringService> service = {};  // of the network's device; null: this machine
   std::optional<attune::Network> optimized = {}, compiled = {};
   std::shared_ptr<const TuningReport> tuning = {};
