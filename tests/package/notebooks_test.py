@@ -53,7 +53,7 @@ class NotebooksTest(unittest.TestCase):
                                 resources={"metadata": {"path": self.folder.name}}).execute()
         outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
         self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), plots)
-        return "".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs)
+        return "\n".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs)
 
     def test_quick_start_finds_the_face(self):
         said = self.run_notebook("quick_start")
