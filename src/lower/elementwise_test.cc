@@ -20,22 +20,26 @@ TEST(LowerElementwise, EveryUnaryOperator) {
 }
 
 TEST(LowerElementwise, OperatorsWithAttributes) {
+  ExpectKernelsMatch(InEachLayout({{Op::kLeakyRelu, {"f32[1,20,3,4]"}, {{"alpha", 0.1}}},
+                                   {Op::kClip,
+                                    {"f32[1,20,3,4]"},
+                                    {{"min", ExactNumber(-0.5)}, {"max", ExactNumber(1.0)}},
+                                    "",
+                                    {Op::kNeg}}}));
   ExpectKernelsMatch(
-      InEachLayout({{Op::kLeakyRelu, {"f32[1,20,3,4]"}, {{"alpha", 0.1}}},
-                    {Op::kClip, {"f32[1,20,3,4]"}, {{"min", ExactNumber(-0.5)}, {"max", ExactNumber(1.0)}}, "", {Op::kNeg}}}));
-  ExpectKernelsMatch({{Op::kClip, {"i64[33] -9..9"}, {{"min", ExactNumber(-2.5)}, {"max", ExactNumber(3.5)}}},
-                      {Op::kClip, {"u8[33] 0..255"}, {{"min", ExactNumber(-7.0)}, {"max", ExactNumber(300.0)}}},
-                      {Op::kElu, {"f32[33]"}, {{"alpha", 0.5}}},
-                      {Op::kHardSigmoid, {"f32[33]"}, {{"alpha", 0.2}, {"beta", 0.5}}},
-                      {Op::kGelu, {"f32[33]"}, {{"approximate", std::string("tanh")}}},
-                      {Op::kCast, {"f32[33] -300..300"}, {{"to", DType::kU8}}},
-                      {Op::kCast, {"f32[200] -300..300"}, {{"to", DType::kI8}}},
-                      {Op::kCast, {"f32[200] -90000..90000"}, {{"to", DType::kI16}}},
-                      {Op::kCast, {"f32[8] nan inf -inf 1e20 -1e20 127.9 -0.9 254.5"}, {{"to", DType::kU8}}},
-                      {Op::kCast, {"f32[8] nan inf -inf 1e20 -1e20 127.9 -0.9 254.5"}, {{"to", DType::kI8}}},
-                      {Op::kCast, {"i64[33]"}, {{"to", DType::kF16}}},
-                      {Op::kCast, {"f32[33]"}, {{"to", DType::kBool}}},
-                      {Op::kNot, {"bool[5]"}, {}}});
+      {{Op::kClip, {"i64[33] -9..9"}, {{"min", ExactNumber(-2.5)}, {"max", ExactNumber(3.5)}}},
+       {Op::kClip, {"u8[33] 0..255"}, {{"min", ExactNumber(-7.0)}, {"max", ExactNumber(300.0)}}},
+       {Op::kElu, {"f32[33]"}, {{"alpha", 0.5}}},
+       {Op::kHardSigmoid, {"f32[33]"}, {{"alpha", 0.2}, {"beta", 0.5}}},
+       {Op::kGelu, {"f32[33]"}, {{"approximate", std::string("tanh")}}},
+       {Op::kCast, {"f32[33] -300..300"}, {{"to", DType::kU8}}},
+       {Op::kCast, {"f32[200] -300..300"}, {{"to", DType::kI8}}},
+       {Op::kCast, {"f32[200] -90000..90000"}, {{"to", DType::kI16}}},
+       {Op::kCast, {"f32[8] nan inf -inf 1e20 -1e20 127.9 -0.9 254.5"}, {{"to", DType::kU8}}},
+       {Op::kCast, {"f32[8] nan inf -inf 1e20 -1e20 127.9 -0.9 254.5"}, {{"to", DType::kI8}}},
+       {Op::kCast, {"i64[33]"}, {{"to", DType::kF16}}},
+       {Op::kCast, {"f32[33]"}, {{"to", DType::kBool}}},
+       {Op::kNot, {"bool[5]"}, {}}});
 }
 
 TEST(LowerElementwise, BinaryOperatorsBroadcast) {

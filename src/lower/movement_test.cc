@@ -152,10 +152,11 @@ TEST(LowerMovement, ConcatOfContiguousParts) {
 
 TEST(LowerMovement, Pad) {
   for (const char* mode : {"constant", "reflect", "edge", "wrap"}) {
-    ExpectKernelsMatch(InEachLayout(
-        {{Op::kPad,
-          {"f32[1,5,6,7]"},
-          {{"pads", Ints{0, 0, 1, 2, 0, 0, 3, 1}}, {"mode", std::string(mode)}, {"value", ExactNumber(1.5)}}}}));
+    ExpectKernelsMatch(InEachLayout({{Op::kPad,
+                                      {"f32[1,5,6,7]"},
+                                      {{"pads", Ints{0, 0, 1, 2, 0, 0, 3, 1}},
+                                       {"mode", std::string(mode)},
+                                       {"value", ExactNumber(1.5)}}}}));
   }
   ExpectKernelsMatch({{Op::kPad,
                        {"f32[1,20,3,4]{c1/16}"},

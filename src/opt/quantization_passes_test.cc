@@ -157,7 +157,8 @@ class QuantizedNetwork {
                            {{"to", to}, {"rounding", rounding}});
     if (Integer(0, 1) == 0) {
       y = graph_.Make(Op::kClip, {y},
-                      {{"min", ExactNumber(static_cast<double>(low + 20))}, {"max", ExactNumber(static_cast<double>(low + 220))}});
+                      {{"min", ExactNumber(static_cast<double>(low + 20))},
+                       {"max", ExactNumber(static_cast<double>(low + 220))}});
     }
     return graph_.Make(Op::kDequantize, {y, Scalar(DType::kF32, 0.03), zero});
   }

@@ -24,8 +24,9 @@ std::unique_ptr<Graph> Unbalanced(Op activation, bool is_depthwise) {
     scaled.SetDouble(i, weights.ToDouble(i) * std::exp2(static_cast<double>(channel) - 4));
   }
   first->producer()->SetInput(1, n.graph().AddConstant(scaled, "", first->producer()));
-  const Attributes attributes =
-      activation == Op::kClip ? Attributes{{"min", ExactNumber(0.0)}, {"max", ExactNumber(6.0)}} : Attributes();
+  const Attributes attributes = activation == Op::kClip
+                                    ? Attributes{{"min", ExactNumber(0.0)}, {"max", ExactNumber(6.0)}}
+                                    : Attributes();
   Value* active = n.Add(activation, {first}, attributes);
   Value* second = n.Conv(active, 8, "second", is_depthwise ? 8 : 1);
   n.Output(n.Conv(n.Relu(second), 4, "third"));

@@ -88,7 +88,8 @@ TEST(Elementwise, IntegersWrapAndAreExact) {
   EXPECT_THAT(Evaluate(Op::kRelu, {Make(DType::kI32, {2}, {-9, 4})}), Has({0, 4}));
   EXPECT_THAT(Evaluate(Op::kNot, {Make(DType::kU8, {2}, {0, 5})}), Has({255, 250}));
   EXPECT_THAT(Evaluate(Op::kNot, {Make(DType::kBool, {2}, {0, 1})}), Has({1, 0}));
-  EXPECT_THAT(Evaluate(Op::kClip, {Make(DType::kI32, {3}, {-9, 1, 9})}, {{"min", ExactNumber(-2.5)}, {"max", ExactNumber(2.5)}}),
+  EXPECT_THAT(Evaluate(Op::kClip, {Make(DType::kI32, {3}, {-9, 1, 9})},
+                       {{"min", ExactNumber(-2.5)}, {"max", ExactNumber(2.5)}}),
               Has({-2, 1, 2}));
   EXPECT_THAT(Evaluate(Op::kAdd, {Make(DType::kU8, {1}, {250}), Make(DType::kU8, {1}, {10})}), Has({4}));
   EXPECT_THAT(Evaluate(Op::kMul, {Make(DType::kI8, {1}, {64}), Make(DType::kI8, {1}, {2})}), Has({-128}));
