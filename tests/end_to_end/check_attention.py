@@ -4,7 +4,6 @@
 Draws combinations of opset, type, heads, masks, caches, caps and further outputs, and compares each with onnx's
 reference implementation, which computes in f64. Needs the package onnx.
 """
-import argparse
 import math
 import os
 import pathlib
@@ -13,7 +12,7 @@ import tempfile
 
 import numpy
 
-from checks import SKIPPED, end_to_end
+from checks import SKIPPED, check_drawn
 from comparing import Expected, compare_all
 from peers import run_attune
 from program import Failed
@@ -192,14 +191,4 @@ def check_case(seed):
     return None if good else f"seed {seed}: {case.describe()}\n{text}"
 
 
-def check(first, count):
-    faults = [fault for fault in map(check_case, range(first, first + count)) if fault]
-    print(f"{count} nodes, {len(faults)} wrong")
-    assert not faults, "\n".join(faults)
-
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--count", type=int, default=100)
-options = parser.parse_args()
-end_to_end(lambda: check(options.seed, options.count))
+check_drawn(__doc__, "nodes", check_case)

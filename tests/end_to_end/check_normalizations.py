@@ -4,13 +4,12 @@
 Draws normalizations, as operators and as chains, of channels whose elements differ by 1 to a ten millionth of
 themselves. A difference from the mean is then mostly rounding.
 """
-import argparse
 import pathlib
 import tempfile
 
 import numpy
 
-from checks import end_to_end
+from checks import check_drawn
 from onnx_writer import Model
 from peers import verify_attune
 from program import Failed
@@ -137,14 +136,4 @@ def check_case(seed):
     return None
 
 
-def check(first, count):
-    faults = [fault for fault in map(check_case, range(first, first + count)) if fault]
-    print(f"{count} networks, {len(faults)} called wrong")
-    assert not faults, "\n".join(faults)
-
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--count", type=int, default=100)
-options = parser.parse_args()
-end_to_end(lambda: check(options.seed, options.count))
+check_drawn(__doc__, "networks", check_case)

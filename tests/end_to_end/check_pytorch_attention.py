@@ -5,7 +5,6 @@ Draws ranks, masks (some with queries that see no key), shared heads and scales,
 leaves it, and after run_decompositions(). PyTorch comes with the set-up of the benchmarks:
 build/bench/python/bin/python tests/end_to_end/check_pytorch_attention.py
 """
-import argparse
 import math
 import pathlib
 import tempfile
@@ -13,7 +12,7 @@ import tempfile
 import numpy
 import torch
 
-from checks import end_to_end
+from checks import check_drawn
 from comparing import Expected, compare_all
 from peers import run_attune
 from program import Failed
@@ -68,14 +67,4 @@ def check_case(seed):
             yield f"seed {seed}, {form}: {options}, {shapes}\n{text}"
 
 
-def check(first, count):
-    faults = [fault for seed in range(first, first + count) for fault in check_case(seed)]
-    print(f"{count} modules, {len(faults)} programs wrong")
-    assert not faults, "\n".join(faults)
-
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--count", type=int, default=60)
-flags = parser.parse_args()
-end_to_end(lambda: check(flags.seed, flags.count))
+check_drawn(__doc__, "modules", lambda seed: "\n".join(check_case(seed)), count=60)

@@ -3,13 +3,12 @@
 
 Draws operators with sequences of different lengths, 0 among them, directions, layouts, initial states and attributes.
 """
-import argparse
 import pathlib
 import tempfile
 
 import numpy
 
-from checks import end_to_end
+from checks import check_drawn
 from comparing import Expected, compare_all
 from onnx_writer import Model
 from peers import run_attune
@@ -93,14 +92,4 @@ def check_case(seed):
     return None if good else f"seed {seed}: {case.describe()}\n{text}"
 
 
-def check(first, count):
-    faults = [fault for fault in map(check_case, range(first, first + count)) if fault]
-    print(f"{count} operators, {len(faults)} wrong")
-    assert not faults, "\n".join(faults)
-
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--count", type=int, default=100)
-options = parser.parse_args()
-end_to_end(lambda: check(options.seed, options.count))
+check_drawn(__doc__, "operators", check_case)

@@ -1,4 +1,5 @@
-"""Shared by the scripts of this folder: where things are, and how a check ends."""
+"""Shared by the scripts of this folder: where things are, how cases are drawn, and how a check ends."""
+import argparse
 import os
 import pathlib
 import sys
@@ -34,3 +35,19 @@ def end_to_end(check, pending=None):
         print(f"passes, but is listed as pending: {pending}")
         sys.exit(1)
     sys.exit(0)
+
+
+def check_drawn(description, what, check_case, count=100):
+    """Checks the cases of --count seeds from --seed on, and exits. `check_case` returns what is wrong with a seed's case, or
+    None; `what` says what cases are."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=count)
+    options = parser.parse_args()
+
+    def check():
+        faults = [fault for fault in map(check_case, range(options.seed, options.seed + options.count)) if fault]
+        print(f"{options.count} {what}, {len(faults)} wrong")
+        assert not faults, "\n".join(faults)
+
+    end_to_end(check)
