@@ -22,11 +22,15 @@ Interval Scale(Interval i, int64_t c) {
   return {std::min(x, y), std::max(x, y)};
 }
 
-Interval Sum(Interval a, Interval b) {
-  return {Clamp(static_cast<__int128>(a.min) + b.min), Clamp(static_cast<__int128>(a.max) + b.max)};
-}
-
 bool IsUnbounded(int64_t v) { return v <= Interval::kLow || v >= Interval::kHigh; }
+
+// What is unbounded stays so, whatever is added.
+Interval Sum(Interval a, Interval b) {
+  const bool no_min = IsUnbounded(a.min) || IsUnbounded(b.min),
+             no_max = IsUnbounded(a.max) || IsUnbounded(b.max);
+  return {no_min ? Interval::kLow : Clamp(static_cast<__int128>(a.min) + b.min),
+          no_max ? Interval::kHigh : Clamp(static_cast<__int128>(a.max) + b.max)};
+}
 
 Affine Constant(int64_t value) {
   Affine a;
@@ -91,7 +95,8 @@ Interval Bounds::Of(const Var& var) const {
 }
 
 Affine Bounds::Normalize(const Expr& e) const {
-  if (e->kind == ExprKind::kInt) return Constant(e->int_value);
+  // A number that no index is, of data, would overflow in sums.
+  if (e->kind == ExprKind::kInt) return IsUnbounded(e->int_value) ? Atom(e) : Constant(e->int_value);
   if (e->kind == ExprKind::kVar) {
     const Interval range = Of(e->var);
     return range.is_point() ? Constant(range.min) : Atom(e);

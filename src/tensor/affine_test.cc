@@ -162,6 +162,19 @@ TEST(Bounds, RangesNest) {
   EXPECT_EQ(bounds.Range(Expr(x)).max, 9);
 }
 
+// Of data, which has any 64 bits.
+TEST(Bounds, WhatIsUnboundedStaysSo) {
+  const Expr x = Load(MakeBuffer("x", DType::kI64, {1}), {Expr(0)});
+  const Bounds bounds;
+  for (const int64_t number : {INT64_MIN, INT64_MIN / 3, int64_t{-1}, INT64_MAX / 3, INT64_MAX}) {
+    const Expr limit(number);
+    for (const Expr& condition : {x<limit, x <= limit, x> limit, x >= limit, Equal(x, limit)})
+      EXPECT_FALSE(bounds.Prove(condition).has_value()) << Print(condition);
+    EXPECT_EQ(Print(ToExpr(bounds.Normalize(Max(x, limit)))), Print(Max(x, limit)));
+    EXPECT_EQ(Print(ToExpr(bounds.Normalize(Min(x, limit)))), Print(Min(x, limit)));
+  }
+}
+
 TEST(Affine, TermsThatCancelDisappear) {
   const Var x = MakeVar("x"), y = MakeVar("y");
   const Bounds bounds;

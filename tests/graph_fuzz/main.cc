@@ -245,8 +245,8 @@ bool ReplayAll(const Options& options) {
 
 void PrintGraph(const Options& options) {
   const uint64_t seed = options.seed;
-  std::cout << PrintCase({MakeRandomCase(seed), SettingsOf(seed, options.cpu)[0]},
-                         absl::StrCat("seed ", seed));
+  RandomCase random = options.integers.empty() ? MakeRandomCase(seed) : MakeIntegerCase(seed);
+  std::cout << PrintCase({std::move(random), SettingsOf(seed, options.cpu)[0]}, absl::StrCat("seed ", seed));
 }
 
 bool Write(const Options& options) {
