@@ -136,7 +136,7 @@ Affine Bounds::NormalizeOp(const Expr& e) const {
       const Affine a = Normalize(e->args[0]), b = Normalize(e->args[1]);
       Affine difference = a;
       difference.Add(b, -1);
-      const Interval d = Range(difference);
+      const Interval d = MayWrap(a) || MayWrap(b) ? Interval() : Range(difference);
       const bool is_min = e->op == MathOp::kMin;
       if (d.max <= 0) return is_min ? a : b;
       if (d.min >= 0) return is_min ? b : a;
@@ -214,6 +214,14 @@ Expr Bounds::DivideRest(const Affine& rest, int64_t c) const {
   return FloorDiv(ToExpr(leading), c / g);
 }
 
+bool Bounds::MayWrap(const Affine& a) const {
+  return std::any_of(a.terms.begin(), a.terms.end(), [&](const Affine::Term& term) {
+    if (term.atom->kind == ExprKind::kVar) return false;
+    const Interval range = AtomRange(term.atom);
+    return IsUnbounded(range.min) || IsUnbounded(range.max);
+  });
+}
+
 Interval Bounds::AtomRange(const Expr& atom) const {
   if (atom->kind == ExprKind::kVar) return Of(atom->var);
   if (atom->kind != ExprKind::kOp || atom->dtype != DType::kI64) return {};
@@ -284,7 +292,9 @@ std::optional<bool> Bounds::Prove(const Expr& condition) const {
   }
   if (args.size() != 2 || args[0]->dtype != DType::kI64) return std::nullopt;
   Affine difference = Normalize(args[0]);
-  difference.Add(Normalize(args[1]), -1);
+  const Affine other = Normalize(args[1]);
+  if (MayWrap(difference) || MayWrap(other)) return std::nullopt;
+  difference.Add(other, -1);
   const Interval d = Range(difference);
   const auto decide = [](bool yes, bool no) -> std::optional<bool> {
     if (yes) return true;

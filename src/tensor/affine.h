@@ -55,6 +55,9 @@ class Bounds {
 
  private:
   Affine NormalizeOp(const Expr& e) const;
+  // Whether it has a term of data, such as a 64-bit integer that is loaded: sums of those wrap, where those
+  // of indices do not, so that terms that cancel prove nothing.
+  bool MayWrap(const Affine& a) const;
   Interval AtomRange(const Expr& atom) const;
   Affine NormalizeDivision(const Expr& e) const;
   Expr DivideRest(const Affine& rest, int64_t c) const;
