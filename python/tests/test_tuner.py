@@ -77,7 +77,7 @@ def test_what_one_step_is_told_the_next_ones_follow(study):
     loaded.evaluate(seconds=0.01)
     assert loaded.context.facts["evaluation"]["threads"] == 3
     assert started().build(from_job=tuner.context.run_id)._built._core.threads() == 3
-    # What is said later counts.
+    # The latest call counts.
     assert started().autotune(trials=1, batch=2, threads=3).build(threads=2)._built._core.threads() == 2
     assert started().build(from_job=tuner.context.run_id, threads=2)._built._core.threads() == 2
     assert started().build()._built._core.threads() == 1

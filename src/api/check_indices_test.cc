@@ -225,7 +225,7 @@ TEST(CheckIndicesTest, InABranchThatRuns) {
   EXPECT_THAT(EndOf(network, inputs(false, 0)), HasSubstr("gather \"constant\": index 7 is outside"));
 }
 
-// What is left of the bound of a dynamic dimension is not looked at.
+// A check reads only the elements that are there, not the rest of a dynamic dimension's bound.
 TEST(CheckIndicesTest, OfADynamicSize) {
   const Network network = Compiled(R"(graph @g(%x: f32[4], %table: f32[3]) {
   %n = non_zero(%x) : i64[1,d<=4]

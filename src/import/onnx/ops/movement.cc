@@ -121,7 +121,7 @@ Value* Crop(OpContext& c, Value* x, Ints& pads) {
 
 }  // namespace
 
-// Of the sizes in its shape, only -1 and 0 can stand for one that depends on data.
+// Only -1 and 0 in its shape can stand for a size that depends on data.
 Outputs Reshape(OpContext& c) {
   Value* x = c.In(0);
   Ints shape = c.opset() >= 5 ? c.KnownInts(c.In(1), "shape") : c.IntList("shape", {});

@@ -38,7 +38,7 @@ class ByteExponentials {
       : by_(QuantizedMultiplier::Of(std::min(scale * 0x1p26, 0x1p31 - 1))),
         least_(static_cast<int64_t>(std::floor(31 * 0x1p26 / std::ldexp(1, by_.shift)))) {}
 
-  // What the difference is multiplied by, which then has 26 binary places.
+  // The factor of the difference, whose product has 26 binary places.
   const QuantizedMultiplier& multiplier() const { return by_; }
   // Up to where a byte counts in a sum of exponentials.
   int64_t least() const { return least_; }
@@ -97,8 +97,8 @@ Value* ByteLogSoftmax(OpContext& c) {
   return Saturated(c, c.Where(is_near, result, i.Of(INT16_MIN)));
 }
 
-// Of 16 bits: exponentials with 15 binary places from a table of [-10, 0], and the reciprocal of their sum
-// from a table of [1, 2].
+// Computes softmax of 16 bits: exponentials with 15 binary places from a table of [-10, 0], and the
+// reciprocal of their sum from a table of [1, 2].
 Value* WordSoftmax(OpContext& c, float beta) {
   constexpr double kUnit = 10.0 / 65535.0;
   const Interpolation<double> exp([](double x) { return std::exp(x); }, {-65535 * kUnit, 0}, UnitRange());
