@@ -153,10 +153,11 @@ Affine Bounds::NormalizeOp(const Expr& e) const {
 
 // n = q·c + r, where q takes every term whose coefficient c divides. When 0 <= r < c, n / c is q and n mod c
 // is r. Otherwise, when c = g·c' and r = g·a + b with 0 <= b < g, r / c is a / c'. A remainder is written as
-// n − c·(n / c), so that it cancels where a division and a remainder meet again.
+// n − c·(n / c), so that it cancels where a division and a remainder meet again. Of data, whose sums wrap, only n is
+// normalized: 3·x mod 3 need not be 0.
 Affine Bounds::NormalizeDivision(const Expr& e) const {
   const Affine n = Normalize(e->args[0]), d = Normalize(e->args[1]);
-  if (!d.is_constant() || d.constant <= 0) return Atom(MakeOp(e->op, {ToExpr(n), ToExpr(d)}));
+  if (!d.is_constant() || d.constant <= 0 || MayWrap(n)) return Atom(MakeOp(e->op, {ToExpr(n), ToExpr(d)}));
   const int64_t c = d.constant;
   Affine quotient, rest;
   for (const Affine::Term& term : n.terms) {
