@@ -57,14 +57,19 @@ std::optional<bool> Negate(std::optional<bool> v) {
 }  // namespace
 
 void Affine::Add(const Affine& other, int64_t times) {
-  constant += other.constant * times;
+  const auto plus = [times](int64_t x, int64_t y) {
+    return static_cast<int64_t>(static_cast<uint64_t>(x) +
+                                static_cast<uint64_t>(y) * static_cast<uint64_t>(times));
+  };
+  constant = plus(constant, other.constant);
   for (const Term& term : other.terms) {
     const auto it =
         std::find_if(terms.begin(), terms.end(), [&](const Term& t) { return SameExpr(t.atom, term.atom); });
     if (it == terms.end()) {
-      if (term.coefficient * times != 0) terms.push_back({term.atom, term.coefficient * times});
+      if (const int64_t coefficient = plus(0, term.coefficient); coefficient != 0)
+        terms.push_back({term.atom, coefficient});
     } else {
-      it->coefficient += term.coefficient * times;
+      it->coefficient = plus(it->coefficient, term.coefficient);
       if (it->coefficient == 0) terms.erase(it);
     }
   }
@@ -153,8 +158,8 @@ Affine Bounds::NormalizeOp(const Expr& e) const {
 
 // n = q·c + r, where q takes every term whose coefficient c divides. When 0 <= r < c, n / c is q and n mod c
 // is r. Otherwise, when c = g·c' and r = g·a + b with 0 <= b < g, r / c is a / c'. A remainder is written as
-// n − c·(n / c), so that it cancels where a division and a remainder meet again. Of data, whose sums wrap, only n is
-// normalized: 3·x mod 3 need not be 0.
+// n − c·(n / c), so that it cancels where a division and a remainder meet again. Of data, whose sums wrap,
+// only n is normalized: 3·x mod 3 need not be 0.
 Affine Bounds::NormalizeDivision(const Expr& e) const {
   const Affine n = Normalize(e->args[0]), d = Normalize(e->args[1]);
   if (!d.is_constant() || d.constant <= 0 || MayWrap(n)) return Atom(MakeOp(e->op, {ToExpr(n), ToExpr(d)}));
@@ -215,12 +220,18 @@ Expr Bounds::DivideRest(const Affine& rest, int64_t c) const {
   return FloorDiv(ToExpr(leading), c / g);
 }
 
-bool Bounds::MayWrap(const Affine& a) const {
-  return std::any_of(a.terms.begin(), a.terms.end(), [&](const Affine::Term& term) {
-    if (term.atom->kind == ExprKind::kVar) return false;
+Bounds::TermSum Bounds::SumOfTerms(const Affine& a) const {
+  TermSum sum{{a.constant, a.constant}, false};
+  bool has_open_index = false;
+  for (const Affine::Term& term : a.terms) {
     const Interval range = AtomRange(term.atom);
-    return IsUnbounded(range.min) || IsUnbounded(range.max);
-  });
+    sum.range = Sum(sum.range, Scale(range, term.coefficient));
+    if (!IsUnbounded(range.min) && !IsUnbounded(range.max)) continue;
+    (term.atom->kind == ExprKind::kVar ? has_open_index : sum.may_wrap) = true;
+  }
+  const bool is_bounded = !IsUnbounded(sum.range.min) && !IsUnbounded(sum.range.max);
+  sum.may_wrap = sum.may_wrap || (!is_bounded && !has_open_index);
+  return sum;
 }
 
 Interval Bounds::AtomRange(const Expr& atom) const {
@@ -275,9 +286,9 @@ Interval Bounds::Range(const Affine& a) const {
     rest.Add(Normalize(e), -k);
     if (rest.terms.size() + 1 < a.terms.size()) return Sum(Range(rest), Scale({0, c - 1}, k));
   }
-  Interval sum{a.constant, a.constant};
-  for (const Affine::Term& term : a.terms) sum = Sum(sum, Scale(AtomRange(term.atom), term.coefficient));
-  return sum;
+  const TermSum sum = SumOfTerms(a);
+  const bool is_atom = a.constant == 0 && a.terms.size() == 1 && a.terms[0].coefficient == 1;
+  return is_atom || !sum.may_wrap ? sum.range : Interval();
 }
 
 std::optional<bool> Bounds::Prove(const Expr& condition) const {

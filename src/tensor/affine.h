@@ -21,7 +21,7 @@ struct Interval {
 
 // Σ coefficient · atom + constant. An atom is a variable, or an expression that is not affine itself
 // (a load, a division that does not come out even), taken as a whole. Atoms are distinct and have
-// coefficients other than 0; their order is that of first appearance.
+// coefficients other than 0; their order is that of first appearance. All arithmetic is modulo 2^64.
 struct Affine {
   struct Term {
     Expr atom;
@@ -55,9 +55,15 @@ class Bounds {
 
  private:
   Affine NormalizeOp(const Expr& e) const;
-  // Whether it has a term of data, such as a 64-bit integer that is loaded: sums of those wrap, where those
-  // of indices do not, so that terms that cancel prove nothing.
-  bool MayWrap(const Affine& a) const;
+  struct TermSum {
+    Interval range;  // unless it wraps
+    bool may_wrap;
+  };
+  // The sum of the terms' ranges. It may wrap where a term is data, such as a 64-bit integer that is loaded,
+  // or where ranges add up to more than 64 bits; an index of unknown range is taken not to.
+  TermSum SumOfTerms(const Affine& a) const;
+  // Terms that cancel prove nothing about sums that wrap.
+  bool MayWrap(const Affine& a) const { return SumOfTerms(a).may_wrap; }
   Interval AtomRange(const Expr& atom) const;
   Affine NormalizeDivision(const Expr& e) const;
   Expr DivideRest(const Affine& rest, int64_t c) const;
