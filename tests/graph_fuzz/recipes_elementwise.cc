@@ -102,6 +102,21 @@ Value* SecondOperand(GraphMaker& maker, Op op, const TensorType& type) {
   }
 }
 
+// What looks equal, ordered or divisible unless sums wrap: x and x + c, x and c x, or c x and c.
+Value* AddKin(GraphMaker& maker, Op op) {
+  Value* x = maker.Any([](const Value& v) { return v.type().dtype == DType::kI64; },
+                       [&maker] { return maker.New(DType::kI64, maker.AnyShape(), 0); });
+  Value* c = maker.New(DType::kI64, {}, {.low = 1, .high = 8}, 3);
+  Value* kin = maker.Add(maker.OneOf({Op::kAdd, Op::kSub, Op::kMul}), {x, c});
+  if (kin == nullptr) return nullptr;
+  const bool divides = op == Op::kDiv || op == Op::kMod;
+  Value* other = divides || maker.OneIn(3) ? c : x;
+  if (!divides && maker.OneIn(2)) std::swap(kin, other);
+  Attributes attrs;
+  if (op == Op::kMod) attrs.Set("truncate", maker.Pick(2));
+  return maker.Add(op, {kin, other}, std::move(attrs));
+}
+
 Value* FirstOperand(GraphMaker& maker, Op op) {
   const auto of = [&maker](DType dtype) {
     return maker.Any(
@@ -142,6 +157,9 @@ Value* AddUnary(GraphMaker& maker, Op op) {
 }
 
 Value* AddBinary(GraphMaker& maker, Op op) {
+  if (maker.integers() && op != Op::kPow && maker.OneIn(4)) {
+    if (Value* value = AddKin(maker, op)) return value;
+  }
   Value* a = FirstOperand(maker, op);
   Value* b = maker.OneIn(15) ? a : SecondOperand(maker, op, a->type());
   if (op != Op::kPow && maker.OneIn(4)) std::swap(a, b);
