@@ -158,6 +158,8 @@ class Perturbation {
     if (!exact) {
       for (Tensor& tensor : given) tensor = WithErrors(tensor, nullptr);
     }
+    if (merges_ && MayMultiplyByReciprocal(node, given[0]))
+      RETURN_IF_ERROR(MultiplyByReciprocal(node, given[0], given[1]));
     ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(node, given));
     if (merges_ && !exact && node.op() == Op::kEqual && IsFloat(given[0].dtype()))
       Merge(given[0], given[1], results[0]);
@@ -209,6 +211,29 @@ class Perturbation {
       const double x = left->ToDouble(i), y = right->ToDouble(i);
       if (std::abs(x - y) <= unit * (std::abs(x) + std::abs(y))) equal.SetInt(i, 1);
     }
+  }
+
+  static bool MayMultiplyByReciprocal(const Node& node, const Tensor& x) {
+    return node.op() == Op::kQuantize && x.dtype() == DType::kF32 && node.attrs().Int("block_size", 0) == 0 &&
+           node.attrs().String("rounding", "half_even") == "half_even";
+  }
+
+  // Quotients by way of the scale's reciprocal decide ties otherwise, but alike for equal numbers, as
+  // independent errors hardly ever do. `scale` is divided out.
+  static absl::Status MultiplyByReciprocal(const Node& node, Tensor& x, Tensor& scale) {
+    Shape along(x.shape().size(), 1);
+    if (scale.rank() != 0) along[static_cast<size_t>(node.attrs().Int("axis", 1))] = scale.num_elements();
+    ASSIGN_OR_RETURN(const Tensor scales, reference::BroadcastTo(scale.Reshaped(along), x.shape()));
+    Tensor quotients(x.dtype(), x.shape());
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      const float reciprocal = 1 / static_cast<float>(scales.ToDouble(i));
+      quotients.SetDouble(i, static_cast<float>(x.ToDouble(i)) * reciprocal);
+    }
+    x = std::move(quotients);
+    Tensor one(scale.dtype(), scale.shape());
+    for (int64_t i = 0; i < one.num_elements(); ++i) one.SetDouble(i, 1);
+    scale = std::move(one);
+    return absl::OkStatus();
   }
 
   // If the error of an angle is no longer small, its tangent may be infinite: the angle itself may be off.
@@ -266,7 +291,8 @@ class Perturbation {
   bool rounds_;
   // Roundings that make two numbers equal, or a sum 0, are more frequent in practice than random errors
   // that do so. So in every fourth run nothing has an error, but numbers count as equal if they differ by
-  // no more than the errors; and in every fourth run, numbers no larger than their error become 0.
+  // no more than the errors, and are quantized as compiled code does; and in every fourth run, numbers no
+  // larger than their error become 0.
   bool merges_, cancels_;
 };
 
