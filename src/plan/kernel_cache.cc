@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/dtype.h"
 #include "base/status.h"
+#include "graph/demand.h"
 #include "graph/flops.h"
 #include "plan/group_kernel.h"
 
@@ -46,12 +48,15 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   kernel.strategy = ToString(group.strategy->name, group.config);
   kernel.may_alias = std::move(lowered.may_alias);
   for (const auto& node : region.nodes()) kernel.flops += node->op() == Op::kConstant ? 0 : CountFlops(*node);
+  const Demand demand = DemandOf(region);
   for (size_t i = 0; i < region.inputs().size(); ++i) {
-    const int64_t bytes = region.inputs()[i]->type().num_physical_bytes();
-    kernel.bytes_read += narrow_inputs.contains(static_cast<int>(i)) ? bytes / 2 : bytes;
+    const auto found = narrow_inputs.find(static_cast<int>(i));
+    const DType stored = found == narrow_inputs.end() ? region.inputs()[i]->type().dtype : found->second;
+    kernel.bytes_read += static_cast<int64_t>(demand.elements_read[i]) * DTypeSize(stored);
   }
-  for (const auto& output : region.outputs())
-    kernel.bytes_written += output.value->type().num_physical_bytes();
+  for (size_t i = 0; i < region.outputs().size(); ++i)
+    kernel.bytes_written +=
+        static_cast<int64_t>(demand.elements_written[i]) * DTypeSize(region.outputs()[i].value->type().dtype);
   kernel.task = identity.key;
   kernel.constant_inputs = constant_inputs;
   kernel.region = std::move(identity.region);

@@ -1,6 +1,7 @@
 #include "tensor/testing/interpreter.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -56,8 +57,54 @@ ScalarValue ApplyFloat(MathOp op, double a, double b) {
       return number(std::exp(a));
     case MathOp::kLog:
       return number(std::log(a));
+    case MathOp::kSin:
+      return number(std::sin(a));
+    case MathOp::kCos:
+      return number(std::cos(a));
+    case MathOp::kTan:
+      return number(std::tan(a));
+    case MathOp::kAsin:
+      return number(std::asin(a));
+    case MathOp::kAcos:
+      return number(std::acos(a));
+    case MathOp::kAtan:
+      return number(std::atan(a));
+    case MathOp::kSinh:
+      return number(std::sinh(a));
+    case MathOp::kCosh:
+      return number(std::cosh(a));
     case MathOp::kTanh:
       return number(std::tanh(a));
+    case MathOp::kAsinh:
+      return number(std::asinh(a));
+    case MathOp::kAcosh:
+      return number(std::acosh(a));
+    case MathOp::kAtanh:
+      return number(std::atanh(a));
+    case MathOp::kErf:
+      return number(std::erf(a));
+    case MathOp::kSigmoid:
+      return number(1 / (1 + std::exp(-a)));
+    case MathOp::kSilu:
+      return number(a / (1 + std::exp(-a)));
+    case MathOp::kPow:
+      return number(std::pow(a, b));
+    case MathOp::kMod:
+      return number(std::fmod(a, b));
+    case MathOp::kFloorDiv:
+      return number(std::floor(a / b));
+    case MathOp::kFloorMod:
+      return number(a - b * std::floor(a / b));
+    case MathOp::kFloor:
+      return number(std::floor(a));
+    case MathOp::kCeil:
+      return number(std::ceil(a));
+    case MathOp::kRound:
+      return number(std::nearbyint(a));
+    case MathOp::kTrunc:
+      return number(std::trunc(a));
+    case MathOp::kIsNan:
+      return truth(std::isnan(a));
     default:
       Fatal("the interpreter of tests lacks ", MathOpName(op));
   }
@@ -83,6 +130,7 @@ int64_t ApplyDivision(MathOp op, int64_t a, int64_t b) {
 }
 
 int64_t ApplyInteger(MathOp op, int64_t a, int64_t b) {
+  constexpr uint64_t kBits = 64;
   const uint64_t x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
   switch (op) {
     case MathOp::kAdd:
@@ -106,6 +154,19 @@ int64_t ApplyInteger(MathOp op, int64_t a, int64_t b) {
       return a | b;
     case MathOp::kXor:
       return a ^ b;
+    case MathOp::kShiftLeft:
+      return y < kBits ? static_cast<int64_t>(x << y) : 0;
+    case MathOp::kShiftRight:
+      return y < kBits ? a >> y : a < 0 ? -1 : 0;
+    case MathOp::kPow: {
+      if (b < 0) return a == 1 || a == -1 ? (b % 2 == 0 ? 1 : a) : 0;
+      uint64_t power = 1;
+      for (uint64_t square = x, left = y; left > 0; left >>= 1, square *= square)
+        if ((left & 1) != 0) power *= square;
+      return static_cast<int64_t>(power);
+    }
+    case MathOp::kMulHigh:
+      return (a * b + (int64_t{1} << 31)) >> 32;
     case MathOp::kEqual:
       return a == b;
     case MathOp::kNotEqual:
@@ -140,17 +201,23 @@ class Interpreter {
       case ExprKind::kCast:
         return Convert(e->args[0]->dtype, e->dtype, Evaluate(e->args[0]));
       case ExprKind::kLoad: {
-        double* element = Element(e->buffer, e->args);
+        const double* element = Element(e->buffer, e->args, /*may_be_beyond=*/counts != nullptr);
         if (element == nullptr) return {kPoison, kNan};
+        if (counts != nullptr)
+          counts->reads[e->buffer->name].insert(element - memory[e->buffer.get()].data());
         return IsFloat(e->dtype) ? ScalarValue{0, *element} : ScalarValue{static_cast<int64_t>(*element), 0};
       }
       case ExprKind::kOp: {
+        if (counts != nullptr && e->op == MathOp::kSelect)
+          return Evaluate(Evaluate(e->args[0]).i != 0 ? e->args[1] : e->args[2]);
         std::vector<ScalarValue> args;
         for (const Expr& arg : e->args) args.push_back(Evaluate(arg));
+        const bool multiplies = e->op == MathOp::kMul || e->op == MathOp::kFma;
+        if (counts != nullptr && multiplies && e->dtype != DType::kI64) ++counts->multiplications;
         return ApplyOp(e->op, e->args.back()->dtype, args);
       }
       case ExprKind::kBitcast:
-        break;
+        return Reinterpret(e->args[0]->dtype, e->dtype, Evaluate(e->args[0]));
     }
     Fatal("the interpreter of tests lacks this expression");
   }
@@ -199,8 +266,18 @@ class Interpreter {
   std::map<const VarNode*, ScalarValue> vars;
   std::map<const BufferNode*, std::vector<double>> memory;
   absl::Status status;
+  RunCounts* counts = nullptr;
 
  private:
+  static ScalarValue Reinterpret(DType from, DType to, ScalarValue value) {
+    if (IsFloat(from) == IsFloat(to)) return value;
+    if (from == DType::kF32) return {Wrapped(std::bit_cast<uint32_t>(static_cast<float>(value.f)), to), 0};
+    if (to == DType::kF32) return {0, std::bit_cast<float>(static_cast<uint32_t>(value.i))};
+    if (from == DType::kF64) return {std::bit_cast<int64_t>(value.f), 0};
+    if (to == DType::kF64) return {0, std::bit_cast<double>(value.i)};
+    Fatal("the interpreter of tests reinterprets no float of 16 bits");
+  }
+
   static ScalarValue Convert(DType from, DType to, ScalarValue value) {
     if (!IsFloat(from)) {
       if (IsFloat(to)) return {0, static_cast<double>(value.i)};
@@ -211,11 +288,12 @@ class Interpreter {
     return {std::isnan(value.f) ? 0 : static_cast<int64_t>(value.f), 0};
   }
 
-  double* Element(const Buffer& buffer, const std::vector<Expr>& indices) {
+  double* Element(const Buffer& buffer, const std::vector<Expr>& indices, bool may_be_beyond = false) {
     int64_t flat = 0;
     for (size_t d = 0; d < indices.size(); ++d) {
       const int64_t index = Evaluate(indices[d]).i;
       if (index < 0 || index >= buffer->shape[d]) {
+        if (may_be_beyond) return nullptr;
         status.Update(
             InvalidInput("index ", index, " of axis ", d, " of ", buffer->name, " is out of bounds"));
         return nullptr;
@@ -239,8 +317,9 @@ ScalarValue ApplyOp(MathOp op, DType dtype, const std::vector<ScalarValue>& args
   return {compares ? value : Wrapped(static_cast<uint64_t>(value), dtype), 0};
 }
 
-absl::Status RunLoopNest(const LoopNest& nest, Arrays& arrays) {
+absl::Status RunLoopNest(const LoopNest& nest, Arrays& arrays, RunCounts* counts) {
   Interpreter interpreter;
+  interpreter.counts = counts;
   std::vector<Buffer> params;
   for (const LoopNest::Param& param : nest.params) params.push_back(param.buffer);
   if (nest.dims_buffer) params.push_back(nest.dims_buffer);
