@@ -144,7 +144,7 @@ absl::StatusOr<ProfileReport> NetworkOnDevice::Profile(const Network& network, i
   peaks.options.threads = item.options.threads;
   ASSIGN_OR_RETURN(const Measurement measured, MeasureOne(peaks));
   return AssembleProfile(description.variant().kernels, InstructionTimes(description, measurement.profile),
-                         measured.peaks, item.options.threads);
+                         measured.peaks, CachesOf(service_.device().target), item.options.threads);
 }
 
 }  // namespace attune

@@ -11,8 +11,10 @@
 #include "absl/strings/str_split.h"
 #include "base/dtype.h"
 #include "base/status.h"
+#include "device/host.h"
 #include "device/peaks.h"
 #include "graph/op.h"
+#include "lower/strategy.h"
 #include "runtime/model.h"
 
 namespace attune {
@@ -22,6 +24,7 @@ struct Row {
   KernelProfile profile;
   std::map<int32_t, int64_t> calls;  // by kernel; all phases of a kernel have the same number of calls
   double seconds = 0;
+  Work work;  // the least that its calls must do
 };
 
 // Whether a kernel multiplies bf16. The artifact does not say, so this guesses: at least half of the float
@@ -48,6 +51,12 @@ Multiplicand MultiplicandOf(const KernelInfo& kernel) {
   return has_product && ReadsBF16(kernel) ? Multiplicand::kBF16 : Multiplicand::kF32;
 }
 
+// The share of the operations that the kernel's algorithm needs.
+double LeastShareOf(const KernelInfo& kernel) {
+  const Strategy* strategy = FindStrategy(kernel.strategy.substr(0, kernel.strategy.find(' ')));
+  return strategy == nullptr ? 1 : strategy->least_work;
+}
+
 // One row per kernel. The phases of a kernel are functions of one object, so they share its digest.
 class Rows {
  public:
@@ -65,21 +74,28 @@ class Rows {
     row.profile.multiplicand = MultiplicandOf(kernel);
     row.profile.strategy = kernel.strategy;
     row.profile.flops += static_cast<double>(kernel.flops);
-    row.profile.bytes += static_cast<double>(kernel.bytes_read) + static_cast<double>(kernel.bytes_written);
+    row.work.flops += LeastShareOf(kernel) * static_cast<double>(kernel.flops);
+    row.work.bytes_read += static_cast<double>(kernel.bytes_read);
+    row.work.bytes_written += static_cast<double>(kernel.bytes_written);
     return row;
   }
 
-  std::vector<KernelProfile> Take() {
-    std::vector<KernelProfile> profiles;
+  // Slowest first.
+  std::vector<Row> Take() {
+    std::vector<Row> rows;
     for (auto& [key, row] : rows_) {
       for (const auto& [kernel, calls] : row.calls) row.profile.calls = std::max(row.profile.calls, calls);
       row.profile.seconds = row.seconds;
-      profiles.push_back(std::move(row.profile));
+      row.profile.bytes = row.work.bytes();
+      row.work.multiplicand = row.profile.multiplicand;
+      row.work.calls = static_cast<double>(row.profile.calls);
+      rows.push_back(std::move(row));
     }
-    std::sort(profiles.begin(), profiles.end(), [](const KernelProfile& a, const KernelProfile& b) {
+    std::ranges::sort(rows, [](const Row& x, const Row& y) {
+      const KernelProfile &a = x.profile, &b = y.profile;
       return std::tie(b.seconds, a.op, a.strategy) < std::tie(a.seconds, b.op, b.strategy);
     });
-    return profiles;
+    return rows;
   }
 
  private:
@@ -93,9 +109,10 @@ double Median(std::vector<uint64_t> values) {
   return static_cast<double>(*middle);
 }
 
-void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int threads) {
-  const Work work = {kernel.flops, kernel.multiplicand, kernel.bytes, static_cast<double>(kernel.calls)};
-  const Roofline roofline = RooflineOf(work, kernel.seconds, peaks, threads);
+void Rate(KernelProfile& kernel, const Work& work, double total_seconds, const Peaks& peaks,
+          const CacheSizes& caches, int threads) {
+  Roofline roofline = RooflineOf(work, kernel.seconds, peaks, threads);
+  if (roofline.seconds > kernel.seconds) roofline = BoundOf(work, peaks, caches, threads);
   kernel.bound = roofline.bound;
   kernel.roofline_seconds = roofline.seconds;
   if (kernel.seconds <= 0) return;
@@ -110,7 +127,7 @@ void Rate(KernelProfile& kernel, double total_seconds, const Peaks& peaks, int t
 
 ProfileReport AssembleProfile(std::span<const KernelInfo> kernels,
                               std::span<const InstructionTime> instructions, const Peaks& peaks,
-                              int threads) {
+                              const CacheSizes& caches, int threads) {
   Rows rows(kernels);
   for (const InstructionTime& instruction : instructions) {
     Row& row = rows.Of(instruction);
@@ -120,13 +137,19 @@ ProfileReport AssembleProfile(std::span<const KernelInfo> kernels,
     if (!instruction.label.empty() && std::ranges::find(labels, instruction.label) == labels.end())
       labels.emplace_back(instruction.label);
   }
-  ProfileReport report{.kernels = rows.Take(), .threads = threads, .peaks = peaks};
-  for (const KernelProfile& kernel : report.kernels) {
-    report.seconds += kernel.seconds;
-    report.flops += kernel.flops;
-    report.bytes += kernel.bytes;
+  ProfileReport report{.kernels = {}, .threads = threads, .peaks = peaks};
+  std::vector<Row> taken = rows.Take();
+  for (const Row& row : taken) {
+    report.seconds += row.profile.seconds;
+    report.flops += row.profile.flops;
+    report.bytes += row.profile.bytes;
+    if (row.profile.seconds > 0)
+      report.peaks = AttainedPeaks(report.peaks, row.work, row.profile.seconds, caches, threads);
   }
-  for (KernelProfile& kernel : report.kernels) Rate(kernel, report.seconds, report.peaks, threads);
+  for (Row& row : taken) {
+    Rate(row.profile, row.work, report.seconds, report.peaks, caches, threads);
+    report.kernels.push_back(std::move(row.profile));
+  }
   return report;
 }
 
@@ -152,7 +175,8 @@ absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int 
     instructions.push_back(
         {.kernel = instruction.kernel, .label = instruction.label, .seconds = 1e-9 * Median(times[i])});
   }
-  return AssembleProfile(VariantOf(*model).kernels, instructions, peaks, threads);
+  ASSIGN_OR_RETURN(const Target target, HostTarget());
+  return AssembleProfile(VariantOf(*model).kernels, instructions, peaks, CachesOf(target), threads);
 }
 
 }  // namespace attune

@@ -31,11 +31,11 @@ struct KernelProfile {
   double gflops_per_s = 0;
   double gb_per_s = 0;
 
-  // From RooflineOf().
+  // From RooflineOf(); from BoundOf() where even that is too slow.
   double peak_share = 0;  // gflops_per_s / measured peak; above 1 for algorithms with fewer operations
   Bound bound = Bound::kCompute;
-  double roofline_seconds = 0;
-  double roofline_share = 0;  // roofline_seconds / seconds
+  double roofline_seconds = 0;  // at most `seconds`
+  double roofline_share = 0;    // roofline_seconds / seconds
 };
 
 struct ProfileReport {
@@ -44,7 +44,9 @@ struct ProfileReport {
   double flops = 0;
   double bytes = 0;
   int threads = 1;
-  Peaks peaks;  // of one core while `threads` are busy; rooflines use `threads` times as much
+  // Of one core while `threads` are busy; rooflines use `threads` times as much. At least the rates that the
+  // kernels themselves attain.
+  Peaks peaks;
 };
 
 // The time that an instruction of a network takes, all its executions in one inference together.
@@ -54,9 +56,10 @@ struct InstructionTime {
   double seconds = 0;
 };
 
-// The report for a network whose instructions take these times, on a machine with these peaks.
+// The report for a network whose instructions take these times, on a machine with these peaks and caches.
 ProfileReport AssembleProfile(std::span<const KernelInfo> kernels,
-                              std::span<const InstructionTime> instructions, const Peaks& peaks, int threads);
+                              std::span<const InstructionTime> instructions, const Peaks& peaks,
+                              const CacheSizes& caches, int threads);
 
 // Runs `session`, whose inputs must be set, once for warm-up and then `rounds` times, and takes each
 // kernel's median.

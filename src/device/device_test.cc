@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 #include "base/processors.h"
 #include "base/testing/no_threads.h"
 #include "device/host.h"
@@ -112,10 +115,65 @@ TEST(MeasurePeaks, TilesAreFasterThanVectors) {
 TEST(Roofline, EachKindOfProductHasItsPeak) {
   for (const auto& [multiplicand, seconds] :
        {std::pair(Multiplicand::kF32, 8.0), {Multiplicand::kBF16, 4.0}, {Multiplicand::kInt8, 2.0}}) {
-    const Work work = {.flops = 1600, .multiplicand = multiplicand, .bytes = 1};
+    const Work work = {.flops = 1600, .multiplicand = multiplicand, .bytes_read = 1};
     const Roofline roofline = RooflineOf(work, 100, kPeaks, 2);
     EXPECT_EQ(roofline.bound, Bound::kCompute);
     EXPECT_DOUBLE_EQ(roofline.seconds, seconds);
+  }
+}
+
+TEST(Roofline, ALevelDeliversWhatTheCachesBeforeItCannotHaveKept) {
+  const Peaks peaks = {.gflops_per_core = 100,
+                       .bf16_gflops_per_core = 200,
+                       .int8_gops_per_core = 400,
+                       .l2_gb_per_s = 100,
+                       .l3_gb_per_s = 50,
+                       .memory_gb_per_s = 10};
+  const CacheSizes caches = {.l1 = 1e3, .l2 = 1e4, .l3 = 1e5};
+  const auto bound = [&](double read, double written, int threads = 1, double calls = 1) {
+    return BoundOf({.bytes_read = read, .bytes_written = written, .calls = calls}, peaks, caches, threads);
+  };
+  EXPECT_EQ(bound(1e3, 1e3).seconds, 0);
+  EXPECT_DOUBLE_EQ(bound(3e3, 1e3).seconds, 2e3 / 100e9);
+  EXPECT_EQ(bound(3e3, 1e3).bound, Bound::kL2);
+  // What is read and what is written may pass each other.
+  EXPECT_EQ(bound(3e3, 3e3).seconds, bound(3e3, 0).seconds);
+  EXPECT_EQ(bound(1e5, 0).bound, Bound::kL3);
+  EXPECT_DOUBLE_EQ(bound(1e6, 0).seconds, (1e6 - 1.11e5) / 10e9);
+  EXPECT_EQ(bound(1e6, 0).bound, Bound::kMemory);
+  // Each call, and each thread, finds its L1 full.
+  EXPECT_EQ(bound(2e3, 0, 2).seconds, 0);
+  EXPECT_EQ(bound(5e3, 0, 1, 5).seconds, 0);
+}
+
+// Whatever was measured, and however fast a kernel was: the bound by the peaks that it shows is no longer
+// than it took, and higher peaks never give a longer one.
+TEST(Roofline, WhatWasAttainedIsPossible) {
+  std::mt19937_64 random(1);
+  const auto draw = [&](double low, double high) {
+    return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(random));
+  };
+  for (int i = 0; i < 2000; ++i) {
+    const Peaks measured = {.gflops_per_core = draw(1, 1e3),
+                            .bf16_gflops_per_core = draw(1, 1e3),
+                            .int8_gops_per_core = draw(1, 1e3),
+                            .l2_gb_per_s = draw(1, 1e3),
+                            .l3_gb_per_s = draw(1, 1e3),
+                            .memory_gb_per_s = draw(1, 1e3)};
+    const CacheSizes caches = {.l1 = draw(1e3, 1e5), .l2 = draw(1e5, 1e7), .l3 = draw(1e6, 1e9)};
+    const Work work = {.flops = draw(1, 1e12),
+                       .multiplicand = static_cast<Multiplicand>(i % 3),
+                       .bytes_read = draw(1, 1e9),
+                       .bytes_written = draw(1, 1e9),
+                       .calls = std::floor(draw(1, 100))};
+    const int threads = 1 + i % 4;
+    const double seconds = draw(1e-9, 1);
+    const Peaks attained = AttainedPeaks(measured, work, seconds, caches, threads);
+    const double bound = BoundOf(work, attained, caches, threads).seconds;
+    EXPECT_LE(bound, seconds * (1 + 1e-12));
+    EXPECT_LE(bound, BoundOf(work, measured, caches, threads).seconds);
+    if (BoundOf(work, measured, caches, threads).seconds <= seconds)
+      EXPECT_EQ(bound, BoundOf(work, measured, caches, threads).seconds);
   }
 }
 

@@ -317,8 +317,9 @@ ProductPeaks MeasureProducts(int threads, const Target& target) {
   } else if (target.Has("avx512_vnni")) {
     peaks.int8 = vectors(DotLoop512, float_next, kRowsOf32, 4);
   } else if (target.vector_bits == 256) {
-    peaks.int8 = target.Has("avx_vnni") ? vectors(DotLoop256, float_next, kRowsOf16, 4)
-                                        : vectors(PairLoop256, float_next, kRowsOf16, 2);
+    const double own = target.Has("avx_vnni") ? vectors(DotLoop256, float_next, kRowsOf16, 4)
+                                              : vectors(PairLoop256, float_next, kRowsOf16, 2);
+    peaks.int8 = std::max(peaks.f32, own);
   }
   return peaks;
 }

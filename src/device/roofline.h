@@ -21,9 +21,17 @@ enum class Multiplicand { kF32, kBF16, kInt8 };
 struct Work {
   double flops = 0;  // in all calls together
   Multiplicand multiplicand = Multiplicand::kF32;
-  double bytes = 0;  // in all calls together, the least that must be moved
+  double bytes_read = 0, bytes_written = 0;  // in all calls together, the least that must be moved
   double calls = 1;
+
+  double bytes() const { return bytes_read + bytes_written; }
 };
+
+// Bytes of data; L1 and L2 of one core, and L3 of all together.
+struct CacheSizes {
+  double l1 = 0, l2 = 0, l3 = 0;
+};
+CacheSizes CachesOf(const Target& target);
 
 struct Roofline {
   Bound bound = Bound::kCompute;  // which of the two bounds applies
@@ -33,10 +41,19 @@ struct Roofline {
 // Operations per second of `threads` cores at peak.
 double PeakOf(const Work& work, const Peaks& peaks, int threads);
 
-// The least time for `work` on `threads` cores. Assumes that the data comes from memory, unless `seconds`,
-// the time that it actually takes, is too short for that: then it comes from L2 if the data of one call
-// fits there, else from L3.
+// The usual time for `work` on `threads` cores: no bound. Assumes that the data comes from memory, unless
+// `seconds`, the time that it actually takes, is too short for that: then it comes from L2 if the data of one
+// call fits there, else from L3.
 Roofline RooflineOf(const Work& work, double seconds, const Peaks& peaks, int threads);
+
+// The least time: each level of the memory delivers only what the caches before it cannot have kept from
+// earlier, and what is read and what is written may pass each other. It is a bound if no rate is higher than
+// its peak.
+Roofline BoundOf(const Work& work, const Peaks& peaks, const CacheSizes& caches, int threads);
+
+// The peaks, each at least the rate that doing `work` in `seconds` takes: what was attained is possible,
+// whatever was measured beside other programs. BoundOf() is then at most `seconds`, which is positive.
+Peaks AttainedPeaks(Peaks peaks, const Work& work, double seconds, const CacheSizes& caches, int threads);
 
 }  // namespace attune
 

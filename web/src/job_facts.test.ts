@@ -44,6 +44,11 @@ test('a result of another shape is none', () => {
   expect(roofShare(result?.tasks[0] ?? ({} as never))).toBe(0.5);
   expect(result?.curve).toEqual([{ seconds: 2, ms: 3, trials: 0 }]);
 });
+test('a bound that a kernel refutes is none', () => {
+  const [fast, even] = tuningResultOf({ tasks: [{ task: 'a', tuned_ms: 0.8, bound_ms: 1 }, { task: 'b', tuned_ms: 1, bound_ms: 1 }] })?.tasks ?? [];
+  expect(fast && roofShare(fast)).toBeNull();
+  expect(even && roofShare(even)).toBe(1);
+});
 test('the curve goes on where a run was taken up again', () => {
   const line = (seconds: number, ms: number) => JSON.stringify({ event: 'stage', state: 'ends', seconds, network_seconds: ms / 1e3, trials: 8 });
   const text = [line(1, 4), '{"event":"trial","seconds":1.5}', line(2, 3), line(0.5, 2), '{"event":"sta'].join('\n');

@@ -125,9 +125,10 @@ export function gainOf(task: TaskGain): number | null {
   return task.untunedMs > 0 && task.tunedMs > 0 ? task.untunedMs / task.tunedMs : null;
 }
 
-// The attained rate as a share of what the roofline allows.
+// The attained rate as a share of what the roofline allows. Null if the kernel is faster than its bound: results of
+// older jobs may have wrong ones.
 export function roofShare(task: TaskGain): number | null {
-  return task.boundMs > 0 && task.tunedMs > 0 ? task.boundMs / task.tunedMs : null;
+  return task.boundMs > 0 && task.tunedMs >= task.boundMs ? task.boundMs / task.tunedMs : null;
 }
 
 export interface Bar {

@@ -34,6 +34,8 @@ struct SweepSettings {
   std::string output;           // the folder for the quantized models; empty: the job's own
   std::string json;             // a file for the result; empty: none
   std::vector<QuantizationVariant> variants;
+
+  double max_drop() const { return *ParseShare(samples.max_drop); }  // a share
 };
 
 // The error names the setting. Opens no file.

@@ -41,7 +41,8 @@ class QuantizationSweep final : public Job {
   QuantizationSweep(SweepSettings settings, const JobPlace& place, DeviceInfo device, QuantizationTable table)
       : place_(place),
         settings_(std::move(settings)),
-        max_drop_(*ParseShare(settings_.samples.max_drop)),
+        max_drop_(settings_.max_drop()),
+        device_(device.fingerprint),
         work_(settings_, settings_.output, std::move(device), place.service, cancellation_),
         table_(std::move(table)) {
     for (const QuantizationVariant& variant : settings_.variants) {
@@ -64,6 +65,7 @@ class QuantizationSweep final : public Job {
   double RemainingSeconds() const override;
   std::string Progress() const override;
   std::string Result() const override;
+  const Json* Best() const { return table_.Best(max_drop_, static_cast<int>(settings_.variants.size())); }
   // Writes what was asked for besides the models.
   absl::Status WriteResult() const {
     return settings_.json.empty() ? absl::OkStatus() : WriteFileAtomically(settings_.json, Result() + "\n");
@@ -98,6 +100,7 @@ class QuantizationSweep final : public Job {
   const JobPlace place_;
   const SweepSettings settings_;
   const double max_drop_;
+  const std::string device_;  // its fingerprint
   Cancellation cancellation_;
   QuantizationWork work_;
   QuantizationTable table_;
@@ -223,18 +226,23 @@ double QuantizationSweep::RemainingSeconds() const {
 
 std::string QuantizationSweep::Progress() const {
   std::string text = absl::StrCat(table_.rows().size(), " of ", settings_.variants.size(), " variants");
-  const Json* best = table_.Best(max_drop_);
+  const Json* best = Best();
   if (best == nullptr) return text;
   constexpr double kPercent = 100;
-  absl::StrAppendFormat(&text, ", best %s: %.2f× at %.1f %% drop", best->at("name").get<std::string>(),
-                        best->at("speedup").get<double>(), kPercent * best->at("drop").get<double>());
+  const char* const loss = best->contains("judged_loss") ? "judged_loss" : "drop";
+  absl::StrAppendFormat(&text, ", best %s: %.2f× at %.1f %% loss", best->at("name").get<std::string>(),
+                        best->at("speedup").get<double>(), kPercent * best->at(loss).get<double>());
   return text;
 }
 
 std::string QuantizationSweep::Result() const {
-  Json result = {{"model", settings_.model}, {"baseline_ms", nullptr}, {"best", nullptr}};
+  Json result = {{"model", settings_.model},
+                 {"device", device_},
+                 {"threads", settings_.threads},
+                 {"baseline_ms", nullptr},
+                 {"best", nullptr}};
   if (const double baseline = table_.baseline_ms(); baseline > 0) result["baseline_ms"] = baseline;
-  if (const Json* best = table_.Best(max_drop_)) result["best"] = best->at("name");
+  if (const Json* best = Best()) result["best"] = best->at("name");
   result["variants"] = table_.rows();
   return result.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

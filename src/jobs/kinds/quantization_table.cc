@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "base/file.h"
 #include "base/status.h"
+#include "jobs/loss_judgement.h"
 
 namespace attune {
 namespace {
@@ -14,6 +16,9 @@ namespace {
 using Json = QuantizationTable::Json;
 
 bool IsNumber(const Json& row, const char* key) { return row.contains(key) && row[key].is_number(); }
+
+// Of the samples that judge, or else of those that are for comparison.
+double LossOf(const Json& row) { return row.at(IsNumber(row, "judged_loss") ? "judged_loss" : "drop"); }
 
 bool IsRow(const Json& row) {
   if (!row.is_object() || !row.contains("name") || !row["name"].is_string()) return false;
@@ -65,15 +70,18 @@ double QuantizationTable::baseline_ms() const {
   return measured == rows_.end() ? 0 : measured->at("baseline_ms").get<double>();
 }
 
-const Json* QuantizationTable::Best(double max_drop) const {
-  const Json* best = nullptr;
-  const auto is_better = [&](const Json& row) {
-    const double drop = row.at("drop"), best_drop = best->at("drop");
-    if (std::max(drop, best_drop) <= max_drop) return row.at("speedup") > best->at("speedup");
-    return drop < best_drop;
+const Json* QuantizationTable::Best(double max_drop, int variants) const {
+  // Less is better, from the first on.
+  const auto rank = [&](const Json& row) {
+    const double loss = LossOf(row);
+    const bool is_judged = IsNumber(row, "judged_loss") && IsNumber(row, "judged_samples");
+    const double most = is_judged ? UpperLoss(loss, row["judged_samples"].get<double>(), variants) : loss;
+    const int tier = most <= max_drop ? 0 : loss <= max_drop ? 1 : 2;
+    return std::tuple(tier, tier == 2 ? loss : 0, -row.at("speedup").get<double>());
   };
+  const Json* best = nullptr;
   for (const Json& row : rows_) {
-    if (!row.contains("error") && (best == nullptr || is_better(row))) best = &row;
+    if (!row.contains("error") && (best == nullptr || rank(row) < rank(*best))) best = &row;
   }
   return best;
 }

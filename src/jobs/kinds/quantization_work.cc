@@ -73,6 +73,8 @@ absl::Status QuantizationWork::Prepare(int threads) {
   for (const NamedTensor& value : samples_.front()) options.shapes.emplace(value.name, value.tensor.shape());
   network_ = Network::Load(settings_.model, options);
   RETURN_IF_ERROR(network_->status());
+  ASSIGN_OR_RETURN(digest_, network_->GraphDigest());
+  ASSIGN_OR_RETURN(weight_bytes_, network_->WeightBytes());
   ASSIGN_OR_RETURN(baseline_, Compile(*network_, threads));
   return absl::OkStatus();
 }
@@ -202,6 +204,8 @@ absl::StatusOr<nlohmann::ordered_json> QuantizationWork::Judge(const Quantizatio
                                 {"drop", 1 - report.agreement.agreement},
                                 {"held_back_samples", report.held_back_samples},
                                 {"bytes", FileBytes(FileOf(variant))},
+                                {"network", digest_},
+                                {"weight_bytes", weight_bytes_},
                                 {"artifact_bytes", built_->artifact.size()},
                                 {"output", FileOf(variant)}};
   if (loss_.has_value()) row.update({{"judged_loss", *loss_}, {"judged_samples", judging_.size()}});

@@ -77,6 +77,8 @@ class QuantizationWork {
   const Cancellation& cancellation_;
 
   std::optional<Network> network_;  // as imported
+  std::string digest_;              // GraphDigest() of it
+  int64_t weight_bytes_ = 0;
   Samples samples_, judging_;
   std::optional<NetworkBlobs> baseline_;
 

@@ -2,17 +2,22 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "compile/compile.h"
 #include "device/codec.h"
 #include "jobs/json_object.h"
+#include "jobs/kinds/quantization_settings.h"
 #include "jobs/settings.h"
 #include "service/agreement/promises_of_job.h"
+#include "service/agreement/size_model.h"
 
 namespace attune {
 namespace {
@@ -38,17 +43,35 @@ Peaks MostOf(const Target& target) {
           .l2_bytes = target.l2_bytes};
 }
 
+// How many 8-bit integers a processor multiplies for one number of f32.
+double IntegersForFloat(const Target& target) {
+  constexpr double kTiles = 16, kDotProducts = 4, kPairs = 2;
+  if (target.Has("amx_int8")) return kTiles;
+  return target.Has("avx512_vnni") || target.Has("avx_vnni") ? kDotProducts : kPairs;
+}
+
 // The rates that the processor's kind lets expect, until some were measured.
 Peaks UsualPeaks(const Target& target) {
   constexpr double kOperations = 2, kNarrow = 2;
   const double gflops = target.clock_ghz * kOperations * target.Lanes(sizeof(float)) * target.fma_per_cycle;
   return {.gflops_per_core = gflops,
           .bf16_gflops_per_core = kNarrow * gflops,
-          .int8_gops_per_core = kNarrow * kNarrow * gflops,
+          .int8_gops_per_core = IntegersForFloat(target) * gflops,
           .l2_gb_per_s = target.clock_ghz * target.l2_bytes_per_cycle,
           .l3_gb_per_s = target.clock_ghz * target.l3_bytes_per_cycle,
           .memory_gb_per_s = target.clock_ghz * target.dram_bytes_per_cycle,
           .l2_bytes = target.l2_bytes};
+}
+
+// The rates that a device may have whose best measured ones these are: on a busy machine, all measurements
+// may have been disturbed.
+Peaks WithMargin(Peaks peaks) {
+  constexpr double kMargin = 1.2;
+  for (double Peaks::* rate :
+       {&Peaks::gflops_per_core, &Peaks::bf16_gflops_per_core, &Peaks::int8_gops_per_core,
+        &Peaks::l2_gb_per_s, &Peaks::l3_gb_per_s, &Peaks::memory_gb_per_s})
+    peaks.*rate *= kMargin;
+  return peaks;
 }
 
 int ThreadsOf(const Json& settings) {
@@ -59,16 +82,15 @@ int ThreadsOf(const Json& settings) {
 
 NetworkToPredict NetworkOf(const ModelFacts& facts, const Peaks& peaks, const std::string& device,
                            int threads, const Json& settings) {
-  NetworkToPredict network = {.device = device, .threads = threads};
+  NetworkToPredict network = {.network = facts.network, .device = device, .threads = threads};
   for (const TaskFacts& task : facts.tasks) {
     constexpr double kAtOnce = 0;
-    const double bound = RooflineOf(task.work, kAtOnce, peaks, threads).seconds;
-    if (bound <= 0) continue;
+    const double roofline = RooflineOf(task.work, kAtOnce, peaks, threads).seconds;
     network.tasks.push_back({.task = task.digest,
                              .kind = KindOfTask(task.description),
                              .uses = task.uses,
                              .flops = task.work.flops,
-                             .bound = bound});
+                             .bound = std::max(roofline, kLeastTaskSeconds)});
   }
   network.plan = PlanOfSettings(settings, network.tasks.size());
   return network;
@@ -80,6 +102,51 @@ double RemainingOf(const proto::Job& job) {
   const double usual = job.remaining_seconds() > 0 ? job.remaining_seconds() : kUnknown;
   const absl::StatusOr<KeptAgreement> kept = KeptAgreement::FromText(job.agreement());
   return kept.ok() && kept->finish_seconds > 0 ? std::min(usual, kept->finish_seconds) : usual;
+}
+
+absl::StatusOr<SweepSettings> SweepOf(const AskedJob& job) {
+  return ReadSweepSettings({.id = "", .kind = job.kind, .settings = job.settings});
+}
+
+// A sample is a file in the folder of the data, or a folder there; hidden ones are none.
+int64_t SamplesAmong(const std::vector<std::string>& inputs, const std::string& folder) {
+  const std::string path = std::filesystem::path(folder).lexically_normal().string();
+  const std::string prefix = absl::StrCat(absl::StripSuffix(path, "/"), "/");
+  std::set<std::string> samples;
+  for (const std::string& name : inputs) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string sample = name.substr(prefix.size(), name.find('/', prefix.size()) - prefix.size());
+    if (!sample.starts_with(".")) samples.insert(sample);
+  }
+  return std::ssize(samples);
+}
+
+// How the job judges, whose settings are those that WithJudging() makes.
+absl::StatusOr<JudgingPlan> PlanOfJudging(const AskedJob& job) {
+  ASSIGN_OR_RETURN(const SweepSettings sweep, SweepOf(job));
+  const bool is_mixed =
+      std::ranges::all_of(sweep.variants, [](const auto& variant) { return variant.precision == "auto"; });
+  return JudgingPlan{.samples = std::min(SamplesAmong(job.inputs, sweep.samples.folder), sweep.samples.most),
+                     .period = std::max(sweep.judged, 1),
+                     .variants = static_cast<int>(sweep.variants.size()),
+                     .is_mixed = is_mixed};
+}
+
+// The settings of a job that quantizes, so that it judges the loss that it promises, by as many samples as it
+// has where that takes more than usual, and chooses its best variant by that.
+Json WithJudging(const AskedJob& job) {
+  Json settings = job.settings;
+  if (!job.agreement.accuracy_loss.has_value()) return settings;
+  // A quarter of the samples judges what the others have made.
+  constexpr int kJudged = 4;
+  if (!settings.contains("judged")) settings["judged"] = kJudged;
+  const absl::StatusOr<SweepSettings> sweep = SweepOf(job);
+  if (!sweep.ok()) return settings;  // the job's kind says what is wrong
+  const int64_t samples = SamplesAmong(job.inputs, sweep->samples.folder);
+  if (!settings.contains("samples") && samples > sweep->samples.most) settings["samples"] = samples;
+  if (!settings.contains("max_drop") || sweep->max_drop() > *job.agreement.accuracy_loss)
+    settings["max_drop"] = *job.agreement.accuracy_loss;
+  return settings;
 }
 
 }  // namespace
@@ -137,7 +204,7 @@ void AgreementDesk::CatchUp() {
   const std::set<std::string> learned = known_.Jobs();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const proto::Job& job : *jobs)
-    if (job.kind() == "tuning" && !learned.contains(job.id()))
+    if (job.kind() == "quantization" || (job.kind() == "tuning" && !learned.contains(job.id())))
       ended_.push_front({.id = job.id(), .is_new = false});
 }
 
@@ -158,6 +225,8 @@ void AgreementDesk::Learn(const std::string& job) {
     Log(LogLevel::kWarning, "a job is not learned from", "job", job, "reason", record.status().message());
     return;
   }
+  if (std::optional<Quantization> quantization = QuantizationOf(*record); quantization.has_value())
+    quantizations_.Add(*std::move(quantization));
   const absl::StatusOr<Observation> observation = ObservationOf(*record);
   if (absl::IsNotFound(observation.status())) return;
   const absl::Status kept = observation.ok() ? known_.Add(*observation) : observation.status();
@@ -212,24 +281,51 @@ absl::StatusOr<std::vector<JobAhead>> AgreementDesk::JobsAhead(const std::string
   return ahead;
 }
 
-Foresight AgreementDesk::ForesightOf(const AskedJob& job, const ModelFacts& facts, const DeviceOfKey& device,
-                                     int threads, std::span<const JobAhead> ahead) {
+absl::StatusOr<QuantizationForecast> AgreementDesk::ForesightOfQuantization(const AskedJob& job,
+                                                                            const ModelFacts& facts,
+                                                                            const std::string& device,
+                                                                            int threads,
+                                                                            const Peaks& peaks) const {
+  ASSIGN_OR_RETURN(const JudgingPlan plan, PlanOfJudging(job));
+  return quantizations_.Predict({.tenant = job.tenant,
+                                 .network = facts.network,
+                                 .device = device,
+                                 .threads = threads,
+                                 .peaks = peaks,
+                                 .weight_bytes = facts.weight_bytes,
+                                 .plan = plan});
+}
+
+absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const ModelFacts& facts,
+                                                     const DeviceOfKey& device, int threads,
+                                                     std::span<const JobAhead> ahead) {
   const std::string& fingerprint = device.info.fingerprint;
   Peaks peaks = known_.PeaksOf(job.tenant, fingerprint, threads);
-  Foresight sight = {.are_peaks_measured = peaks.gflops_per_core > 0,
-                     .is_quantized = job.kind == "quantization"};
+  Foresight sight = {.are_peaks_measured = peaks.gflops_per_core > 0};
   // Rates that were measured beside other work are too low, and would forbid what is possible.
   const Peaks usual = UsualPeaks(device.info.target);
-  const Peaks highest = sight.are_peaks_measured ? BetterOf(peaks, usual) : MostOf(device.info.target);
-  const double bound = facts.BoundSeconds(highest, threads);
+  const Peaks highest =
+      sight.are_peaks_measured ? WithMargin(BetterOf(peaks, usual)) : MostOf(device.info.target);
   if (!sight.are_peaks_measured) peaks = usual;
-  const NetworkToPredict network = NetworkOf(facts, peaks, fingerprint, threads, job.settings);
-  sight.latency = known_.ModelFor(job.tenant)->Predict(network);
   constexpr double kMillis = 1e3;
-  sight.latency.bound_ms = kMillis * bound;
+  const CacheSizes caches = CachesOf(device.info.target);
+  NetworkToPredict network = NetworkOf(facts, peaks, fingerprint, threads, job.settings);
+  network.bound_ms = kMillis * facts.BoundSeconds(highest, caches, threads);
+  sight.latency = known_.ModelFor(job.tenant)->Predict(network);
   const auto seen = known_.SeenBy(job.tenant);
-  sight.finish = PredictFinish(network.plan, ahead, device.count, seen);
-  sight.size_bytes = PredictSize(facts.weight_bytes, seen, &sight.sizes);
+  sight.finish = PredictFinish(network.plan, ahead, device.count, seen, facts.network);
+  if (job.kind == "quantization") {
+    ASSIGN_OR_RETURN(sight.quantization, ForesightOfQuantization(job, facts, fingerprint, threads, peaks));
+    sight.latency.bound_ms = kMillis * facts.Quantized().BoundSeconds(highest, caches, threads);
+    if (const double fastest = sight.quantization->fastest_ms; fastest > 0)
+      sight.latency.bound_ms = std::min(sight.latency.bound_ms, fastest);
+    sight.size_bytes = sight.quantization->bytes;
+    sight.sizes = sight.quantization->jobs;
+  } else {
+    SizeForecast size = PredictSize(facts.network, facts.weight_bytes, seen);
+    sight.size_bytes = std::move(size.bytes);
+    sight.sizes = size.networks;
+  }
   return sight;
 }
 
@@ -253,16 +349,13 @@ absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
   const double alone = NominalSeconds(PlanOfSettings(WithinLimits(job, 0), facts->tasks.size()));
   AskedJob limited = job;
   limited.settings = WithinLimits(job, QueueSeconds(ahead, alone, device.count));
-  return MakeOutlook(job.agreement, ForesightOf(limited, *facts, device, threads, ahead));
+  ASSIGN_OR_RETURN(const Foresight sight, ForesightOf(limited, *facts, device, threads, ahead));
+  return MakeOutlook(job.agreement, sight);
 }
 
 Json AgreementDesk::WithinLimits(const AskedJob& job, double queue_seconds) {
+  if (job.kind == "quantization") return WithJudging(job);
   Json settings = job.settings;
-  // A quarter of the samples judges what the others have made.
-  constexpr int kJudged = 4;
-  if (job.kind == "quantization" && job.agreement.accuracy_loss.has_value() && !settings.contains("judged"))
-    settings["judged"] = kJudged;
-  if (job.kind != "tuning") return settings;
   // The time for opening the job, writing and judging its result; the least that is worth beginning with.
   constexpr double kAround = 12, kLeast = 5;
   double most = 0;

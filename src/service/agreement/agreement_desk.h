@@ -25,6 +25,7 @@
 #include "service/agreement/known_answers.h"
 #include "service/agreement/outlook.h"
 #include "service/agreement/promise_counts.h"
+#include "service/agreement/quantization_model.h"
 #include "service/models/model_facts.h"
 #include "service/models/models.h"
 #include "service/server/job_desk.h"
@@ -37,6 +38,7 @@ struct AskedJob {
   nlohmann::json settings = nlohmann::json::object();
   std::optional<ModelSource> model = {};
   Agreement agreement = {};
+  std::vector<std::string> inputs = {};  // the names of its files
 };
 
 // Thread safe. The arguments must outlive it.
@@ -55,10 +57,12 @@ class AgreementDesk {
   // import fails.
   absl::StatusOr<Outlook> Foresee(const AskedJob& job);
 
-  // The settings of the job with the limit of time that its agreement asks for, if it waits for so long.
+  // The settings of the job with what its agreement asks for: a limit of time, if it waits for so long, and
+  // what is needed to judge and choose by the loss of accuracy.
   static nlohmann::json WithinLimits(const AskedJob& job, double queue_seconds);
 
   KnownAnswers& known() { return known_; }
+  QuantizationModel& quantizations() { return quantizations_; }
   const PromiseCounts& promises() const { return promises_; }
 
  private:
@@ -75,8 +79,13 @@ class AgreementDesk {
 
   absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& key) const;
   absl::StatusOr<std::shared_ptr<const ModelFacts>> FactsOf(const AskedJob& job);
-  Foresight ForesightOf(const AskedJob& job, const ModelFacts& facts, const DeviceOfKey& device, int threads,
-                        std::span<const JobAhead> ahead);
+  // What a job that quantizes costs and gains, and can show.
+  absl::StatusOr<QuantizationForecast> ForesightOfQuantization(const AskedJob& job, const ModelFacts& facts,
+                                                               const std::string& device, int threads,
+                                                               const Peaks& peaks) const;
+  absl::StatusOr<Foresight> ForesightOf(const AskedJob& job, const ModelFacts& facts,
+                                        const DeviceOfKey& device, int threads,
+                                        std::span<const JobAhead> ahead);
   absl::StatusOr<std::vector<JobAhead>> JobsAhead(const std::string& key);
 
   // The loop of the thread.
@@ -90,6 +99,7 @@ class AgreementDesk {
   JobDesk& jobs_;
   const Dispatcher& dispatcher_;
   KnownAnswers known_;
+  QuantizationModel quantizations_;
   PromiseCounts promises_;
 
   std::mutex mutex_;

@@ -21,6 +21,8 @@ constexpr size_t kMostJobs = 200;
 // How alike two jobs are. The more trials a task has, the more is found, to be confirmed and compared by
 // further measurements: what a job takes depends more on that than on how many trials there are.
 constexpr double kWorkApart = 1, kEffortApart = 0.2, kWaitApart = 0.35;
+// Beside jobs for the same network, others tell less.
+constexpr double kOtherNetwork = 0.3;
 double Nearness(double log_work, double log_effort, double log_wait) {
   const double work = log_work / kWorkApart, effort = log_effort / kEffortApart, wait = log_wait / kWaitApart;
   return std::exp(-(work * work + effort * effort + wait * wait) / 2);
@@ -56,10 +58,14 @@ double QueueSeconds(std::span<const JobAhead> jobs, double own_seconds, int devi
 }
 
 FinishForecast PredictFinish(const TuningPlan& plan, std::span<const JobAhead> ahead, int devices,
-                             std::span<const std::shared_ptr<const Observation>> observations) {
+                             std::span<const std::shared_ptr<const Observation>> observations,
+                             const std::string& network) {
   FinishForecast forecast = {.work_seconds = NominalSeconds(plan)};
   forecast.queue_seconds = QueueSeconds(ahead, forecast.work_seconds, devices);
   const double estimate = forecast.work_seconds + forecast.queue_seconds;
+  const bool has_own = !network.empty() && std::ranges::any_of(observations, [&](const auto& seen) {
+    return seen->network == network;
+  });
   std::vector<double> log_ratios, weights;
   for (size_t i = observations.size() - std::min(observations.size(), kMostJobs); i < observations.size();
        ++i) {
@@ -67,7 +73,9 @@ FinishForecast PredictFinish(const TuningPlan& plan, std::span<const JobAhead> a
     if (seen.finish_seconds <= 0) continue;
     const double work = NominalSeconds(seen.plan);
     log_ratios.push_back(std::log(seen.finish_seconds / (work + seen.queue_seconds)));
+    const double counts = has_own && seen.network != network ? kOtherNetwork : 1;
     weights.push_back(
+        counts *
         Nearness(std::log(work / forecast.work_seconds), LogEffort(seen.plan) - LogEffort(plan),
                  LogWait(seen.queue_seconds, work) - LogWait(forecast.queue_seconds, forecast.work_seconds)));
   }

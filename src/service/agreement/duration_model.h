@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "service/agreement/log_prediction.h"
@@ -33,8 +34,10 @@ struct FinishForecast {
   int jobs = 0;  // that were before
 };
 
+// `network`: the digest of the one that is tuned, whose own jobs tell most; empty: none of them is its own.
 FinishForecast PredictFinish(const TuningPlan& plan, std::span<const JobAhead> ahead, int devices,
-                             std::span<const std::shared_ptr<const Observation>> observations);
+                             std::span<const std::shared_ptr<const Observation>> observations,
+                             const std::string& network = "");
 
 }  // namespace attune
 

@@ -15,6 +15,11 @@ constexpr double kTaskRatio = 2.2, kTaskWeight = 0.5;
 constexpr LogPrior kNetwork = {.mean = 0, .spread = 0.5, .weight = 2, .degrees = 4};
 constexpr LogPrior kSlowest = {.mean = 0.15, .spread = 0.2, .weight = 2, .degrees = 4};
 
+// The same network again, with other kernels. A search of another effort tells something at least.
+constexpr LogPrior kAgain = {.mean = 0, .spread = 0.04, .weight = 0.5, .degrees = 4};
+constexpr LogPrior kSlowestAgain = {.mean = 0.1, .spread = 0.1, .weight = 0.5, .degrees = 4};
+constexpr double kLeastAlike = 0.2;
+
 // How much further off the estimate of a network is of which nothing is known than that of one whose tasks
 // all are.
 constexpr double kScaleOfKnown = 0.4;
@@ -28,6 +33,10 @@ double Nearness(double bound, double intensity) {
   return std::exp(-(bound * bound + intensity * intensity) / 2);
 }
 
+// What an inference costs besides its kernels, and a call of a kernel. Measured on the machines that Attune
+// is developed on.
+constexpr double kSecondsOfRun = 50e-9, kSecondsOfCall = 25e-9;
+
 double LogOf(double value) { return std::log(std::max(value, 1e-12)); }
 double LogIntensity(const TaskTime& task) { return LogOf(task.flops) - LogOf(task.bound); }
 
@@ -37,6 +46,24 @@ double EffortOf(const TuningPlan& plan) {
   const double by_time = plan.seconds > 0 ? plan.seconds / kSecondsOfTrial : kUnlimited * plan.tasks;
   const double trials = plan.trials > 0 ? std::min(plan.trials, by_time) : by_time;
   return LogOf(std::max(trials / std::max(plan.tasks, 1.0), 1.0));
+}
+
+// Between efforts that differ by a factor of e, 0.6.
+double Alike(double effort, double other) {
+  const double difference = effort - other;
+  return std::exp(-difference * difference / 2);
+}
+
+double LogOfSlowest(const Observation& observation) {
+  return std::log(std::max(1.0, observation.p99_ms.median / observation.mean_ms.median));
+}
+
+// Equally probable factors, none below 1.
+std::vector<double> SlowestOf(const LogPrediction& ratio) {
+  constexpr int kFactors = 8;
+  std::vector<double> factors;
+  for (int i = 0; i < kFactors; ++i) factors.push_back(std::max(1.0, ratio.Quantile((i + 0.5) / kFactors)));
+  return factors;
 }
 
 bool IsOn(const Observation& observation, const NetworkToPredict& network) {
@@ -83,13 +110,14 @@ LatencyModel::TaskEstimate LatencyModel::Estimate(const TaskTime& task, const Ne
 
 LatencyModel::NetworkEstimate LatencyModel::Estimate(const NetworkToPredict& network,
                                                      const std::string& without) const {
-  double seconds = 0, known = 0;
+  double kernels = 0, known = 0, around = kSecondsOfRun;
   for (const TaskTime& task : network.tasks) {
     const TaskEstimate estimate = Estimate(task, network, without);
-    seconds += task.uses * estimate.seconds;
+    around += task.uses * kSecondsOfCall;
+    kernels += task.uses * estimate.seconds;
     known += estimate.is_known ? task.uses * estimate.seconds : 0;
   }
-  return {seconds, seconds > 0 ? known / seconds : 0};
+  return {kernels + around, kernels > 0 ? known / kernels : 0};
 }
 
 const LatencyModel::Errors& LatencyModel::ErrorsOn(const NetworkToPredict& network) const {
@@ -106,30 +134,61 @@ const LatencyModel::Errors& LatencyModel::ErrorsOn(const NetworkToPredict& netwo
     const double real = observation->mean_ms.median / kMillis;
     errors.of_mean.push_back(std::log(real / estimate.seconds) / ScaleOf(estimate.share_known));
     errors.efforts.push_back(EffortOf(observation->plan));
-    errors.of_p99.push_back(
-        std::log(std::max(1.0, observation->p99_ms.median / observation->mean_ms.median)));
+    errors.of_p99.push_back(LogOfSlowest(*observation));
   }
   return errors;
 }
 
+std::vector<std::shared_ptr<const Observation>> LatencyModel::MeasurementsOf(
+    const NetworkToPredict& network) const {
+  std::vector<std::shared_ptr<const Observation>> measurements;
+  for (const auto& observation : observations_) {
+    if (IsOn(*observation, network) && observation->network == network.network &&
+        observation->mean_ms.median > 0)
+      measurements.push_back(observation);
+  }
+  return measurements;
+}
+
+void LatencyModel::Follow(const std::vector<std::shared_ptr<const Observation>>& measurements,
+                          const NetworkToPredict& network, LatencyForecast& forecast) {
+  std::vector<double> means;
+  for (const auto& seen : measurements) means.push_back(seen->mean_ms.median);
+  std::ranges::sort(means);
+  const double middle = means[means.size() / 2];
+  forecast.measurements = static_cast<int>(means.size());
+  forecast.measured = {means.front(), middle, means.back()};
+  std::vector<double> log_ratios, weights, slowest;
+  for (const auto& seen : measurements) {
+    log_ratios.push_back(std::log(seen->mean_ms.median / middle));
+    slowest.push_back(LogOfSlowest(*seen));
+    weights.push_back(std::max(kLeastAlike, Alike(EffortOf(seen->plan), EffortOf(network.plan))));
+    if (seen->mean_ms.low > 0) forecast.bound_ms = std::min(forecast.bound_ms, seen->mean_ms.low);
+  }
+  forecast.mean = PredictNext(middle, kAgain, log_ratios, weights);
+  forecast.slowest = SlowestOf(PredictNext(1, kSlowestAgain, slowest, weights));
+}
+
 LatencyForecast LatencyModel::Predict(const NetworkToPredict& network) const {
-  LatencyForecast forecast;
-  for (const TaskTime& task : network.tasks) forecast.bound_ms += kMillis * task.uses * task.bound;
+  LatencyForecast forecast = {.bound_ms = network.bound_ms};
+  double roofline = kSecondsOfRun;
+  for (const TaskTime& task : network.tasks)
+    roofline += task.uses * (kSecondsOfCall + kTaskRatio * task.bound);
   const NetworkEstimate estimate = Estimate(network, /*without=*/"");
   forecast.estimate_ms = kMillis * estimate.seconds;
   forecast.share_known = estimate.share_known;
   const Errors& errors = ErrorsOn(network);
   forecast.networks = static_cast<int>(errors.of_mean.size());
   std::vector<double> weights;
-  for (const double effort : errors.efforts) {
-    const double difference = effort - EffortOf(network.plan);
-    weights.push_back(std::exp(-difference * difference / 2));
-  }
-  forecast.prior = PredictNext(kTaskRatio * forecast.bound_ms, kNetwork, {}, {});
+  for (const double effort : errors.efforts) weights.push_back(Alike(effort, EffortOf(network.plan)));
+  forecast.prior = PredictNext(kMillis * roofline, kNetwork, {}, {});
   forecast.mean =
       PredictNext(forecast.estimate_ms, kNetwork, errors.of_mean, weights, ScaleOf(estimate.share_known));
-  const LogPrediction slowest = PredictNext(1, kSlowest, errors.of_p99, weights);
-  forecast.p99 = forecast.mean.Times(slowest.Quantile(0.5)).Widened(slowest.Spread());
+  forecast.slowest = SlowestOf(PredictNext(1, kSlowest, errors.of_p99, weights));
+  if (const auto measurements = MeasurementsOf(network); !measurements.empty())
+    Follow(measurements, network, forecast);
+  forecast.prior = forecast.prior.AtLeast(forecast.bound_ms);
+  forecast.mean = forecast.mean.AtLeast(forecast.bound_ms);
   return forecast;
 }
 

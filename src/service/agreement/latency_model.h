@@ -6,7 +6,9 @@
 // logarithms, weighted by nearness (Nadaraya, Watson: kernel regression, 1964), among which a prior counts as
 // some. The networks that were tuned before tell how far such sums are off: each is predicted without what is
 // known of itself (leaving one out), and the errors give the interval of the next one (log_prediction.h),
-// narrower where more of it is known. Cost: time in proportion to the square of all tasks of the latest
+// narrower where more of it is known. Each inference, and each call of a kernel in it, costs something too. A
+// network that was itself measured on that device takes what it took. Nothing is predicted below the bound;
+// a measurement below it refutes it. Cost: time in proportion to the square of all tasks of the latest
 // networks, once for each new one.
 #ifndef ATTUNE_SERVICE_AGREEMENT_LATENCY_MODEL_H_
 #define ATTUNE_SERVICE_AGREEMENT_LATENCY_MODEL_H_
@@ -26,19 +28,24 @@ namespace attune {
 
 // A network to predict: its tasks with their bounds and uses; times are not looked at.
 struct NetworkToPredict {
-  std::string device = {};  // the fingerprint
+  std::string network = {};  // its digest; empty: it was never measured
+  std::string device = {};   // the fingerprint
   int threads = 1;
   std::vector<TaskTime> tasks = {};
   TuningPlan plan = {};
+  double bound_ms = 0;  // below which no kernels can bring it
 };
 
 struct LatencyForecast {
-  LogPrediction mean, p99;  // milliseconds
-  LogPrediction prior;      // of the mean, by rooflines alone
-  double bound_ms = 0;      // the sum of the tasks' bounds
-  double estimate_ms = 0;   // the sum of the tasks' estimated times
-  double share_known = 0;   // of the estimate: tasks that were tuned on this device before
-  int networks = 0;         // whose errors count
+  LogPrediction mean = {};            // milliseconds
+  std::vector<double> slowest = {1};  // by how much the slowest of 100 runs exceed the mean, all as probable
+  LogPrediction prior = {};           // of the mean, by rooflines alone
+  double bound_ms = 0;                // no measurement is below
+  double estimate_ms = 0;             // the sum of the tasks' estimated times
+  double share_known = 0;             // of the estimate: tasks that were tuned on this device before
+  int networks = 0;                   // whose errors count
+  PromiseRange measured = {};         // what this very network took; zeros: nobody has measured it
+  int measurements = 0;               // of it
 };
 
 // Thread safe.
@@ -75,6 +82,11 @@ class LatencyModel {
                         const std::string& without) const;
   NetworkEstimate Estimate(const NetworkToPredict& network, const std::string& without) const;
   const Errors& ErrorsOn(const NetworkToPredict& network) const;
+  // Of this very network.
+  std::vector<std::shared_ptr<const Observation>> MeasurementsOf(const NetworkToPredict& network) const;
+  // Makes the forecast follow from these, if there are any.
+  static void Follow(const std::vector<std::shared_ptr<const Observation>>& measurements,
+                     const NetworkToPredict& network, LatencyForecast& forecast);
 
   const std::vector<std::shared_ptr<const Observation>> observations_;
   std::vector<Seen> seen_;

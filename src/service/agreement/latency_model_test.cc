@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "service/agreement/duration_model.h"
 #include "service/agreement/observations_for_test.h"
 
@@ -9,7 +14,10 @@ namespace attune {
 namespace {
 
 NetworkToPredict NetworkLike(const Observation& observation) {
-  return {.device = observation.device, .tasks = observation.tasks, .plan = observation.plan};
+  return {.device = observation.device,
+          .tasks = observation.tasks,
+          .plan = observation.plan,
+          .bound_ms = 0.1 * observation.mean_ms.median};
 }
 
 double Width(const PromiseRange& range) { return std::log(range.high / range.low); }
@@ -20,7 +28,7 @@ TEST(LatencyModelTest, WithoutRecordsThePriorIsAllThereIs) {
   EXPECT_NEAR(Width(forecast.mean.Range()), Width(forecast.prior.Range()), 1e-9);
   EXPECT_EQ(forecast.networks, 0);
   EXPECT_GT(forecast.bound_ms, 0);
-  EXPECT_GT(forecast.p99.Range().median, forecast.mean.Range().median);
+  EXPECT_GT(forecast.mean.TimesAnyOf(forecast.slowest).Range().median, forecast.mean.Range().median);
 }
 
 TEST(LatencyModelTest, IntervalsHoldAboutTheirShareAndAreNarrowerThanThePriors) {
@@ -48,6 +56,39 @@ TEST(LatencyModelTest, KnownTasksMakeItNarrower) {
   EXPECT_EQ(unknown.share_known, 0);
   EXPECT_LT(Width(known.mean.Range()), Width(unknown.mean.Range()));
   EXPECT_NEAR(known.mean.Range().median / MadeUpObservation(3).mean_ms.median, 1, 0.2);
+}
+
+TEST(LatencyModelTest, AMeasuredNetworkTakesWhatItTook) {
+  std::vector<std::shared_ptr<const Observation>> observations = MadeUpObservations(20);
+  for (const double ms : {3.80, 3.80, 3.70}) {
+    Observation measured = MadeUpObservation(500);
+    measured.job = absl::StrCat("job at ", ms);
+    measured.mean_ms = {0.99 * ms, ms, 1.01 * ms};
+    measured.p99_ms = {1.05 * ms, 1.1 * ms, std::numeric_limits<double>::infinity()};
+    observations.push_back(std::make_shared<const Observation>(std::move(measured)));
+  }
+  NetworkToPredict network = NetworkLike(MadeUpObservation(500));
+  network.network = MadeUpObservation(500).network;
+  network.bound_ms = 20;  // which is wrong
+  const LatencyForecast forecast = LatencyModel(observations).Predict(network);
+  EXPECT_EQ(forecast.measurements, 3);
+  EXPECT_NEAR(forecast.mean.Range().median, 3.8, 0.1);
+  EXPECT_GT(forecast.mean.Probability(4), 0.85);
+  EXPECT_LE(forecast.bound_ms, 3.70);
+  EXPECT_NEAR(forecast.mean.TimesAnyOf(forecast.slowest).Range().median, 1.1 * 3.8, 0.2);
+  // On another device it is a network like others.
+  network.device = "other";
+  EXPECT_EQ(LatencyModel(observations).Predict(network).measurements, 0);
+}
+
+TEST(LatencyModelTest, CallsCostSomething) {
+  NetworkToPredict network = {.device = "board",
+                              .tasks = {{.task = "t", .uses = 1, .bound = kLeastTaskSeconds}}};
+  const LatencyModel model({});
+  const double one = model.Predict(network).estimate_ms;
+  EXPECT_GT(one, 1e3 * 10 * kLeastTaskSeconds);
+  network.tasks[0].uses = 101;
+  EXPECT_GT(model.Predict(network).estimate_ms, one + 1e3 * 100 * 2 * kLeastTaskSeconds);
 }
 
 TEST(LatencyModelTest, OtherDevicesTellLess) {

@@ -63,33 +63,61 @@ double LogPrediction::LogProbability(double log_limit) const {
   return probability / weight;
 }
 
+double LogPrediction::AboveFloor(double log_limit) const {
+  if (floor_ <= 0) return LogProbability(log_limit);
+  const double log_floor = std::log(floor_);
+  if (log_limit < log_floor) return 0;
+  // If nothing is believed to be so large, the floor itself is left.
+  constexpr double kNothing = 1e-9;
+  const double below = LogProbability(log_floor);
+  if (1 - below < kNothing) return 1;
+  return (LogProbability(log_limit) - below) / (1 - below);
+}
+
 double LogPrediction::Probability(double limit) const {
-  return limit <= 0 ? 0 : LogProbability(std::log(limit));
+  if (limit <= 0) return 0;
+  double sum = 0;
+  for (const double factor : factors_) sum += AboveFloor(std::log(limit / factor));
+  return sum / static_cast<double>(factors_.size());
 }
 
 double LogPrediction::Quantile(double p) const {
   const auto [first, last] = std::ranges::minmax(parts_, {}, &Part::location);
+  const auto at = [&](double log_limit) { return Probability(std::exp(log_limit)); };
   double low = first.location - 1, high = last.location + 1;
-  while (LogProbability(low) > p) low -= high - low;
-  while (LogProbability(high) < p) high += high - low;
+  while (at(low) > p) low -= high - low;
+  while (at(high) < p) high += high - low;
   constexpr int kSteps = 60;
   for (int step = 0; step < kSteps; ++step) {
     const double middle = (low + high) / 2;
-    (LogProbability(middle) < p ? low : high) = middle;
+    (at(middle) < p ? low : high) = middle;
   }
-  return std::exp((low + high) / 2);
+  return std::max(std::exp((low + high) / 2), floor_ * *std::ranges::min_element(factors_));
 }
 
 LogPrediction LogPrediction::Times(double factor) const {
-  std::vector<Part> parts = parts_;
-  for (Part& part : parts) part.location += std::log(factor);
-  return LogPrediction(std::move(parts));
+  LogPrediction other = *this;
+  for (Part& part : other.parts_) part.location += std::log(factor);
+  other.floor_ *= factor;
+  return other;
+}
+
+LogPrediction LogPrediction::TimesAnyOf(std::vector<double> factors) const {
+  LogPrediction other = *this;
+  other.factors_ = std::move(factors);
+  return other;
 }
 
 LogPrediction LogPrediction::Widened(double spread) const {
-  std::vector<Part> parts = parts_;
-  for (Part& part : parts) part.scale = std::hypot(part.scale, spread);
-  return LogPrediction(std::move(parts));
+  LogPrediction other = *this;
+  for (Part& part : other.parts_) part.scale = std::hypot(part.scale, spread);
+  return other;
+}
+
+LogPrediction LogPrediction::AtLeast(double floor) const {
+  LogPrediction other = *this;
+  other.floor_ = floor;
+  return other;
 }
 
 double LogPrediction::Spread() const {

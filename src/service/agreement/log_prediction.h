@@ -21,7 +21,8 @@ namespace attune {
 // The probability that Student's t with these degrees of freedom (above 0) is at most `t`.
 double StudentCdf(double t, double degrees);
 
-// The distribution of a positive quantity.
+// The distribution of a positive quantity. All that is told of it belongs to that one distribution: a larger
+// limit is never less probable, and nothing lies below the floor.
 class LogPrediction {
  public:
   // exp(location + scale · t), t having the degrees of freedom of Student's t; infinitely many: it is normal.
@@ -45,15 +46,24 @@ class LogPrediction {
   PromiseRange Range() const { return {Quantile(0.1), Quantile(0.5), Quantile(0.9)}; }
   // The same quantity times a factor.
   LogPrediction Times(double factor) const;
+  // The same quantity times one of the factors, each as probable. With factors of at least 1, no quantile is
+  // below that of the quantity itself.
+  LogPrediction TimesAnyOf(std::vector<double> factors) const;
   // The same, with a further independent error of this spread in the logarithm.
   LogPrediction Widened(double spread) const;
+  // The same, given that the quantity, before TimesAnyOf(), is at least the floor; instead of an earlier one.
+  LogPrediction AtLeast(double floor) const;
   // Of the normal distribution of the logarithm that has such an interval.
   double Spread() const;
 
  private:
+  // Both of the parts, the latter given the floor.
   double LogProbability(double log_limit) const;
+  double AboveFloor(double log_limit) const;
 
   std::vector<Part> parts_ = {{}};
+  double floor_ = 0;  // 0: none
+  std::vector<double> factors_ = {1};
 };
 
 // What is believed of log ratios before any was seen, as if from so many observations: Student's t.

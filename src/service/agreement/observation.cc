@@ -36,6 +36,11 @@ double SecondsOf(const Json& milliseconds) {
   return milliseconds.is_number() ? milliseconds.get<double>() / kMillis : 0;
 }
 
+// Results of older versions have no other time by the roofline than the bound.
+const Json& RooflineOf(const Json& task) {
+  return task.contains("roofline_ms") ? task.at("roofline_ms") : task.at("bound_ms");
+}
+
 std::vector<TaskTime> TasksOf(const Json& result) {
   std::vector<TaskTime> tasks;
   for (const Json& task : result.at("tasks")) {
@@ -45,10 +50,10 @@ std::vector<TaskTime> TasksOf(const Json& result) {
                      .kernel = task.at("kernel"),
                      .uses = task.at("uses"),
                      .flops = task.at("flops"),
-                     .bound = SecondsOf(task.at("bound_ms")),
+                     .bound = std::max(kLeastTaskSeconds, SecondsOf(RooflineOf(task))),
                      .untuned = SecondsOf(task.at("untuned_ms")),
                      .tuned = SecondsOf(task.at("tuned_ms"))};
-    if (time.tuned > 0 && time.bound > 0) tasks.push_back(std::move(time));
+    if (time.tuned > 0) tasks.push_back(std::move(time));
   }
   return tasks;
 }

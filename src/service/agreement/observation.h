@@ -21,9 +21,13 @@ struct TaskTime {
   std::string kernel = {};  // the digest of the best kernel's code
   int uses = 1;
   double flops = 0;
-  // Seconds of one execution: by the roofline, untuned, and with the best kernel.
+  // Seconds of one execution: the usual ones by the roofline, which are no bound, or kLeastTaskSeconds;
+  // untuned; and with the best kernel.
   double bound = 0, untuned = 0, tuned = 0;
 };
+
+// The least that is predicted for any task.
+inline constexpr double kLeastTaskSeconds = 5e-9;
 
 // The operator that dominates, from the task's description: "conv" of "conv+bias+relu f32[1,64,56,56] …".
 std::string KindOfTask(std::string_view description);

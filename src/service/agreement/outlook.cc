@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "jobs/loss_judgement.h"
 
 namespace attune {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kNames = {"known", "accepted", "renegotiated", "refused"};
-
-// The share of samples that int8 loses, of networks for images; and by how much it is faster.
-const LogPrediction kQuantizationLoss(std::log(0.01), 1.1, 8);
-constexpr double kQuantizationTime = 0.65, kQuantizationSpread = 0.4;
 
 std::string Percent(double share) { return absl::StrFormat("%.0f %%", 100 * share); }
 
@@ -39,6 +36,7 @@ class Maker {
     AddPromise(kDeadline, agreement_.deadline_seconds, sight_.finish.finish, FinishEvidence());
     AddBudget();
     outlook_.latency_ms = Latency(sight_.latency.mean).Range();
+    outlook_.slowest_ms = Slowest().Range();
     outlook_.latency_prior_ms = Latency(sight_.latency.prior).Range();
     outlook_.finish_seconds = sight_.finish.finish.Range();
     outlook_.finish_prior_seconds = sight_.finish.prior.Range();
@@ -50,21 +48,33 @@ class Maker {
 
  private:
   LogPrediction Latency(const LogPrediction& f32) const {
-    return sight_.is_quantized ? f32.Times(kQuantizationTime).Widened(kQuantizationSpread) : f32;
+    if (!sight_.quantization.has_value()) return f32;
+    const LogPrediction& ratio = sight_.quantization->latency_ratio;
+    return f32.Times(ratio.Quantile(0.5)).Widened(ratio.Spread()).AtLeast(sight_.latency.bound_ms);
   }
+  // Each quantile is at least that of the mean.
+  LogPrediction Slowest() const { return Latency(sight_.latency.mean).TimesAnyOf(sight_.latency.slowest); }
 
   void AddLatency() {
     const std::pair<const char*, std::pair<std::optional<double>, LogPrediction>> rows[] = {
-        {kLatencyMean, {agreement_.mean_ms, sight_.latency.mean}},
-        {kLatencyP99, {agreement_.p99_ms, sight_.latency.p99}}};
+        {kLatencyMean, {agreement_.mean_ms, Latency(sight_.latency.mean)}},
+        {kLatencyP99, {agreement_.p99_ms, Slowest()}}};
     for (const auto& [name, row] : rows) {
-      if (!AddPromise(name, row.first, Latency(row.second), LatencyEvidence())) continue;
-      Promise& promise = outlook_.promises.back();
-      // The bound is that of the network as it is.
-      if (sight_.is_quantized || promise.limit >= sight_.latency.bound_ms) continue;
-      promise.state = PromiseState::kImpossible;
-      promise.probability = 0;
+      if (!AddPromise(name, row.first, row.second, LatencyEvidence())) continue;
+      const Promise& promise = outlook_.promises.back();
+      if (promise.limit >= sight_.latency.bound_ms) continue;
+      CallImpossible(absl::StrCat(TextOf(name, promise.limit), " is below the roofline's bound of ",
+                                  TextOf(name, sight_.latency.bound_ms),
+                                  "; no kernels reach it on this device"));
     }
+  }
+
+  // Of the promise that was added last; the first such sentence counts.
+  void CallImpossible(const std::string& why) {
+    Promise& promise = outlook_.promises.back();
+    promise.state = PromiseState::kImpossible;
+    promise.probability = 0;
+    if (impossible_.empty()) impossible_ = absl::StrCat(promise.name, ": ", why);
   }
 
   static constexpr double kOnTheSafeSide = 1.001;  // so that what is offered is promised
@@ -86,17 +96,61 @@ class Maker {
 
   void AddAccuracy() {
     if (!agreement_.accuracy_loss.has_value()) return;
-    if (sight_.is_quantized) {
-      AddPromise(kAccuracyLoss, agreement_.accuracy_loss, kQuantizationLoss,
-                 {"prior: what int8 usually loses on samples that calibration did not see"});
-      return;
-    }
+    if (sight_.quantization.has_value()) return AddLoss(*agreement_.accuracy_loss, *sight_.quantization);
     outlook_.promises.push_back(
         {.name = kAccuracyLoss,
          .limit = *agreement_.accuracy_loss,
          .state = PromiseState::kExpected,
          .probability = 1,
          .evidence = {"tuning changes no result: every kernel is checked against the reference"}});
+  }
+
+  void AddLoss(double limit, const QuantizationForecast& quantization) {
+    const JudgingPlan& plan = quantization.plan;
+    const double probability = ProbabilityToShow(quantization.loss, plan, limit);
+    Promise promise = {.name = kAccuracyLoss,
+                       .limit = limit,
+                       .state = StateOfProbability(probability),
+                       .probability = probability,
+                       .range = AsShare(quantization.loss.Range()),
+                       .evidence = {LossEvidence(quantization), SamplesEvidence(limit, plan)}};
+    outlook_.promises.push_back(std::move(promise));
+    const std::optional<int64_t> needed = SamplesToShow(limit, plan.variants);
+    if (!needed.has_value()) {
+      CallImpossible("no number of samples shows that nothing is lost");
+    } else if (plan.Judged() < *needed) {
+      CallImpossible(absl::StrCat(TextOf(kAccuracyLoss, limit), " ", NeededText(*needed, plan),
+                                  "; the job has ", plan.samples));
+    } else if (probability < kEnough) {
+      const double offered = OfferedLoss(quantization.loss, plan, kEnough);
+      if (offered < 1) outlook_.offers.push_back({kAccuracyLoss, offered});
+    }
+  }
+
+  static PromiseRange AsShare(const PromiseRange& range) {
+    return {std::min(range.low, 1.0), std::min(range.median, 1.0), std::min(range.high, 1.0)};
+  }
+
+  static std::string NeededText(int64_t needed, const JudgingPlan& plan) {
+    std::string text =
+        absl::StrCat("needs ", needed * plan.period, " samples: ", needed, " must judge without an error");
+    if (plan.variants > 1)
+      absl::StrAppend(&text, ", since the best of ", plan.variants, " variants is taken");
+    absl::StrAppend(&text, ", and one of ", plan.period, " judges");
+    return text;
+  }
+
+  static std::string SamplesEvidence(double limit, const JudgingPlan& plan) {
+    const std::optional<int64_t> needed = SamplesToShow(limit, plan.variants);
+    if (!needed.has_value()) return "samples: no number of them shows that nothing is lost";
+    return absl::StrCat("samples: this limit ", NeededText(*needed, plan), "; the job has ", plan.samples,
+                        ", of which ", plan.Judged(), " judge");
+  }
+
+  static std::string LossEvidence(const QuantizationForecast& quantization) {
+    if (quantization.jobs == 0)
+      return "prior: what quantized networks have lost on samples that calibration did not see";
+    return absl::StrCat("records: what ", quantization.jobs, " quantizations before have lost");
   }
 
   // The job's own limit of time is set by the budget, so that it is kept but for what a last stage may take
@@ -110,11 +164,25 @@ class Maker {
 
   std::vector<std::string> LatencyEvidence() const {
     const LatencyForecast& latency = sight_.latency;
-    std::vector<std::string> evidence = {absl::StrFormat(
+    std::vector<std::string> evidence;
+    if (latency.measurements > 0)
+      evidence.push_back(absl::StrFormat(
+          "measured: this network took %.4g to %.4g ms%s on such a device, in %d job%s", latency.measured.low,
+          latency.measured.high, sight_.quantization.has_value() ? " in f32" : "", latency.measurements,
+          latency.measurements == 1 ? "" : "s"));
+    evidence.push_back(absl::StrFormat(
         "roofline: no kernels bring it below %.4g ms%s", latency.bound_ms,
-        sight_.are_peaks_measured ? "" : " on the fastest processor of that kind that there can be")};
-    evidence.push_back(absl::StrFormat("prior: %.4g to %.4g ms by the roofline alone",
-                                       latency.prior.Quantile(0.1), latency.prior.Quantile(0.9)));
+        sight_.are_peaks_measured ? "" : " on the fastest processor of that kind that there can be"));
+    const PromiseRange prior = Latency(latency.prior).Range();
+    evidence.push_back(
+        absl::StrFormat("prior: %.4g to %.4g ms by the roofline alone", prior.low, prior.high));
+    if (sight_.quantization.has_value()) {
+      const PromiseRange ratio = sight_.quantization->latency_ratio.Range();
+      evidence.push_back(absl::StrFormat(
+          "quantized: %.2f to %.2f of the time in f32, by %s", ratio.low, ratio.high,
+          sight_.quantization->jobs > 0 ? absl::StrCat(sight_.quantization->jobs, " quantizations before")
+                                        : "what the processor multiplies of 8-bit integers and of f32"));
+    }
     if (latency.networks > 0) {
       evidence.push_back(absl::StrCat("records: ", latency.networks, " networks tuned on this device, ",
                                       Percent(latency.share_known),
@@ -132,14 +200,12 @@ class Maker {
   }
 
   void Decide() {
+    if (!impossible_.empty()) {
+      outlook_.verdict = Verdict::kRefused;
+      outlook_.reason = impossible_;
+      return;
+    }
     for (const Promise& promise : outlook_.promises) {
-      if (promise.state == PromiseState::kImpossible) {
-        outlook_.verdict = Verdict::kRefused;
-        outlook_.reason = absl::StrCat(
-            promise.name, ": ", TextOf(promise.name, promise.limit), " is below the roofline's bound of ",
-            TextOf(promise.name, sight_.latency.bound_ms), "; no kernels reach it on this device");
-        return;
-      }
       if (promise.probability >= agreement_.least_probability || !outlook_.reason.empty()) continue;
       outlook_.verdict = Verdict::kRenegotiated;
       outlook_.reason = absl::StrCat(promise.name, ": ", TextOf(promise.name, promise.limit),
@@ -154,12 +220,9 @@ class Maker {
 
   const Agreement& agreement_;
   const Foresight& sight_;
+  std::string impossible_;  // why a promise is
   Outlook outlook_;
 };
-
-Json RangeJson(const PromiseRange& range) {
-  return {{"low", range.low}, {"median", range.median}, {"high", range.high}};
-}
 
 }  // namespace
 
@@ -170,7 +233,7 @@ Outlook MakeOutlook(const Agreement& agreement, const Foresight& foresight) {
 }
 
 Outlook OutlookOfKnown(const Agreement& agreement, std::shared_ptr<const Observation> known) {
-  Outlook outlook = {.verdict = Verdict::kKnown, .latency_ms = known->mean_ms};
+  Outlook outlook = {.verdict = Verdict::kKnown, .latency_ms = known->mean_ms, .slowest_ms = known->p99_ms};
   const std::string evidence = absl::StrCat("measured: ", known->runs,
                                             " runs of the whole network on this device, with these kernels");
   const auto add = [&](const char* name, const std::optional<double>& limit, const PromiseRange& range) {
@@ -188,22 +251,6 @@ Outlook OutlookOfKnown(const Agreement& agreement, std::shared_ptr<const Observa
   return outlook;
 }
 
-LogPrediction PredictSize(double weight_bytes,
-                          std::span<const std::shared_ptr<const Observation>> observations, int* networks) {
-  // Code, and the manifest.
-  constexpr double kBeside = 400e3;
-  constexpr LogPrior kPrior = {.mean = 0, .spread = 0.3, .weight = 2, .degrees = 4};
-  std::vector<double> log_ratios, weights;
-  for (const auto& seen : observations) {
-    if (seen->artifact_bytes <= 0 || seen->weight_bytes <= 0) continue;
-    log_ratios.push_back(std::log(seen->artifact_bytes / (seen->weight_bytes + kBeside)));
-    const double difference = std::log((seen->weight_bytes + kBeside) / (weight_bytes + kBeside));
-    weights.push_back(std::exp(-difference * difference / 2));
-  }
-  *networks = static_cast<int>(log_ratios.size());
-  return PredictNext(weight_bytes + kBeside, kPrior, log_ratios, weights);
-}
-
 Json ToJson(const Outlook& outlook) {
   Json offers = Json::array();
   for (const Offer& offer : outlook.offers)
@@ -212,11 +259,11 @@ Json ToJson(const Outlook& outlook) {
           {"reason", outlook.reason},
           {"promises", ToJson(outlook.promises)},
           {"offers", std::move(offers)},
-          {"latency_ms", RangeJson(outlook.latency_ms)},
-          {"latency_prior_ms", RangeJson(outlook.latency_prior_ms)},
+          {"latency_ms", attune::ToJson(outlook.latency_ms)},
+          {"latency_prior_ms", attune::ToJson(outlook.latency_prior_ms)},
           {"bound_ms", outlook.bound_ms},
-          {"finish_seconds", RangeJson(outlook.finish_seconds)},
-          {"finish_prior_seconds", RangeJson(outlook.finish_prior_seconds)},
+          {"finish_seconds", attune::ToJson(outlook.finish_seconds)},
+          {"finish_prior_seconds", attune::ToJson(outlook.finish_prior_seconds)},
           {"queue_seconds", outlook.queue_seconds}};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "service/agreement/latency_model.h"
 #include "service/agreement/observation.h"
 #include "service/agreement/promise.h"
+#include "service/agreement/quantization_model.h"
 
 namespace attune {
 
@@ -36,8 +38,8 @@ struct Outlook {
   std::string reason = {};  // a sentence, unless it is accepted or known
   std::vector<Promise> promises = {};
   std::vector<Offer> offers = {};
-  // Nothing is known of the latency of jobs that tune nothing; then it is zeros.
-  PromiseRange latency_ms = {}, latency_prior_ms = {};
+  PromiseRange latency_ms = {}, slowest_ms = {};  // of the mean, and of 99 of 100 inferences
+  PromiseRange latency_prior_ms = {};
   PromiseRange finish_seconds = {}, finish_prior_seconds = {};
   double bound_ms = 0, queue_seconds = 0;
   std::shared_ptr<const Observation> known = {};
@@ -45,21 +47,18 @@ struct Outlook {
 
 // What is known when a job is submitted.
 struct Foresight {
-  LatencyForecast latency = {};
+  LatencyForecast latency = {};     // in f32; but its bound is that of what the job makes
   bool are_peaks_measured = false;  // else the bound is that of the fastest such processor there can be
   FinishForecast finish = {};
   LogPrediction size_bytes = {};
-  int sizes = 0;              // networks that tell of it
-  bool is_quantized = false;  // it computes with integers, and may lose accuracy
+  int sizes = 0;  // networks that tell of it
+  // Of jobs that make a network which computes with integers, and may lose accuracy.
+  std::optional<QuantizationForecast> quantization = {};
 };
 
 Outlook MakeOutlook(const Agreement& agreement, const Foresight& foresight);
 // The outlook of an agreement that this answer meets.
 Outlook OutlookOfKnown(const Agreement& agreement, std::shared_ptr<const Observation> known);
-
-// The sizes of artifacts beside those of constants.
-LogPrediction PredictSize(double weight_bytes,
-                          std::span<const std::shared_ptr<const Observation>> observations, int* networks);
 
 nlohmann::json ToJson(const Outlook& outlook);
 

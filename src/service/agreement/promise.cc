@@ -44,6 +44,15 @@ Promise Judged(Promise promise, const PromiseRange& measured, std::string eviden
   return promise;
 }
 
+Json ToJson(const PromiseRange& range) {
+  return {{"low", range.low}, {"median", range.median}, {"high", OrNull(range.high)}};
+}
+
+PromiseRange RangeOfJson(const Json& json) {
+  if (json.is_null()) return {};
+  return {json.at("low"), json.at("median"), OrInfinite(json.at("high"))};
+}
+
 Json ToJson(const Promise& promise) {
   return {{"name", promise.name},
           {"limit", promise.limit},
@@ -71,7 +80,7 @@ absl::StatusOr<std::vector<Promise>> PromisesOfJson(const Json& json) {
                           .limit = item.at("limit"),
                           .state = *state,
                           .probability = item.at("probability"),
-                          .range = {item.at("low"), item.at("median"), OrInfinite(item.at("high"))},
+                          .range = RangeOfJson(item),
                           .evidence = item.at("evidence").get<std::vector<std::string>>()});
     }
   } catch (const Json::exception& error) {

@@ -39,6 +39,10 @@ inline constexpr char kLatencyMean[] = "latency_mean", kLatencyP99[] = "latency_
 struct PromiseRange {
   double low = 0, median = 0, high = 0;  // high may be infinite
 };
+// {"low": …, "median": …, "high": …}, the latter null if it is infinite.
+nlohmann::json ToJson(const PromiseRange& range);
+// Reads what ToJson() has written; zeros of null. Throws Json::exception.
+PromiseRange RangeOfJson(const nlohmann::json& json);
 
 struct Promise {
   std::string name = {};  // one of the above

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "jobs/json_object.h"
+#include "jobs/loss_judgement.h"
 #include "service/agreement/log_prediction.h"
 
 namespace attune {
@@ -42,8 +43,8 @@ PromiseRange Exactly(double value) { return {value, value, value}; }
 
 class Standing {
  public:
-  explicit Standing(const JobToday& job)
-      : job_(job), result_(ParsedOrEmpty(job.result)), figures_(ParsedOrEmpty(job.figures)) {}
+  Standing(const JobToday& job, const KeptAgreement& kept)
+      : job_(job), kept_(kept), result_(ParsedOrEmpty(job.result)), figures_(ParsedOrEmpty(job.figures)) {}
 
   Promise Of(Promise promise) const {
     if (job_.state == "failed" || job_.state == "cancelled") return OfFailed(std::move(promise));
@@ -114,14 +115,9 @@ class Standing {
     const Json best = Best();
     if (best.empty()) return std::nullopt;
     if (name == kAccuracyLoss) {
-      constexpr double kTail = 0.05;
       const double samples = NumberAt(best, "/judged_samples"), loss = NumberAt(best, "/judged_loss");
       if (samples <= 0) return std::nullopt;
-      const auto variants = static_cast<double>(result_["variants"].size());
-      // A sample that agrees in part counts as so much of one that does not: that is no less than it is
-      // worth.
-      return PromiseRange{0, loss,
-                          UpperShare(std::ceil(loss * samples - 1e-9), samples, 1 - kTail / variants)};
+      return PromiseRange{0, loss, UpperLoss(loss, samples, static_cast<int>(result_["variants"].size()))};
     }
     const double ms = NumberAt(best, "/ms"), baseline = NumberAt(best, "/baseline_ms");
     const double fastest = NumberAt(best, "/speedup_high"), slowest = NumberAt(best, "/speedup_low");
@@ -141,19 +137,26 @@ class Standing {
     return promise;
   }
 
-  // A sum of kernels' times is nearly that of the network; what is left of the search may lower it still.
+  // A sum of kernels' times is nearly that of the network; what is left of the search may lower it still. The
+  // slowest runs follow from the mean, so that what is said of both agrees.
   Promise OfLatency(Promise promise) const {
     const double best = NumberAt(figures_, "/latency_ms");
-    if (best <= 0 || promise.range.low <= 0 || promise.state == PromiseState::kImpossible) return promise;
+    // What older servers have stored tells of the promise alone.
+    const PromiseRange expected = kept_.latency_ms.low > 0 ? kept_.latency_ms : promise.range;
+    if (best <= 0 || expected.low <= 0 || promise.state == PromiseState::kImpossible) return promise;
     constexpr double kNormal = 2 * 1.2816, kOfSum = 0.08, kDegrees = 8, kBetweenTailAndMean = 1.15;
-    const double now = promise.name == kLatencyP99 ? best * kBetweenTailAndMean : best;
     const double left = job_.remaining_seconds > 0
                             ? job_.remaining_seconds / (job_.remaining_seconds + std::max(Elapsed(), 1.0))
                             : 0.5;
-    const double spread = std::log(promise.range.high / promise.range.low) / kNormal;
-    const double hoped = std::min(std::log(now), std::log(promise.range.median));
-    const LogPrediction prediction((1 - left) * std::log(now) + left * hoped,
-                                   std::hypot(kOfSum, spread * std::sqrt(left)), kDegrees);
+    const double spread = std::log(expected.high / expected.low) / kNormal;
+    const double hoped = std::min(std::log(best), std::log(expected.median));
+    LogPrediction prediction = LogPrediction((1 - left) * std::log(best) + left * hoped,
+                                             std::hypot(kOfSum, spread * std::sqrt(left)), kDegrees)
+                                   .AtLeast(std::min(kept_.bound_ms, best));
+    if (promise.name == kLatencyP99)
+      prediction = prediction.Times(kept_.slowest_ms.median > kept_.latency_ms.median
+                                        ? kept_.slowest_ms.median / kept_.latency_ms.median
+                                        : kBetweenTailAndMean);
     promise.evidence.insert(promise.evidence.begin(),
                             absl::StrFormat("measured: the best kernels so far take %.4g ms together", best));
     return Updated(std::move(promise), prediction.Range(), prediction.Probability(promise.limit));
@@ -187,24 +190,27 @@ class Standing {
   }
 
   const JobToday& job_;
+  const KeptAgreement& kept_;
   const Json result_, figures_;
 };
 
 }  // namespace
 
 std::string KeptAgreement::ToText() const {
-  return Json{{"agreement", ToJson(agreement)},
-              {"promises", ToJson(promises)},
-              {"queue_seconds", queue_seconds},
-              {"finish_seconds", finish_seconds},
-              {"is_shared", is_shared}}
+  return Json{
+      {"agreement", ToJson(agreement)},   {"promises", ToJson(promises)}, {"latency_ms", ToJson(latency_ms)},
+      {"slowest_ms", ToJson(slowest_ms)}, {"bound_ms", bound_ms},         {"queue_seconds", queue_seconds},
+      {"finish_seconds", finish_seconds}, {"is_shared", is_shared}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 absl::StatusOr<KeptAgreement> KeptAgreement::FromText(const std::string& text) {
   ASSIGN_OR_RETURN(const Json json, ParseJsonObject<Json>(text));
   try {
-    KeptAgreement kept = {.queue_seconds = json.at("queue_seconds"),
+    KeptAgreement kept = {.latency_ms = RangeOfJson(json.value("latency_ms", Json())),
+                          .slowest_ms = RangeOfJson(json.value("slowest_ms", Json())),
+                          .bound_ms = json.value("bound_ms", 0.0),
+                          .queue_seconds = json.at("queue_seconds"),
                           .finish_seconds = json.value("finish_seconds", 0.0),
                           .is_shared = json.at("is_shared")};
     ASSIGN_OR_RETURN(kept.agreement, AgreementOfJson(json.at("agreement")));
@@ -219,30 +225,10 @@ std::vector<Promise> PromisesOf(const JobToday& job) {
   if (job.agreement.empty()) return {};
   const absl::StatusOr<KeptAgreement> kept = KeptAgreement::FromText(job.agreement);
   if (!kept.ok()) return {};
-  const Standing standing(job);
+  const Standing standing(job, *kept);
   std::vector<Promise> promises;
   for (const Promise& promise : kept->promises) promises.push_back(standing.Of(promise));
   return promises;
-}
-
-// By halving: the share at which so few would be seen with the probability that is left.
-double UpperShare(double seen, double samples, double confidence) {
-  if (samples <= 0 || seen >= samples) return 1;
-  const auto at_most = [&](double share) {
-    double sum = 0;
-    for (double k = 0; k <= seen; ++k) {
-      sum += std::exp(std::lgamma(samples + 1) - std::lgamma(k + 1) - std::lgamma(samples - k + 1) +
-                      k * std::log(share) + (samples - k) * std::log1p(-share));
-    }
-    return sum;
-  };
-  double low = seen / samples, high = 1;
-  constexpr int kSteps = 60;
-  for (int step = 0; step < kSteps; ++step) {
-    const double middle = (low + high) / 2;
-    (at_most(middle) > 1 - confidence ? low : high) = middle;
-  }
-  return high;
 }
 
 }  // namespace attune

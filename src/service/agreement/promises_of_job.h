@@ -17,8 +17,10 @@ struct KeptAgreement {
   Agreement agreement = {};
   // As predicted at the submission.
   std::vector<Promise> promises = {};
-  double queue_seconds = 0, finish_seconds = 0;  // the latter after the submission; 0: unknown
-  bool is_shared = false;                        // its result may be given to others
+  PromiseRange latency_ms = {}, slowest_ms = {};  // of the mean and of 99 of 100 inferences; zeros: unknown
+  double bound_ms = 0;                            // neither can be below
+  double queue_seconds = 0, finish_seconds = 0;   // the latter after the submission; 0: unknown
+  bool is_shared = false;                         // its result may be given to others
 
   std::string ToText() const;
   // A text of any origin that ToText() could have written.
@@ -35,10 +37,6 @@ struct JobToday {
 
 // Empty without an agreement.
 std::vector<Promise> PromisesOf(const JobToday& job);
-
-// The upper end of the 95 % interval of a share of which `seen` of `samples` were seen (Clopper, Pearson: The
-// use of confidence or fiducial limits, 1934); 1 without samples.
-double UpperShare(double seen, double samples, double confidence = 0.95);
 
 }  // namespace attune
 

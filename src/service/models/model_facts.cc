@@ -14,8 +14,10 @@ namespace {
 constexpr size_t kDescriptionBytes = 200;
 
 absl::StatusOr<TaskFacts> FactsOfTask(const TuningTask& task, const Target& target) {
-  TaskFacts facts = {
-      .digest = task.digest, .description = DescribeTask(task.text, kDescriptionBytes), .uses = task.uses};
+  TaskFacts facts = {.digest = task.digest,
+                     .description = DescribeTask(task.text, kDescriptionBytes),
+                     .uses = task.uses,
+                     .sure_uses = task.sure_uses};
   ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
   if (workload.anchor != nullptr) facts.anchor = OpName(workload.anchor->op());
   ASSIGN_OR_RETURN(facts.work, LeastWork(task, target));
@@ -38,19 +40,27 @@ double ModelFacts::Flops() const {
 
 double ModelFacts::Bytes() const {
   double bytes = 0;
-  for (const TaskFacts& task : tasks) bytes += task.uses * task.work.bytes;
+  for (const TaskFacts& task : tasks) bytes += task.uses * task.work.bytes();
   return bytes;
 }
 
-double ModelFacts::BoundSeconds(const Peaks& peaks, int threads, double l1_bytes) const {
-  constexpr double kAtOnce = 0;  // data comes from the fastest cache that holds it
+double ModelFacts::BoundSeconds(const Peaks& peaks, const CacheSizes& caches, int threads) const {
   double seconds = 0;
-  for (const TaskFacts& task : tasks) {
-    Work work = task.work;
-    if (work.bytes <= l1_bytes) work.bytes = 0;
-    seconds += task.uses * RooflineOf(work, kAtOnce, peaks, threads).seconds;
-  }
+  for (const TaskFacts& task : tasks)
+    seconds += task.sure_uses * BoundOf(task.work, peaks, caches, threads).seconds;
   return seconds;
+}
+
+ModelFacts ModelFacts::Quantized() const {
+  constexpr double kNarrower = 0.25;
+  ModelFacts facts = *this;
+  facts.weight_bytes *= kNarrower;
+  for (TaskFacts& task : facts.tasks) {
+    task.work.multiplicand = Multiplicand::kInt8;
+    task.work.bytes_read *= kNarrower;
+    task.work.bytes_written *= kNarrower;
+  }
+  return facts;
 }
 
 absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question) {

@@ -27,6 +27,7 @@ struct TaskFacts {
   std::string description = {};  // DescribeTask()
   std::string anchor = {};       // the operator that dominates: "conv", "matmul"; empty: none does
   int uses = 0;                  // in the network
+  int sure_uses = 0;             // that no branch skips
   Work work = {};                // of one execution: LeastWork()
 };
 
@@ -42,11 +43,12 @@ struct ModelFacts {
   // Of one inference.
   double Flops() const;
   double Bytes() const;  // the least that its kernels move
-  // The seconds below which no kernels can bring one inference, by the roofline of each task. Data of kernels
-  // that fit in `l1_bytes` counts for nothing, since L1 is faster than the peaks tell.
-  double BoundSeconds(const Peaks& peaks, int threads, double l1_bytes = kUsualL1Bytes) const;
+  // The seconds below which no kernels can bring one inference: the sum of BoundOf() its tasks, as often as
+  // they surely run.
+  double BoundSeconds(const Peaks& peaks, const CacheSizes& caches, int threads) const;
 
-  static constexpr double kUsualL1Bytes = 32 << 10;
+  // The same network quantized at its best: all products of 8-bit integers, and a quarter of the bytes.
+  ModelFacts Quantized() const;
 };
 
 // A model that facts are wanted of.

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
@@ -76,11 +77,15 @@ TaskFacts ReadTask(Reader& task) {
   task.Text("task", facts.digest);
   task.Text("description", facts.description);
   task.Text("anchor", facts.anchor);
-  double uses = 0;
-  task.Number("uses", uses, kMostUses);
-  facts.uses = static_cast<int>(uses);
+  for (const auto& [key, uses] :
+       {std::pair("uses", &TaskFacts::uses), std::pair("sure_uses", &TaskFacts::sure_uses)}) {
+    double number = 0;
+    task.Number(key, number, kMostUses);
+    facts.*uses = static_cast<int>(number);
+  }
   task.Number("flops", facts.work.flops);
-  task.Number("bytes", facts.work.bytes);
+  task.Number("bytes_read", facts.work.bytes_read);
+  task.Number("bytes_written", facts.work.bytes_written);
   std::string multiplicand;
   task.Text("multiplicand", multiplicand);
   const auto found = std::ranges::find(kMultiplicands, multiplicand);
@@ -106,8 +111,10 @@ Json ToJson(const ModelFacts& facts) {
                      {"description", task.description},
                      {"anchor", task.anchor},
                      {"uses", task.uses},
+                     {"sure_uses", task.sure_uses},
                      {"flops", task.work.flops},
-                     {"bytes", task.work.bytes},
+                     {"bytes_read", task.work.bytes_read},
+                     {"bytes_written", task.work.bytes_written},
                      {"multiplicand", kMultiplicands[static_cast<size_t>(task.work.multiplicand)]}});
   }
   return {{"network", facts.network},           {"interface", facts.interface},

@@ -22,6 +22,8 @@ const Peaks kPeaks = {.gflops_per_core = 100,
                       .memory_gb_per_s = 10,
                       .l2_bytes = 1 << 20};
 
+constexpr CacheSizes kCaches = {.l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20};
+
 absl::StatusOr<ModelFacts> FactsOf(const std::string& bytes, const std::vector<std::string>& shapes = {}) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path() + "/net.onnx";
@@ -42,8 +44,9 @@ TEST(ModelFactsTest, ANetworkOfTheZooIsDescribed) {
   // Twice the multiplications, of which Winograd needs fewer.
   EXPECT_GT(facts->Flops(), 0.3e9);
   EXPECT_LT(facts->Flops(), 0.8e9);
-  EXPECT_GT(facts->BoundSeconds(kPeaks, 1), facts->Flops() / 100e9 * 0.99);
-  EXPECT_LT(facts->BoundSeconds(kPeaks, 2), facts->BoundSeconds(kPeaks, 1));
+  EXPECT_GT(facts->BoundSeconds(kPeaks, kCaches, 1), facts->Flops() / 100e9 * 0.99);
+  EXPECT_LT(facts->BoundSeconds(kPeaks, kCaches, 2), facts->BoundSeconds(kPeaks, kCaches, 1));
+  EXPECT_LT(facts->Quantized().BoundSeconds(kPeaks, kCaches, 1), facts->BoundSeconds(kPeaks, kCaches, 1));
 
   const absl::StatusOr<ModelFacts> again = ModelFactsOfJson(ToJson(*facts));
   ASSERT_TRUE(again.ok()) << again.status();
@@ -52,13 +55,14 @@ TEST(ModelFactsTest, ANetworkOfTheZooIsDescribed) {
 
 TEST(ModelFactsTest, ABadModelIsRefused) { EXPECT_FALSE(FactsOf("no model").ok()); }
 
-TEST(ModelFactsTest, DataInL1TakesNoTime) {
+TEST(ModelFactsTest, TheBoundIsThatOfTasksThatSurelyRun) {
   ModelFacts facts;
-  facts.tasks = {{.uses = 2, .work = {.flops = 1e6, .bytes = 1e9}},
-                 {.uses = 1, .work = {.flops = 1e6, .bytes = 1000}}};
-  EXPECT_DOUBLE_EQ(facts.BoundSeconds(kPeaks, 1), 2 * 1e9 / 50e9 + 1e6 / 100e9);
-  EXPECT_DOUBLE_EQ(facts.Flops(), 3e6);
-  EXPECT_DOUBLE_EQ(facts.Bytes(), 2e9 + 1000);
+  facts.tasks = {{.uses = 3, .sure_uses = 2, .work = {.flops = 1e6, .bytes_read = 1e6}},
+                 {.uses = 1, .sure_uses = 1, .work = {.flops = 1e6, .bytes_read = 1000}},
+                 {.uses = 1, .sure_uses = 0, .work = {.flops = 1e6}}};
+  EXPECT_DOUBLE_EQ(facts.BoundSeconds(kPeaks, kCaches, 1), 2 * 1e6 / 100e9 + 1e6 / 100e9);
+  EXPECT_DOUBLE_EQ(facts.Flops(), 5e6);
+  EXPECT_DOUBLE_EQ(facts.Bytes(), 3e6 + 1000);
 }
 
 TEST(ModelFactsTest, HostileJsonIsRefused) {
@@ -66,10 +70,15 @@ TEST(ModelFactsTest, HostileJsonIsRefused) {
   facts.tasks = {{.digest = "t", .uses = 1}};
   const nlohmann::json good = ToJson(facts);
   ASSERT_TRUE(ModelFactsOfJson(good).ok());
-  const std::pair<const char*, nlohmann::json> changes[] = {
-      {"/network", 1},        {"/inputs", {{{"name", 3}}}}, {"/weight_bytes", -1},
-      {"/tasks/0/uses", 1e9}, {"/tasks/0/flops", nullptr},  {"/tasks/0/multiplicand", "f64"},
-      {"/tasks", "many"}};
+  const std::pair<const char*, nlohmann::json> changes[] = {{"/network", 1},
+                                                            {"/inputs", {{{"name", 3}}}},
+                                                            {"/weight_bytes", -1},
+                                                            {"/tasks/0/uses", 1e9},
+                                                            {"/tasks/0/sure_uses", -1},
+                                                            {"/tasks/0/bytes_read", "x"},
+                                                            {"/tasks/0/flops", nullptr},
+                                                            {"/tasks/0/multiplicand", "f64"},
+                                                            {"/tasks", "many"}};
   for (const auto& [place, value] : changes) {
     nlohmann::json bad = good;
     bad[nlohmann::json::json_pointer(place)] = value;

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kProgram[] = ATTUNE_VERSION;
+// Facts of another form are made anew.
+constexpr char kProgram[] = ATTUNE_VERSION ", facts 2";
 
 absl::Status NoSuchModel(const std::string& id) {
   return absl::NotFoundError(absl::StrCat("there is no model ", id, "; POST /v1/models makes it"));

@@ -35,15 +35,15 @@ class AgreementsRestTest : public RestTest {
     EXPECT_EQ(response.status, status) << response.body;
     return Json::parse(response.body);
   }
-  // The network is known to take 2 ms on the device.
-  void Teach() {
+  // The network is known to take about so long on the device.
+  void Teach(double ms = 2) {
     const Json model = Get(ann_, "/v1/models/" + digest_);
     Observation known = MadeUpObservation(1);
     known.compiler = kCompilerVersion;
     known.network = model["facts"]["network"];
     known.interface = model["facts"]["interface"];
-    known.mean_ms = {1.9, 2, 2.1};
-    known.p99_ms = {2.2, 2.3, 2.5};
+    known.mean_ms = {0.95 * ms, ms, 1.05 * ms};
+    known.p99_ms = {1.1 * ms, 1.15 * ms, 1.25 * ms};
     const std::string content = "an artifact";
     known.artifact.digest = Sha256Hex(content);
     known.artifact.bytes = std::ssize(content);
@@ -106,6 +106,44 @@ TEST_F(AgreementsRestTest, AKnownAnswerIsThereAtOnce) {
   const std::string bob = Token("bob", AccessRole::kMember);
   Upload(bob, ModelBytes());
   EXPECT_NE(Json::parse(Post(bob, "/v1/predictions", Asking(agreement)).body)["verdict"], "known");
+}
+
+TEST_F(AgreementsRestTest, WhatWasMeasuredIsNeverContradicted) {
+  const double bound = Predict(Json::object())["bound_ms"];  // imports the model
+  const double measured = bound / 100;
+  Teach(measured);
+  // A known answer but for the size.
+  const Json prediction =
+      Predict({{"latency_ms", {{"mean", 1.2 * measured}}}, {"size_bytes", 10}, {"least_probability", 0}});
+  EXPECT_EQ(prediction["verdict"], "accepted") << prediction;
+  EXPECT_LE(prediction["bound_ms"].get<double>(), measured);
+  EXPECT_NEAR(prediction["latency_ms"]["median"].get<double>() / measured, 1, 0.1);
+  EXPECT_GT(prediction["promises"][0]["probability"].get<double>(), 0.8);
+  EXPECT_THAT(prediction["promises"][0]["evidence"][0].get<std::string>(), HasSubstr("in 1 job"));
+  // What is below it is refused all the same.
+  EXPECT_EQ(Predict({{"latency_ms", {{"mean", measured / 2}}}})["verdict"], "refused");
+}
+
+TEST_F(AgreementsRestTest, ALossTakesSamplesToShowIt) {
+  Json job = Asking({{"accuracy_loss", 0.01}});
+  job["kind"] = "quantization";
+  job["settings"] = {{"model", "in/net.onnx"}, {"data", "in/samples"}};
+  const std::string sample = Upload(ann_, "a sample");
+  for (int i = 0; i < 40; ++i)
+    job["inputs"].push_back({{"name", "in/samples/" + std::to_string(i) + ".npy"}, {"sha256", sample}});
+  const Json refused = Json::parse(Post(ann_, "/v1/predictions", job).body);
+  EXPECT_EQ(refused["verdict"], "refused");
+  EXPECT_THAT(refused["reason"].get<std::string>(), HasSubstr("0.01 needs 1748 samples: 437 must judge"));
+  EXPECT_THAT(refused["reason"].get<std::string>(), HasSubstr("the job has 40"));
+  const HttpResponse response = Post(ann_, "/v1/jobs", job);
+  EXPECT_EQ(response.status, 409);
+  EXPECT_THAT(Detail(response), HasSubstr("needs 1748 samples"));
+  // One that they can show, of one variant.
+  job["agreement"] = {{"accuracy_loss", 0.5}, {"least_probability", 0}};
+  job["settings"]["variants"] = {{{"name", "a"}}};
+  const Json accepted = Json::parse(Post(ann_, "/v1/predictions", job).body);
+  EXPECT_EQ(accepted["verdict"], "accepted") << accepted;
+  EXPECT_THAT(accepted["promises"][0]["evidence"][1].get<std::string>(), HasSubstr("of which 10 judge"));
 }
 
 TEST_F(AgreementsRestTest, BadAgreementsAreRefused) {

@@ -25,6 +25,7 @@ absl::StatusOr<AskedJob> AskedJobOf(const Json& body, const jobs_service_proto::
                     .on = job.on(),
                     .settings = Json::parse(job.settings()),
                     .model = ModelOfJob(job)};
+  for (const auto& input : job.inputs()) asked.inputs.push_back(input.name());
   absl::StatusOr<Agreement> agreement = AgreementOfJson(body.value("agreement", Json::object()));
   if (!agreement.ok()) return Annotate(agreement.status(), "/agreement");
   asked.agreement = *std::move(agreement);
@@ -35,6 +36,9 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared
                    jobs_service_proto::SubmittedJob& job) {
   const KeptAgreement kept = {.agreement = asked.agreement,
                               .promises = outlook.promises,
+                              .latency_ms = outlook.latency_ms,
+                              .slowest_ms = outlook.slowest_ms,
+                              .bound_ms = outlook.bound_ms,
                               .queue_seconds = outlook.queue_seconds,
                               .finish_seconds = outlook.finish_seconds.median,
                               .is_shared = is_shared};

@@ -36,8 +36,10 @@ JsonSchema FactsSchema() {
                                         {"description", TextSchema()},
                                         {"anchor", TextSchema()},
                                         {"uses", IntegerSchema()},
+                                        {"sure_uses", IntegerSchema()},
                                         {"flops", NumberSchema()},
-                                        {"bytes", NumberSchema()},
+                                        {"bytes_read", NumberSchema()},
+                                        {"bytes_written", NumberSchema()},
                                         {"multiplicand", TextSchema()}});
   return ObjectSchema({{"format", {{"type", "string"}, {"enum", kModelFormats}}},
                        {"network", TextSchema()},

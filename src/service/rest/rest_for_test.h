@@ -82,6 +82,7 @@ class RestTest : public ::testing::Test {
                                              .service = *store_,
                                              .people = *people_,
                                              .known = agreements_.known(),
+                                             .quantizations = agreements_.quantizations(),
                                              .audit = *audit_})),
         gate_(callers_, audit_log_, tenants_, {.at_once = 10'000, .seconds_each = 1e-4}),
         api_(MakeRestApi({.store = *store_,

@@ -62,6 +62,7 @@ class RestServer final : public FleetExtension {
                                                .service = *stores_.service,
                                                .people = *stores_.people,
                                                .known = agreements_.known(),
+                                               .quantizations = agreements_.quantizations(),
                                                .audit = *stores_.audit})),
         gate_(callers_, audit_, tenants_, options.requests),
         api_(MakeRestApi({.store = *stores_.service,

@@ -9,32 +9,31 @@
 namespace attune {
 namespace {
 
-// The type of the numbers that the task's kernels multiply.
-Multiplicand MultiplicandOf(const Workload& workload) {
-  const Node* const anchor = workload.anchor;
-  if (anchor == nullptr || anchor->num_inputs() < 2) return Multiplicand::kF32;
-  if (IsIntegerProduct(anchor->op())) return Multiplicand::kInt8;
-  const bool is_bf16 =
-      anchor->input(0)->type().dtype == DType::kBF16 && anchor->input(1)->type().dtype == DType::kBF16;
-  return is_bf16 ? Multiplicand::kBF16 : Multiplicand::kF32;
+// The type of the numbers that the task's kernels multiply; of several, the one with the highest peak.
+Multiplicand MultiplicandOf(const Graph& region) {
+  Multiplicand fastest = Multiplicand::kF32;
+  for (const auto& node : region.nodes()) {
+    if (IsIntegerProduct(node->op())) return Multiplicand::kInt8;
+    if (GetOpInfo(node->op()).category != OpCategory::kContraction) continue;
+    const auto is_bf16 = [&](int i) { return node->input(i)->type().dtype == DType::kBF16; };
+    if (is_bf16(0) && is_bf16(1)) fastest = Multiplicand::kBF16;
+  }
+  return fastest;
 }
 
 }  // namespace
 
 absl::StatusOr<Work> LeastWork(const TuningTask& task, const Target& target) {
   ASSIGN_OR_RETURN(const Workload workload, task.Analyze());
-  double flops = task.flops;
+  double least = 1;
   for (const Strategy& strategy : AllStrategies()) {
-    if (strategy.why_not(workload, target).empty()) flops = std::min(flops, strategy.least_work * task.flops);
+    if (strategy.why_not(workload, target).empty()) least = std::min(least, strategy.least_work);
   }
-  return Work{.flops = flops, .multiplicand = MultiplicandOf(workload), .bytes = task.bytes, .calls = 1};
-}
-
-absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& target, const Peaks& peaks,
-                                         int threads) {
-  ASSIGN_OR_RETURN(const Work work, LeastWork(task, target));
-  constexpr double kAtOnce = 0;  // assuming that data is in memory would give a weaker bound
-  return RooflineOf(work, kAtOnce, peaks, threads).seconds;
+  const TaskDemand demand = DemandOf(task);
+  return Work{.flops = least * demand.contraction_flops + demand.other_flops,
+              .multiplicand = MultiplicandOf(*task.region),
+              .bytes_read = demand.bytes_read,
+              .bytes_written = demand.bytes_written};
 }
 
 absl::Status CheckPeaks(const Peaks& peaks, const Target& target) {

@@ -11,15 +11,12 @@
 
 namespace attune {
 
-// One execution by the strategy that needs the fewest operations.
+// What one execution must do by the strategy that needs the fewest operations, whatever the data are
+// (graph/demand.h).
 absl::StatusOr<Work> LeastWork(const TuningTask& task, const Target& target);
 
-// The seconds by the roofline of LeastWork() on `threads` threads of a device with these peaks.
-absl::StatusOr<double> LowerBoundSeconds(const TuningTask& task, const Target& target, const Peaks& peaks,
-                                         int threads);
-
-// A time that is shorter than the lower bound by this factor is a mistake or a lie. The bound itself does not
-// always hold: data in L1 is read several times as fast as from L2, which it assumes.
+// A time that is shorter than BoundOf() the least work by this factor is a mistake or a lie. Peaks that were
+// measured beside other programs may be too low, so that a bound does not always hold.
 inline constexpr double kFasterThanPossible = 8;
 
 // Ok if a processor of the target can have these peaks. They come from the device, which may be another's.

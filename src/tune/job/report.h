@@ -18,7 +18,9 @@ struct TaskSummary {
   double flops = 0;
   double bytes = 0;  // of one execution, the least that must be read and written
   // Seconds of one execution; 0: not measured.
-  double default_seconds = 0, best_seconds = 0, bound_seconds = 0;
+  double default_seconds = 0, best_seconds = 0;
+  // By RooflineOf() and BoundOf() its least work; 0: not known.
+  double roofline_seconds = 0, bound_seconds = 0;
   std::string default_config, best_config;  // "conv_direct tile_c=2 tile_w=14"
   std::string kernel;                       // the digest of the code of the best
   bool is_untuned() const { return best_config.empty() || best_config == default_config; }
@@ -48,7 +50,7 @@ struct TuningSummary {
   // Seconds of one inference, measured interleaved; 0: not measured.
   double untuned_seconds = 0, tuned_seconds = 0;
   double peak_gflops = 0;  // of the device, on so many threads; 0: not measured
-  Peaks peaks;             // likewise
+  Peaks peaks;             // likewise; at least the rates that the kernels attain
   double elapsed_seconds = 0;
   double seconds_left = 0;  // 0: unknown, or none
   int64_t trials = 0;

@@ -169,10 +169,12 @@ absl::Status SearchPhase::Calibrate(const JobGrant& grant) {
     ASSIGN_OR_RETURN(context_.peaks, PeaksOfJson(*recorded));
   }
   RETURN_IF_ERROR(context_.log.Log("calibrate", ToJson(context_.peaks)));
+  const int threads = context_.options.threads;
   for (const auto& task : context_.tasks) {
-    ASSIGN_OR_RETURN(const double bound, LowerBoundSeconds(task->task(), context_.target, context_.peaks,
-                                                           context_.options.threads));
-    task->SetBound(bound);
+    ASSIGN_OR_RETURN(const Work work, LeastWork(task->task(), context_.target));
+    constexpr double kAtOnce = 0;  // assuming that data is in memory would hope for less
+    task->SetWork(work, RooflineOf(work, kAtOnce, context_.peaks, threads).seconds,
+                  BoundOf(work, context_.peaks, CachesOf(context_.target), threads).seconds);
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "device/roofline.h"
 #include "measure/blob.h"
 #include "measure/item.h"
 #include "tune/cost_model/candidate_features.h"
@@ -43,8 +44,15 @@ class TaskTuning {
                                                             Slice slice = {});
 
   // Sets the roofline's lower bound for one execution, in seconds.
-  void SetBound(double seconds) { progress_.lower_bound = seconds; }
-  double bound() const { return progress_.lower_bound; }  // 0: not known
+  // The least that its kernels do, and the seconds of that on this device: usual ones by the roofline, and a
+  // lower bound.
+  void SetWork(const Work& work, double roofline, double bound) {
+    work_ = work;
+    progress_.lower_bound = roofline;
+    bound_ = bound;
+  }
+  const Work& work() const { return work_; }
+  double bound() const { return bound_; }  // 0: not known
 
   const TuningTask& task() const { return task_; }
   ConfigSpace& space() { return *space_; }
@@ -138,6 +146,8 @@ class TaskTuning {
   std::unique_ptr<CandidateFeatures> features_;
   std::unique_ptr<SearchStrategy> search_;
   TaskProgress progress_;
+  Work work_;
+  double bound_ = 0;
   std::vector<Trial> observed_, unobserved_;   // by the search strategy
   std::vector<Candidate> known_;               // the best of the records, and maybe a better one
   std::optional<Candidate> confirmed_before_;  // the best of the records, if a run has confirmed it

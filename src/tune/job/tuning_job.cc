@@ -1,6 +1,7 @@
 #include "tune/job/tuning_job.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -140,6 +141,21 @@ std::string TuningJob::Progress() const {
 
 std::string TuningJob::Result() const { return ToJson(Summary()).dump(); }
 
+// No kernel is faster than its bound: the rates that kernels attain are part of the peaks.
+void TuningJob::AddBounds(TuningSummary& summary) const {
+  const CacheSizes caches = CachesOf(context_.target);
+  summary.peaks = context_.peaks;
+  for (size_t i = 0; i < summary.tasks.size(); ++i) {
+    const double best = summary.tasks[i].best_seconds;
+    if (best > 0 && std::isfinite(best))
+      summary.peaks = AttainedPeaks(summary.peaks, context_.tasks[i]->work(), best, caches, summary.threads);
+  }
+  for (size_t i = 0; i < summary.tasks.size(); ++i)
+    summary.tasks[i].bound_seconds =
+        BoundOf(context_.tasks[i]->work(), summary.peaks, caches, summary.threads).seconds;
+  summary.peak_gflops = summary.peaks.gflops_per_core * summary.threads;
+}
+
 TuningSummary TuningJob::Summary() const {
   TuningSummary summary;
   summary.model = context_.run.model;
@@ -149,8 +165,6 @@ TuningSummary TuningJob::Summary() const {
   summary.threads = context_.options.threads;
   summary.untuned_seconds = context_.run.untuned_seconds;
   summary.tuned_seconds = context_.run.tuned_seconds;
-  summary.peak_gflops = context_.peaks.gflops_per_core * context_.options.threads;
-  summary.peaks = context_.peaks;
   summary.elapsed_seconds = context_.SpentSeconds();
   summary.seconds_left = RemainingSeconds();
   summary.trials = context_.trials;
@@ -159,6 +173,7 @@ TuningSummary TuningJob::Summary() const {
     summary.tasks.push_back(task->Summary());
     progress.push_back(task->progress());
   }
+  AddBounds(summary);
   const std::vector<double> gains = ExpectedGains(progress);
   for (size_t i = 0; i < summary.tasks.size(); ++i) summary.tasks[i].expected_gain = gains[i];
   summary.curve = context_.curve;

@@ -67,6 +67,7 @@ class TuningJob final : public Job {
   // The next stage according to the phases; only valid when no stage runs.
   std::optional<Upcoming> FindNext() const;
   absl::Status RunStage(StageKind kind, const JobGrant& grant);
+  void AddBounds(TuningSummary& summary) const;
 
   bool leaves_run_open_ = false;
   TuningContext context_;

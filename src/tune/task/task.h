@@ -26,13 +26,21 @@ struct TuningTask {
   double flops = 0;                     // of one execution
   double bytes = 0;                     // of one execution, the least that must be read and written
   int uses = 0;                         // in the network
+  int sure_uses = 0;                    // that no branch skips
 
   // Analyzes the region again, since a workload has references into it.
   absl::StatusOr<Workload> Analyze() const;
 };
 
-// Parses the text of a task, as in records: uses is 0, flops and bytes are unknown. Fails if it is not a
-// task.
+// The least that one execution must do, whatever the data are (graph/demand.h).
+struct TaskDemand {
+  double contraction_flops = 0, other_flops = 0;
+  double bytes_read = 0, bytes_written = 0;
+};
+TaskDemand DemandOf(const TuningTask& task);
+
+// Parses the text of a task, as in records: both uses are 0, flops and bytes are unknown. Fails if it is not
+// a task.
 absl::StatusOr<TuningTask> ParseTask(const std::string& text);
 
 // The tasks of a graph of fused groups with assigned layouts, in the order of their first use. Groups that

@@ -870,8 +870,10 @@ export interface components {
                     description: string;
                     anchor: string;
                     uses: number;
+                    sure_uses: number;
                     flops: number;
-                    bytes: number;
+                    bytes_read: number;
+                    bytes_written: number;
                     multiplicand: string;
                 }[];
             } | null;

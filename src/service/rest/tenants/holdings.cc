@@ -174,6 +174,7 @@ std::vector<TenantHolding> HoldingsOf(const HoldingParts& parts) {
       {.name = "known answers",
        .remove = [parts](const auto& tenant) -> absl::StatusOr<bool> {
          RETURN_IF_ERROR(parts.known.RemoveTenant(tenant));
+         parts.quantizations.RemoveTenant(tenant);
          return true;
        }},
       {.name = "records of the cost model",

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "service/agreement/known_answers.h"
+#include "service/agreement/quantization_model.h"
 #include "service/models/models.h"
 #include "service/rest/audit/audit_store.h"
 #include "service/rest/service_store.h"
@@ -22,6 +23,7 @@ struct HoldingParts {
   ServiceStore& service;
   SqlPeopleStore& people;
   KnownAnswers& known;
+  QuantizationModel& quantizations;
   AuditStore& audit;
 };
 
