@@ -119,6 +119,18 @@ class RestTest(unittest.TestCase):
         self.assertEqual({promise["state"] for promise in again["promises"]}, {"met"})
         self.assertEqual(self.member.ask("GET", f"/v1/jobs/{again['id']}/files/out%2Fresult.atn").status, 200)
 
+        # No kernel is faster than its bound, and what rules the answer out does not rule out what was measured.
+        result = self.member.ask("GET", f"/v1/jobs/{submitted.json()['id']}").json()["result"]
+        for task in result["tasks"]:
+            self.assertLessEqual(task["bound_ms"], task["tuned_ms"] * (1 + 1e-9), task)
+        measured = result["judged"]["mean_ms"][0]
+        body["agreement"] = {"latency_ms": {"mean": 1.5 * measured}, "size_bytes": 1, "least_probability": 0}
+        told = self.member.ask("POST", "/v1/predictions", body).json()
+        self.assertEqual(told["verdict"], "accepted", told)
+        self.assertLessEqual(told["bound_ms"], measured)
+        self.assertLessEqual(told["bound_ms"], told["latency_ms"]["low"])
+        self.assertGreater(told["promises"][0]["probability"], 0.8)
+
         body["agreement"] = {"latency_ms": {"mean": 1e-9}}
         refused = self.member.ask("POST", "/v1/jobs", body)
         self.assertEqual(refused.status, 409)

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -179,6 +180,39 @@ TEST(OutlookPropertiesTest, AMeasurementRefutesTheBoundAndBeatsTheModel) {
     EXPECT_THAT(MakeOutlook(agreement, made.sight).promises[0].evidence[0], HasSubstr("measured: "));
   }
   EXPECT_GT(measured, kSituations / 5);
+}
+
+TEST(OutlookPropertiesTest, WhatIsSaidOfRunningJobsAgrees) {
+  for (int seed = 0; seed < kSituations; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const Situation made = Make(seed);
+    if (made.sight.quantization.has_value()) continue;
+    Draw draw(seed + 1'000'000);
+    const Outlook outlook = MakeOutlook(made.agreement, made.sight);
+    const KeptAgreement kept = {.agreement = made.agreement,
+                                .promises = outlook.promises,
+                                .latency_ms = outlook.latency_ms,
+                                .slowest_ms = outlook.slowest_ms,
+                                .bound_ms = outlook.bound_ms};
+    // The best kernels so far, which are not faster than the bound.
+    const double best = outlook.bound_ms * draw.Between(1, 100);
+    const JobToday job = {.kind = "tuning",
+                          .state = "running",
+                          .agreement = kept.ToText(),
+                          .figures = absl::StrCat("{\"latency_ms\": ", best, "}"),
+                          .remaining_seconds = draw.Between(0.1, 1000),
+                          .now_ms = 10'000};
+    std::map<std::string, Promise> now;
+    for (const Promise& promise : PromisesOf(job)) now[promise.name] = promise;
+    ASSERT_TRUE(now.contains(kLatencyMean) && now.contains(kLatencyP99));
+    const Promise &mean = now[kLatencyMean], &p99 = now[kLatencyP99];
+    if (mean.state == PromiseState::kImpossible || p99.state == PromiseState::kImpossible) continue;
+    for (const double PromiseRange::* level :
+         {&PromiseRange::low, &PromiseRange::median, &PromiseRange::high}) {
+      EXPECT_GE(p99.range.*level, mean.range.*level * (1 - 1e-9));
+      EXPECT_GE(mean.range.*level, outlook.bound_ms * (1 - 1e-5));
+    }
+  }
 }
 
 TEST(OutlookPropertiesTest, ALossIsPromisedIfThereAreSamplesToShowIt) {
