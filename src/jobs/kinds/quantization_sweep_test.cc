@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
 #include "device/device.h"
+#include "device/host.h"
 #include "export/onnx/export.h"
 #include "io/npy.h"
 #include "jobs/kinds/kinds.h"
@@ -93,7 +94,11 @@ TEST_F(QuantizationSweepTest, MeasuresAndJudgesEachVariant) {
     EXPECT_GT(row["cosine"], 0.99);
     EXPECT_EQ(row["held_back_samples"], 2);
     EXPECT_EQ(row["bytes"], std::filesystem::file_size(row["output"].get<std::string>()));
+    EXPECT_EQ(row["network"].get<std::string>().size(), 64u);
+    EXPECT_GT(row["weight_bytes"], 0);
   }
+  EXPECT_EQ(result["device"], DeviceFingerprint());
+  EXPECT_EQ(result["threads"], 1);
   EXPECT_EQ(result["variants"][0]["calibration"], "min-max");
   EXPECT_EQ(result["variants"][1]["calibration"], "mse");
 }
