@@ -19,6 +19,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "http/event_writer.h"
 #include "http/file_writer.h"
 #include "http/problem.h"
@@ -42,9 +43,10 @@ template <typename Stream>
 class ConnectionOf final : public HttpConnection, public std::enable_shared_from_this<ConnectionOf<Stream>> {
  public:
   template <typename... Arguments>
-  explicit ConnectionOf(HttpService& service, std::string peer, Arguments&&... arguments)
+  explicit ConnectionOf(HttpService& service, const asio::ip::address& peer, Arguments&&... arguments)
       : service_(service),
-        peer_(std::move(peer)),
+        peer_(peer.to_string()),
+        source_(SourceOf(peer)),
         stream_(std::forward<Arguments>(arguments)...),
         file_(
             stream_, *service.pool, [this] { LimitTime(); },
@@ -52,35 +54,51 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
         events_(stream_, Seconds(service.options.heartbeat_seconds), [this] { Close(); }) {
     service_.connections.insert(this);
     ++service_.num_connections;
+    service_.counts.Add(source_);
   }
   ~ConnectionOf() override {
     Release();
     service_.connections.erase(this);
     --service_.num_connections;
+    service_.counts.Remove(source_);
   }
   ConnectionOf(const ConnectionOf&) = delete;
   ConnectionOf& operator=(const ConnectionOf&) = delete;
 
   void Begin() {
     if constexpr (kIsEncrypted) {
-      LimitTime();
+      Await(State::kHeader, service_.options.greeting_seconds);
       stream_.async_handshake(asio::ssl::stream_base::server, [self = Self()](error_code error) {
-        if (!error) self->ReadHeader();
+        if (!error) self->ReadHeader(self->service_.options.greeting_seconds);
       });
     } else {
-      ReadHeader();
+      ReadHeader(service_.options.greeting_seconds);
     }
   }
 
   void End() override {
     if (events_.is_open()) {
       events_.Close();
-    } else if (is_waiting_) {
-      Lowest().cancel();
+    } else if (state_ == State::kHeader) {
+      GiveWay();
     }
   }
 
+  void GiveWay() override {
+    state_ = State::kAnswer;
+    Lowest().cancel();
+  }
+  std::optional<std::chrono::steady_clock::time_point> WaitsSince() const override {
+    if (state_ == State::kAnswer) return std::nullopt;
+    return since_;
+  }
+  const std::string& source() const override { return source_; }
+
  private:
+  // What is awaited: the next header, and the handshake before the first one, the body, or what the server
+  // answers.
+  enum class State : uint8_t { kHeader, kBody, kAnswer };
+
   static constexpr size_t kSmallBodyBytes = size_t{4} << 10;
   static constexpr bool kIsEncrypted = !std::is_same_v<Stream, beast::tcp_stream>;
 
@@ -88,21 +106,26 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   beast::tcp_stream& Lowest() { return beast::get_lowest_layer(stream_); }
 
   // Limits all that comes until the next call together, so that a slow peer cannot gain time byte by byte.
-  void LimitTime() { Lowest().expires_after(Seconds(service_.options.seconds_limit)); }
+  void LimitTime() { LimitTime(service_.options.seconds_limit); }
+  void LimitTime(double seconds) { Lowest().expires_after(Seconds(seconds)); }
+  void Await(State state, double seconds) {
+    state_ = state;
+    since_ = std::chrono::steady_clock::now();
+    LimitTime(seconds);
+  }
 
-  void ReadHeader() {
+  void ReadHeader(double seconds) {
     if (service_.is_ending) return Close();
-    is_waiting_ = true;
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(service_.options.most_header_bytes));
     parser_->body_limit(std::numeric_limits<uint64_t>::max());  // until it is known what the request wants
-    LimitTime();
+    Await(State::kHeader, seconds);
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = Self()](error_code error, size_t) { self->HaveHeader(error); });
   }
 
   void HaveHeader(error_code error) {
-    is_waiting_ = false;
+    state_ = State::kAnswer;
     if (error == http::error::header_limit) return Refuse(431, "the header is too large");
     if (IsNoHttp(error))
       return Refuse(400, absl::StrCat("this is no request of HTTP/1.1: ", error.message()));
@@ -131,6 +154,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
   void BeginBody() {
+    Await(State::kBody, service_.options.seconds_limit);
     if (View(parser_->get()[http::field::expect]) == "100-continue") return WriteContinue();
     ReadBody();
   }
@@ -157,6 +181,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   }
 
   void HaveRequest(error_code error) {
+    state_ = State::kAnswer;
     if (error == http::error::body_limit) return Refuse(413, TooLarge(0));
     if (error) return Close();
     keeps_alive_ = parser_->keep_alive();
@@ -176,13 +201,13 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   HttpRequest RequestWithoutBody() const {
     const auto& given = parser_->get();
     HttpRequest request = {.method = std::string(View(given.method_string())),
-                           .path = std::string(View(given.target())),
-                           .peer = peer_};
+                           .path = std::string(View(given.target()))};
     for (const auto& field : given) {
       const std::string name = absl::AsciiStrToLower(View(field.name_string()));
       std::string& value = request.headers[name];
       absl::StrAppend(&value, value.empty() ? "" : ", ", View(field.value()));
     }
+    request.peer = PeerBehind(service_.options.limits.proxies, peer_, request.Header("x-forwarded-for"));
     return request;
   }
 
@@ -211,7 +236,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
 
   // After an answer.
   void GoOn(bool keeps_alive) {
-    if (keeps_alive) return ReadHeader();
+    if (keeps_alive) return ReadHeader(service_.options.seconds_limit);
     Close();
   }
 
@@ -277,13 +302,14 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   static std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
   HttpService& service_;
-  const std::string peer_;
+  const std::string peer_, source_;
   Stream stream_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::string_body>> written_;
-  size_t reserved_ = 0;      // for the body of the request
-  bool is_waiting_ = false;  // for a request
+  size_t reserved_ = 0;  // for the body of the request
+  State state_ = State::kHeader;
+  std::chrono::steady_clock::time_point since_;  // of the state, unless it is kAnswer
   bool keeps_alive_ = false, is_head_ = false;
 
   // While a file or events are written.
@@ -293,16 +319,56 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   EventWriter<Stream> events_;
 };
 
+void CountRefused(const std::string& source, HttpService& service) {
+  if (service.num_refused++ == 0)
+    Log(LogLevel::kWarning, "a connection is refused, for there are too many; metrics count all that are",
+        "peer", source, "of it", service.counts.Of(source), "connections", service.connections.size());
+}
+
+// The connection that waits and whose address has the most, and of these the one that has waited longest;
+// null: none waits.
+HttpConnection* HeaviestThatWaits(const HttpService& service) {
+  HttpConnection* heaviest = nullptr;
+  int most = 0;
+  std::chrono::steady_clock::time_point earliest;
+  for (HttpConnection* connection : service.connections) {
+    const auto since = connection->WaitsSince();
+    if (!since) continue;
+    const int count = service.counts.Of(connection->source());
+    if (heaviest != nullptr && (count < most || (count == most && *since >= earliest))) continue;
+    heaviest = connection;
+    most = count;
+    earliest = *since;
+  }
+  return heaviest;
+}
+
+// Whether there is room for one more, if need be by closing one of an address that has more even so.
+bool MakeRoom(const std::string& source, bool is_limited, HttpService& service) {
+  if (is_limited && !service.counts.HasRoom(source)) return false;
+  if (std::ssize(service.connections) < service.options.limits.in_all) return true;
+  HttpConnection* const heaviest = HeaviestThatWaits(service);
+  if (heaviest == nullptr || service.counts.Of(heaviest->source()) <= service.counts.Of(source) + 1)
+    return false;
+  CountRefused(heaviest->source(), service);
+  heaviest->GiveWay();
+  return true;
+}
+
 }  // namespace
 
 void BeginConnection(asio::ip::tcp::socket socket, HttpService& service) {
   error_code ignored;  // a peer that is gone already has no address
-  std::string peer = socket.remote_endpoint(ignored).address().to_string();
+  const asio::ip::address peer = socket.remote_endpoint(ignored).address();
+  if (!MakeRoom(SourceOf(peer), !service.options.limits.proxies.contains(peer.to_string()), service)) {
+    CountRefused(SourceOf(peer), service);
+    return;
+  }
   if (service.encryption == nullptr) {
-    std::make_shared<ConnectionOf<beast::tcp_stream>>(service, std::move(peer), std::move(socket))->Begin();
+    std::make_shared<ConnectionOf<beast::tcp_stream>>(service, peer, std::move(socket))->Begin();
   } else {
-    std::make_shared<ConnectionOf<beast::ssl_stream<beast::tcp_stream>>>(
-        service, std::move(peer), std::move(socket), *service.encryption)
+    std::make_shared<ConnectionOf<beast::ssl_stream<beast::tcp_stream>>>(service, peer, std::move(socket),
+                                                                         *service.encryption)
         ->Begin();
   }
 }

@@ -39,14 +39,28 @@ std::string Refusal() {
       kBody.size(), "\r\n\r\n", kBody);
 }
 
+struct Passages {
+  int64_t count = 0;
+  ConnectionCounts counts;
+};
+
 // One connection and the one that it is passed on by. It lives as long as something is read or written.
 class Passage : public std::enable_shared_from_this<Passage> {
  public:
-  Passage(tcp::socket near, asio::io_context& context, int64_t& count)
-      : near_(std::move(near)), far_(context), resolver_(context), timer_(context), count_(count) {
-    ++count_;
+  Passage(tcp::socket near, std::string source, asio::io_context& context, Passages& passages)
+      : near_(std::move(near)),
+        source_(std::move(source)),
+        far_(context),
+        resolver_(context),
+        timer_(context),
+        passages_(passages) {
+    ++passages_.count;
+    passages_.counts.Add(source_);
   }
-  ~Passage() { --count_; }
+  ~Passage() {
+    --passages_.count;
+    passages_.counts.Remove(source_);
+  }
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
@@ -128,19 +142,24 @@ class Passage : public std::enable_shared_from_this<Passage> {
     });
   }
 
-  tcp::socket near_, far_;
+  tcp::socket near_;
+  const std::string source_;  // by which its peer is counted
+  tcp::socket far_;
   tcp::resolver resolver_;
   asio::steady_timer timer_;
   Buffer forth_, back_;
   std::string answer_;
-  int64_t& count_;
+  Passages& passages_;
 };
 
 }  // namespace
 
 struct Forwarder::Parts {
-  ForwarderOptions options;
-  int64_t count = 0;  // of connections
+  explicit Parts(const ForwarderOptions& given)
+      : options(given), passages{.counts = ConnectionCounts(given.limits.of_address)} {}
+
+  const ForwarderOptions options;
+  Passages passages;
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
@@ -158,12 +177,20 @@ struct Forwarder::Parts {
         pause.expires_after(kAcceptPause);
         return pause.async_wait([this](error_code) { Accept(); });
       }
-      // A socket beyond the limit is closed here.
-      if (count < options.most_connections)
-        std::make_shared<Passage>(std::move(socket), context, count)
-            ->Begin(options.target(), options.is_plain);
+      Pass(std::move(socket));
       Accept();
     });
+  }
+
+  // A socket beyond the limits is closed here.
+  void Pass(tcp::socket socket) {
+    error_code ignored;  // a peer that is gone already has no address
+    const asio::ip::address peer = socket.remote_endpoint(ignored).address();
+    std::string source = SourceOf(peer);
+    if (passages.count >= options.limits.in_all) return;
+    if (!options.limits.proxies.contains(peer.to_string()) && !passages.counts.HasRoom(source)) return;
+    std::make_shared<Passage>(std::move(socket), std::move(source), context, passages)
+        ->Begin(options.target(), options.is_plain);
   }
 };
 
@@ -173,8 +200,7 @@ Forwarder::~Forwarder() = default;
 const std::string& Forwarder::address() const { return parts_->address; }
 
 absl::StatusOr<std::unique_ptr<Forwarder>> Forwarder::Start(const ForwarderOptions& options) {
-  auto parts = std::make_unique<Parts>();
-  parts->options = options;
+  auto parts = std::make_unique<Parts>(options);
   ASSIGN_OR_RETURN(parts->address, ListenAt(options.address, parts->context, parts->acceptor));
   parts->Accept();
   if (!StartThread(parts->thread, [&running = *parts] { running.context.run(); }))

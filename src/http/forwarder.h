@@ -6,12 +6,12 @@
 #ifndef ATTUNE_HTTP_FORWARDER_H_
 #define ATTUNE_HTTP_FORWARDER_H_
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "http/connection_counts.h"
 
 namespace attune {
 
@@ -21,7 +21,7 @@ struct ForwarderOptions {
   std::function<std::string()> target = {};
   // There is no TLS: who cannot be passed on is answered with status 503.
   bool is_plain = true;
-  int64_t most_connections = 4096;
+  ConnectionLimits limits = {};
 };
 
 // Forwards until it is destroyed, which ends all its connections.

@@ -15,6 +15,7 @@ namespace attune {
 namespace {
 
 using ::testing::HasSubstr;
+namespace ip = boost::asio::ip;
 
 // The whole answer to a request that asks the server to close the connection.
 std::string Ask(const std::string& address, const std::string& body) {
@@ -51,6 +52,37 @@ TEST(Forwarder, PassesConnectionsOnToWhoeverAnswersNow) {
   EXPECT_THAT(Ask(address, large), HasSubstr("<" + large + ">"));
   server->reset();
   EXPECT_THAT(Ask(address, large), HasSubstr("Retry-After"));
+}
+
+TEST(Forwarder, AnAddressHasItsShareOfConnectionsAlone) {
+  HttpRouter router;
+  router.Add({"POST", "/echo", [](const HttpRequest&) { return HttpResponse{.body = "here"}; }});
+  const auto server = HttpServer::Start({.address = "127.0.0.1:0"}, router);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto forwarder = Forwarder::Start({.address = "127.0.0.1:0",
+                                           .target = [&] { return (*server)->address(); },
+                                           .limits = {.of_address = 1}});
+  ASSERT_TRUE(forwarder.ok()) << forwarder.status();
+  boost::asio::io_context context;
+  const std::string& address = (*forwarder)->address();
+  const ip::tcp::endpoint there(ip::make_address("127.0.0.1"),
+                                static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  const auto connect = [&](const char* from) {
+    ip::tcp::socket socket(context, ip::tcp::endpoint(ip::make_address(from), 0));
+    socket.connect(there);
+    return socket;
+  };
+  const auto answer = [](ip::tcp::socket& socket) {
+    boost::system::error_code error;
+    boost::asio::write(socket, boost::asio::buffer(std::string("POST /echo HTTP/1.0\r\n\r\n")), error);
+    std::string text;
+    boost::asio::read(socket, boost::asio::dynamic_buffer(text), error);
+    return text;
+  };
+  auto first = connect("127.0.0.1"), second = connect("127.0.0.1"), other = connect("127.0.0.2");
+  EXPECT_EQ(answer(second), "");
+  EXPECT_THAT(answer(other), HasSubstr("here"));
+  EXPECT_THAT(answer(first), HasSubstr("here"));
 }
 
 TEST(Forwarder, SaysWhatIsWrongWithItsAddress) {

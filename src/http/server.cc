@@ -45,6 +45,9 @@ absl::Status UseCertificate(const HttpTls& tls, asio::ssl::context& context) {
 }  // namespace
 
 struct HttpServer::Parts {
+  explicit Parts(const HttpServerOptions& options, HttpRouter router)
+      : service{.options = options, .router = std::move(router)} {}
+
   HttpService service;
   asio::ssl::context encryption{asio::ssl::context::tls_server};
   asio::io_context context{1};
@@ -86,9 +89,7 @@ struct HttpServer::Parts {
     acceptor.async_accept([this](error_code error, tcp::socket socket) {
       if (service.is_ending) return;
       if (error) return AcceptLater(error);
-      // A socket beyond the limit is closed here.
-      if (std::ssize(service.connections) < service.options.most_connections)
-        BeginConnection(std::move(socket), service);
+      BeginConnection(std::move(socket), service);
       Accept();
     });
   }
@@ -109,11 +110,11 @@ const std::string& HttpServer::address() const { return parts_->address; }
 
 int64_t HttpServer::connections() const { return parts_->service.num_connections; }
 
+int64_t HttpServer::refused_connections() const { return parts_->service.num_refused; }
+
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
                                                               HttpRouter router) {
-  auto parts = std::make_unique<Parts>();
-  parts->service.options = options;
-  parts->service.router = std::move(router);
+  auto parts = std::make_unique<Parts>(options, std::move(router));
   if (options.tls) {
     RETURN_IF_ERROR(UseCertificate(*options.tls, parts->encryption));
     parts->service.encryption = &parts->encryption;

@@ -66,6 +66,8 @@ class HttpServerTest : public ::testing::Test {
                   return HttpResponse{.file = HttpFile{std::make_shared<FileDescriptor>(std::move(file)),
                                                        std::ssize(content_)}};
                 }});
+    router.Add(
+        {"GET", "/peer", [](const HttpRequest& request) { return HttpResponse{.body = request.peer}; }});
     router.Add({"GET", "/fails", [](const HttpRequest&) -> HttpResponse { throw std::bad_alloc(); }});
     auto server = HttpServer::Start(options, std::move(router));
     ASSERT_TRUE(server.ok()) << server.status();
@@ -73,8 +75,13 @@ class HttpServerTest : public ::testing::Test {
     ASSERT_THAT(server_->address(), StartsWith("127.0.0.1:"));
   }
 
-  FileDescriptor Connect() const {
+  // From an address of this machine.
+  FileDescriptor Connect(const char* from = "127.0.0.1") const {
     FileDescriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in own = {};
+    own.sin_family = AF_INET;
+    inet_pton(AF_INET, from, &own.sin_addr);
+    EXPECT_EQ(bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(own)), 0);
     const std::string& address = server_->address();
     sockaddr_in to = {};
     to.sin_family = AF_INET;
@@ -99,8 +106,8 @@ class HttpServerTest : public ::testing::Test {
     for (char c = 0; !absl::EndsWith(text, end) && recv(socket.get(), &c, 1, 0) == 1;) text += c;
     return text;
   }
-  std::string Ask(const std::string& request) const {
-    const FileDescriptor socket = Connect();
+  std::string Ask(const std::string& request, const char* from = "127.0.0.1") const {
+    const FileDescriptor socket = Connect(from);
     Send(socket, request);
     return Receive(socket);
   }
@@ -257,7 +264,7 @@ TEST_F(HttpServerTest, AnEndingServerEndsItsStreams) {
 }
 
 TEST_F(HttpServerTest, ASlowClientIsCutOff) {
-  Start({.seconds_limit = 0.2});
+  Start({.greeting_seconds = 0.2, .seconds_limit = 600});
   const FileDescriptor silent = Connect(), slow = Connect();
   Send(slow, "GET /metrics HT");
   EXPECT_EQ(Receive(silent), "");
@@ -273,7 +280,7 @@ TEST_F(HttpServerTest, ASlowClientDelaysNobody) {
 
 TEST_F(HttpServerTest, ConnectionsBeyondTheLimitAreClosed) {
   constexpr int kMost = 4;
-  Start({.most_connections = kMost, .seconds_limit = 600});
+  Start({.limits = {.in_all = kMost}, .seconds_limit = 600});
   std::vector<FileDescriptor> open;
   for (int i = 0; i < kMost; ++i) open.push_back(Connect());
   EXPECT_EQ(Receive(Connect()), "");
@@ -285,6 +292,48 @@ TEST_F(HttpServerTest, ConnectionsBeyondTheLimitAreClosed) {
   for (int attempt = 0; attempt < 100 && answer.empty(); ++attempt)
     answer = Ask("GET /metrics HTTP/1.0\r\n\r\n");
   EXPECT_THAT(answer, EndsWith("up 1\n"));
+}
+
+TEST_F(HttpServerTest, AnAddressHasItsShareOfConnectionsAlone) {
+  constexpr int kMost = 3;
+  Start({.limits = {.of_address = kMost}, .greeting_seconds = 600});
+  std::vector<FileDescriptor> open;
+  for (int i = 0; i < kMost; ++i) open.push_back(Connect());
+  EXPECT_EQ(Receive(Connect()), "");
+  EXPECT_EQ(server_->refused_connections(), 1);
+  EXPECT_THAT(Ask("GET /metrics HTTP/1.0\r\n\r\n", "127.0.0.2"), EndsWith("up 1\n"));
+}
+
+TEST_F(HttpServerTest, AProxyConnectsForManyAndSaysForWhom) {
+  Start({.limits = {.of_address = 1, .proxies = {"127.0.0.2"}}});
+  const FileDescriptor one = Connect("127.0.0.2"), other = Connect("127.0.0.2");
+  const std::string request = "GET /peer HTTP/1.0\r\nX-Forwarded-For: 1.2.3.4, 192.0.2.7\r\n\r\n";
+  EXPECT_THAT(Ask(request, "127.0.0.2"), EndsWith("\r\n\r\n192.0.2.7"));
+  EXPECT_THAT(Ask(request), EndsWith("\r\n\r\n127.0.0.1"));
+}
+
+TEST_F(HttpServerTest, InAFullServerSilentConnectionsOfTheHeaviestAddressGiveWay) {
+  constexpr int kMost = 4;
+  Start({.limits = {.in_all = kMost, .of_address = 0}, .greeting_seconds = 600, .seconds_limit = 600});
+  const FileDescriptor busy = Connect();
+  Send(busy, "GET /events HTTP/1.1\r\n\r\n");
+  ReceiveUntil(busy, "\r\n\r\n");
+  const FileDescriptor silent = Connect();
+  const FileDescriptor slow_header = Connect();
+  Send(slow_header, "GET /metrics HT");
+  const FileDescriptor slow_body = Connect();
+  Send(slow_body, "PUT /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  ReceiveUntil(slow_body, "\r\n\r\n");
+  const FileDescriptor second = Connect("127.0.0.2"), third = Connect("127.0.0.2");
+  for (const FileDescriptor* closed : {&silent, &slow_header}) EXPECT_EQ(Receive(*closed), "");
+  // Now both have as many, and nobody gives way.
+  EXPECT_EQ(Receive(Connect("127.0.0.2")), "");
+  EXPECT_EQ(Receive(Connect()), "");
+  Send(second, "GET /metrics HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(Receive(second), EndsWith("up 1\n"));
+  Send(slow_body, "abc");
+  EXPECT_THAT(ReceiveUntil(slow_body, "abc"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_FALSE(events_->is_closed());
 }
 
 TEST_F(HttpServerTest, EndsWhileConnectionsAreOpen) {

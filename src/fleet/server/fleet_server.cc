@@ -45,6 +45,9 @@ constexpr double kMostTickSeconds = 5;  // a server that has not ticked for long
 std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
 // Starts a server with these services; sets `port` to the one that it listens on.
+// Whoever connects has so long to say who they are.
+constexpr int kHandshakeMillis = 10'000;
+
 absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
                                                      std::shared_ptr<grpc::ServerCredentials> credentials,
                                                      const std::vector<grpc::Service*>& services, int* port) {
@@ -55,6 +58,7 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMillis / 2);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMillis);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || *port == 0)
@@ -226,7 +230,7 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   if (!options.metrics.empty()) {
     ASSIGN_OR_RETURN(
         parts->http,
-        HttpServer::Start({.address = options.metrics, .most_connections = kMostWatchers, .threads = 1},
+        HttpServer::Start({.address = options.metrics, .limits = {.in_all = kMostWatchers}, .threads = 1},
                           parts->Routes()));
     parts->metrics_address = parts->http->address();
   }
