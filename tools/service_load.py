@@ -73,7 +73,9 @@ def main():
             broken.append(what)
 
     with tempfile.TemporaryDirectory() as folder:
-        with Fleet(pathlib.Path(folder), PROGRAM, 2, ["--http", "127.0.0.1:0"]) as fleet:
+        # One token at one address has them all.
+        limits = ["--connections", 2 * files, "--address-connections", 0, "--token-streams", files, "--tenant-streams", files]
+        with Fleet(pathlib.Path(folder), PROGRAM, 2, ["--http", "127.0.0.1:0", *limits]) as fleet:
             server, admin = fleet.members["server"], first_client(fleet)
             client = admin.token("rests", "member")
             time.sleep(SETTLE_S)

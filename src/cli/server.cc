@@ -19,6 +19,7 @@
 #include "cli/server_audit.h"
 #include "cli/server_database.h"
 #include "cli/service_command.h"
+#include "cli/server_limits.h"
 #include "cli/stops_on_signal.h"
 #include "cli/strategy_flag.h"
 #include "fleet/identity/member_folders.h"
@@ -46,6 +47,7 @@ struct Flags {
   std::vector<std::string> http_tls;    // the files of the chain and the key; empty: nothing is encrypted
   double drain_seconds = 1;
   int64_t upload_days = UploadLimits().rest_days;
+  ServerLimitFlags limits;
   bool is_in_the_clear = false;
   LocalToken token;
   bool only_if_none = false;
@@ -84,6 +86,7 @@ absl::StatusOr<RestServerOptions> RestOptions(const Flags& flags, const std::str
   RestServerOptions rest = {.address = flags.http, .folder = folder};
   rest.uploads.rest_days = flags.upload_days;
   if (!flags.http_tls.empty()) {
+  RETURN_IF_ERROR(SetServerLimits(flags.limits, rest));
     ASSIGN_OR_RETURN(rest.tls, ReadTls(flags.http_tls));
   } else if (!IsLoopback(flags.http) && !flags.is_in_the_clear) {
     return InvalidInput(
@@ -297,6 +300,7 @@ void AddServerCommand(CLI::App& app, Action& action) {
   command->add_option("--oidc", flags->oidc,
                       "a file with the identity providers whose people may log in (docs/guides/tenants.md)");
   AddTokenCommand(*command, flags, action);
+  AddServerLimitOptions(*command, flags->limits);
   AddServerAuditCommand(*command, [flags] { return LocationOf(*flags); }, action);
   AddServerDatabaseCommand(*command, [flags] { return LocationOf(*flags); }, action);
   AddRotateCommand(*command, flags, action);

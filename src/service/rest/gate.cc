@@ -163,6 +163,10 @@ HttpResponse Gate::Decide(const RestOperation& operation, const JsonSchema& sche
   if (std::optional<HttpResponse> problem = ReadBody(operation, schemas, call)) return *std::move(problem);
   absl::StatusOr<HttpResponse> response = Handle(operation, call);
   if (!response.ok()) return ServiceProblem(response.status());
+  if (response->events != nullptr) {
+    if (auto problem = streams_.Admit(request, call.caller, *operation.role, response->events))
+      return *std::move(problem);
+  }
   return operation.HasTag() && response->status == 200 ? WithETag(request, *std::move(response))
                                                        : *std::move(response);
 }

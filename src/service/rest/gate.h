@@ -14,6 +14,7 @@
 #include "service/rest/callers.h"
 #include "service/rest/operation.h"
 #include "service/rest/request_metrics.h"
+#include "service/rest/stream_admission.h"
 #include "service/rest/tenants/tenants.h"
 
 namespace attune {
@@ -23,12 +24,13 @@ class Gate {
  public:
   // `limit` is that of one token.
   Gate(Callers& callers, AuditLog& audit, Tenants& tenants, const RateLimitOptions& limit,
-       const Clock& clock = SystemClock())
+       const Clock& clock = SystemClock(), const StreamLimits& streams = {})
       : callers_(callers),
         audit_(audit),
         tenants_(tenants),
         limit_(limit, clock),
-        strangers_(kOfStrangers, clock) {}
+        strangers_(kOfStrangers, clock),
+        streams_(callers, streams) {}
 
   // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
   // an ETag, and is left out where the peer has it already.
@@ -40,6 +42,9 @@ class Gate {
   bool is_draining() const { return is_draining_; }
 
   const RequestMetrics& metrics() const { return metrics_; }
+  // Of those whom it has let in. Once they have begun, streams end with what they were let in by.
+  StreamAdmission& streams() { return streams_; }
+  const StreamAdmission& streams() const { return streams_; }
 
  private:
   // For one address, for requests without a token that counts: 50 a second, in the long run.
@@ -55,6 +60,7 @@ class Gate {
   AuditLog& audit_;
   Tenants& tenants_;
   RateLimit limit_, strangers_;
+  StreamAdmission streams_;
   RequestMetrics metrics_;
   std::atomic<bool> is_draining_ = false;
 };

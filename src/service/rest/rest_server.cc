@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "base/printable.h"
 #include "base/status.h"
 #include "fleet/blobs/sql_blob_store.h"
 #include "http/health.h"
@@ -64,7 +65,7 @@ class RestServer final : public FleetExtension {
                                                .known = agreements_.known(),
                                                .quantizations = agreements_.quantizations(),
                                                .audit = *stores_.audit})),
-        gate_(callers_, audit_, tenants_, options.requests),
+        gate_(callers_, audit_, tenants_, options.requests, SystemClock(), options.streams),
         api_(MakeRestApi({.store = *stores_.service,
                           .sessions = *stores_.people,
                           .people = *stores_.people,
@@ -96,6 +97,12 @@ class RestServer final : public FleetExtension {
     text.Begin("attune_http_connections", "gauge", "Open connections of people and programs.");
     const HttpServer* const listening = listening_;
     text.Add(listening == nullptr ? 0 : static_cast<double>(listening->connections()));
+    text.Begin("attune_http_connections_refused_total", "counter",
+               "Connections that were closed because their address, or the server, had too many.");
+    text.Add(listening == nullptr ? 0 : static_cast<double>(listening->refused_connections()));
+    text.Begin("attune_event_streams_refused_total", "counter",
+               "Streams of events that were refused because a token, a tenant or the server had too many.");
+    text.Add(static_cast<double>(gate_.streams().refused()));
     text.Begin("attune_draining", "gauge", "Whether the server is ending.");
     text.Add(gate_.is_draining() ? 1 : 0);
   }
@@ -109,14 +116,17 @@ class RestServer final : public FleetExtension {
     RETURN_IF_ERROR(audit_.Begin());
     RETURN_IF_ERROR(remover_.Begin());
     RETURN_IF_ERROR(cleaner_.Begin());
+    RETURN_IF_ERROR(gate_.streams().Begin());
     if (logins_ != nullptr) RETURN_IF_ERROR(logins_->Begin());
     HttpRouter router = RouterOf(api_, gate_);
     AddHealthRoutes([this] { return Readiness(); }, router);
     ServePage(EmbeddedPage(), router);
     if (options_.before_listening) options_.before_listening();
-    ASSIGN_OR_RETURN(
-        http_, HttpServer::Start({.address = options_.address, .tls = options_.tls, .threads = kThreads},
-                                 std::move(router)));
+    ASSIGN_OR_RETURN(http_, HttpServer::Start({.address = options_.address,
+                                               .tls = options_.tls,
+                                               .limits = options_.connections,
+                                               .threads = kThreads},
+                                              std::move(router)));
     listening_ = http_.get();
     if (options_.on_listening) options_.on_listening(http_->address());
     return absl::OkStatus();
@@ -132,6 +142,7 @@ class RestServer final : public FleetExtension {
     listening_ = nullptr;
     remover_.Stop();
     cleaner_.Stop();
+    gate_.streams().Stop();
     http_.reset();  // requests that are under way may still ask for jobs
     agreements_.Stop();
     models_.Stop();
@@ -166,6 +177,15 @@ class RestServer final : public FleetExtension {
 };
 
 }  // namespace
+
+absl::Status AddProxies(const std::vector<std::string>& addresses, ConnectionLimits& limits) {
+  for (const std::string& text : addresses) {
+    const std::string address = AddressNamed(text);
+    if (address.empty()) return InvalidInput("\"", Printable(text), "\" is no address such as 192.0.2.7");
+    limits.proxies.insert(address);
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobScheduleOptions& jobs,
                                                                const RestServerOptions& options,

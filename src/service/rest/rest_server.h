@@ -6,12 +6,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/rate_limit.h"
 #include "fleet/server/fleet_server.h"
+#include "http/connection_counts.h"
 #include "http/server.h"
 #include "service/rest/oidc/issuers_file.h"
+#include "service/rest/stream_admission.h"
 #include "service/rest/uploads.h"
 #include "service/server/job_server.h"
 
@@ -25,11 +28,16 @@ struct RestServerOptions {
   UploadLimits uploads = {};
   // Of one token: 1000 requests a second, in the long run.
   RateLimitOptions requests = {.at_once = 2000, .seconds_each = 0.001};
+  StreamLimits streams = {};
+  ConnectionLimits connections = {};
   // Is called when it is about to listen; null: nobody is.
   std::function<void()> before_listening = {};
   // Is told "host:port" where it listens.
   std::function<void(const std::string& address)> on_listening = {};
 };
+
+// Adds addresses of reverse proxies to the limits. Fails if one is no address.
+absl::Status AddProxies(const std::vector<std::string>& addresses, ConnectionLimits& limits);
 
 // The service Jobs, and REST that asks the same desk. Fails if one of them cannot be made.
 absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobScheduleOptions& jobs,

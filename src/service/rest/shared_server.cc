@@ -37,7 +37,8 @@ absl::Status SharedServer::Forward() {
   if (options_.rest.address.empty() || forwarder_ != nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(forwarder_, Forwarder::Start({.address = options_.rest.address,
                                                  .target = [this] { return lease_->Leader(); },
-                                                 .is_plain = !options_.rest.tls}));
+                                                 .is_plain = !options_.rest.tls,
+                                                 .limits = options_.rest.connections}));
   // The port stays the same, whoever serves.
   options_.rest.address = forwarder_->address();
   if (options_.rest.on_listening) options_.rest.on_listening(forwarder_->address());

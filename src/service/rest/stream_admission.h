@@ -1,0 +1,75 @@
+// Who may have how many streams of events, and for how long.
+//
+// Problem: a stream takes a connection and outlasts the request that was let in. Idea: a token, a tenant and
+// all together have at most so many, fewer than there are connections; and whoever has one is identified
+// again at each beat, as if the request came now.
+#ifndef ATTUNE_SERVICE_REST_STREAM_ADMISSION_H_
+#define ATTUNE_SERVICE_REST_STREAM_ADMISSION_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "http/event_stream.h"
+#include "http/message.h"
+#include "service/rest/access.h"
+#include "service/rest/callers.h"
+
+namespace attune {
+
+struct StreamLimits {
+  int of_token = 200, of_tenant = 800, in_all = 2400;
+  double beat_seconds = 2;
+};
+
+// Thread safe. The callers must outlive it.
+class StreamAdmission {
+ public:
+  StreamAdmission(Callers& callers, const StreamLimits& limits) : callers_(callers), limits_(limits) {}
+  ~StreamAdmission() { Stop(); }
+  StreamAdmission(const StreamAdmission&) = delete;
+  StreamAdmission& operator=(const StreamAdmission&) = delete;
+
+  // From now on it looks at each beat. Fails if the system has no thread to give.
+  absl::Status Begin();
+  void Stop();
+
+  // Lets the caller, whom the request identifies, have this stream for as long as he may ask for it with
+  // `least`; or returns the problem, and the stream is closed.
+  std::optional<HttpResponse> Admit(const HttpRequest& request, const AccessToken& caller, AccessRole least,
+                                    std::shared_ptr<EventStream> stream);
+  // Closes the streams of those who may not ask for them any more.
+  void LookAgain();
+  // How many were refused since the server has begun.
+  int64_t refused() const;
+
+ private:
+  struct Admitted {
+    HttpRequest credentials;  // what identifies the caller, without the rest of the request
+    AccessToken caller;
+    AccessRole least;
+    std::shared_ptr<EventStream> stream;
+  };
+
+  void Run();
+  bool MayStay(const Admitted& admitted);
+
+  Callers& callers_;
+  const StreamLimits limits_;
+  mutable std::mutex mutex_;
+  std::vector<Admitted> admitted_;
+  int64_t num_refused_ = 0;
+  std::condition_variable ends_;
+  bool is_ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_REST_STREAM_ADMISSION_H_
