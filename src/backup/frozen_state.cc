@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/input_file.h"
 #include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/sqlite/sqlite.h"
 #include "base/status.h"
 
@@ -161,7 +162,7 @@ absl::StatusOr<FrozenState> FrozenState::Of(const std::string& folder) {
   FrozenState state;
   RETURN_IF_ERROR(RemoveStagings(folder));
   state.staging_ = absl::StrCat(folder, "/", kStaging, "files");
-  RETURN_IF_ERROR(MakePrivateFolder(state.staging_));
+  RETURN_IF_ERROR(MakeStateFolder(state.staging_));
   ASSIGN_OR_RETURN(const Listing listing, List(folder));
   std::vector<FrozenDatabase> databases;
   for (const std::string& path : listing.databases) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/private_file.h"
 #include "base/sql/postgres_versions.h"
 #include "base/sql/sql_copy.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "fleet/blobs/folder_blob_store.h"
 #include "fleet/blobs/sql_blob_store.h"
@@ -55,7 +55,7 @@ absl::Status MoveRows(const std::string& folder, const SqlLocation& database, in
 }
 
 absl::Status MoveAuthorities(const std::string& folder, const SqlLocation& database) {
-  ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(folder + "/authorities.pem", kMostAuthorityBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadStateFile(folder + "/authorities.pem", kMostAuthorityBytes));
   ASSIGN_OR_RETURN(const std::unique_ptr<SqlFleetStore> store, SqlFleetStore::Open(database));
   return store->SaveAuthorities(text);
 }

@@ -13,13 +13,14 @@
 #include "base/file.h"
 #include "base/private_file.h"
 #include "base/sql/sql_database.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/server_audit.h"
 #include "cli/server_database.h"
-#include "cli/service_command.h"
 #include "cli/server_limits.h"
+#include "cli/service_command.h"
 #include "cli/stops_on_signal.h"
 #include "cli/strategy_flag.h"
 #include "fleet/identity/member_folders.h"
@@ -46,8 +47,8 @@ struct Flags {
   std::string oidc = {};                // the file of issuers; empty: none is trusted
   std::vector<std::string> http_tls;    // the files of the chain and the key; empty: nothing is encrypted
   double drain_seconds = 1;
-  int64_t upload_days = UploadLimits().rest_days;
   ServerLimitFlags limits;
+  int64_t upload_days = UploadLimits().rest_days;
   bool is_in_the_clear = false;
   LocalToken token;
   bool only_if_none = false;
@@ -85,8 +86,8 @@ absl::StatusOr<HttpTls> ReadTls(const std::vector<std::string>& files) {
 absl::StatusOr<RestServerOptions> RestOptions(const Flags& flags, const std::string& folder) {
   RestServerOptions rest = {.address = flags.http, .folder = folder};
   rest.uploads.rest_days = flags.upload_days;
-  if (!flags.http_tls.empty()) {
   RETURN_IF_ERROR(SetServerLimits(flags.limits, rest));
+  if (!flags.http_tls.empty()) {
     ASSIGN_OR_RETURN(rest.tls, ReadTls(flags.http_tls));
   } else if (!IsLoopback(flags.http) && !flags.is_in_the_clear) {
     return InvalidInput(
@@ -125,7 +126,7 @@ absl::StatusOr<SqlLocation> LocationOf(const Flags& flags) {
   }
   if (!flags.database.empty()) return SqlLocation::Postgres(flags.database);
   ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  RETURN_IF_ERROR(MakeStateFolder(folder));
   return SqlLocation(folder);
 }
 
@@ -299,8 +300,8 @@ void AddServerCommand(CLI::App& app, Action& action) {
                     "engine, or a proxy that ends TLS, keeps to itself");
   command->add_option("--oidc", flags->oidc,
                       "a file with the identity providers whose people may log in (docs/guides/tenants.md)");
-  AddTokenCommand(*command, flags, action);
   AddServerLimitOptions(*command, flags->limits);
+  AddTokenCommand(*command, flags, action);
   AddServerAuditCommand(*command, [flags] { return LocationOf(*flags); }, action);
   AddServerDatabaseCommand(*command, [flags] { return LocationOf(*flags); }, action);
   AddRotateCommand(*command, flags, action);

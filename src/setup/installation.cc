@@ -10,7 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "base/user_path.h"
 #include "nlohmann/json.hpp"
@@ -55,7 +55,7 @@ bool Take(const Json& json, const char* name, Value& to) {
 
 // Reads the URL of the database with this name.
 absl::Status ReadDatabase(const std::string& name, Installation& installation) {
-  absl::StatusOr<std::string> url = ReadPrivateFile(installation.DatabasePath(), kMostBytes);
+  absl::StatusOr<std::string> url = ReadStateFile(installation.DatabasePath(), kMostBytes);
   if (!url.ok())
     return absl::FailedPreconditionError(
         absl::StrCat(url.status().message(), "; write the URL of ", name, " into this file of yours alone"));
@@ -140,14 +140,14 @@ absl::StatusOr<Installation> LoadInstallation(const std::string& folder) {
 }
 
 absl::Status SaveInstallation(const Installation& installation) {
-  RETURN_IF_ERROR(MakePrivateFolder(installation.folder));
+  RETURN_IF_ERROR(MakeStateFolder(installation.folder));
   Json json = ToJson(installation);
   if (!installation.database.empty()) {
     ASSIGN_OR_RETURN(const SqlLocation location, installation.Location());
     json[kDatabase] = location.name();
-    RETURN_IF_ERROR(WritePrivateFile(installation.DatabasePath(), installation.database + "\n"));
+    RETURN_IF_ERROR(WriteStateFile(installation.DatabasePath(), installation.database + "\n"));
   }
-  return WriteFileAtomically(PathOf(installation.folder), json.dump(2) + "\n");
+  return WriteStateFile(PathOf(installation.folder), json.dump(2) + "\n");
 }
 
 absl::Status RemoveInstallation(const Installation& installation) {

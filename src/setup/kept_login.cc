@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "nlohmann/json.hpp"
 #include "service/client/known_servers.h"
@@ -45,13 +45,13 @@ absl::Status KeepLogin(const Installation& installation, const std::string& toke
   const Json login = {{"url", server.url},
                       {"token_sha256", Sha256Hex(token)},
                       {"before", before && before->url != server.url ? before->url : ""}};
-  RETURN_IF_ERROR(WritePrivateFile(installation.LoginPath(), login.dump() + "\n"));
+  RETURN_IF_ERROR(WriteStateFile(installation.LoginPath(), login.dump() + "\n"));
   known.Keep(server);
   return known.Save();
 }
 
 absl::Status ForgetLogin(const Installation& installation, const std::string& servers) {
-  const absl::StatusOr<std::string> text = ReadPrivateFile(installation.LoginPath(), kMostLoginBytes);
+  const absl::StatusOr<std::string> text = ReadStateFile(installation.LoginPath(), kMostLoginBytes);
   if (absl::IsNotFound(text.status())) return absl::OkStatus();
   RETURN_IF_ERROR(text.status());
   const Json login = Json::parse(*text, nullptr, /*allow_exceptions=*/false);

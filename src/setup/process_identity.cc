@@ -16,6 +16,7 @@
 #include "base/file_descriptor.h"
 #include "base/output_file.h"
 #include "base/process/pipe.h"
+#include "base/state_file.h"
 #include "base/status.h"
 
 namespace attune {
@@ -52,8 +53,7 @@ std::optional<ProcessIdentity> IdentityOf(pid_t pid) {
 }
 
 absl::Status SaveIdentity(const std::string& path, const ProcessIdentity& identity) {
-  return WriteFileAtomically(path,
-                             absl::StrCat(identity.pid, " ", identity.started, " ", identity.boot, "\n"));
+  return WriteStateFile(path, absl::StrCat(identity.pid, " ", identity.started, " ", identity.boot, "\n"));
 }
 
 std::optional<ProcessIdentity> LoadIdentity(const std::string& path) {

@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/health.h"
@@ -38,12 +38,12 @@ absl::Status Invite(const Installation& installation, const std::string& role, c
   ASSIGN_OR_RETURN(const FleetCredentials credentials,
                    LoadCredentials(OperatorFolder(installation.ServerFolder())));
   ASSIGN_OR_RETURN(const std::string invitation, FleetClient(credentials).Invite(role, kFirstTenant));
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  RETURN_IF_ERROR(MakeStateFolder(folder));
   std::error_code error;
   std::filesystem::remove(folder + "/credentials.pem", error);
   if (error) return absl::FailedPreconditionError(absl::StrCat(folder, ": ", error.message()));
   Log(LogLevel::kInfo, "member invited", "role", role, "folder", folder);
-  return WritePrivateFile(InvitationPath(folder), invitation + "\n");
+  return WriteStateFile(InvitationPath(folder), invitation + "\n");
 }
 
 // The program of a member that enrols by the invitation.

@@ -15,6 +15,7 @@
 #include "base/input_file.h"
 #include "base/private_file.h"
 #include "base/process/pipe.h"
+#include "base/state_file.h"
 #include "base/sql/sql_database.h"
 #include "base/status.h"
 #include "service/rest/local_tokens.h"
@@ -48,7 +49,7 @@ std::string EndOfLog(const Installation& installation, const std::string& name) 
 // The server would print it into its log. An empty text makes none.
 absl::Status KeepFirstToken(const Installation& installation, const std::string& text) {
   if (text.empty()) return absl::OkStatus();
-  return WritePrivateFile(installation.FirstTokenPath(), text + "\n");
+  return WriteStateFile(installation.FirstTokenPath(), text + "\n");
 }
 
 absl::StatusOr<std::vector<ServiceState>> StatesOf(const Installation& installation) {
@@ -182,7 +183,7 @@ absl::Status RemoveState(const Installation& installation) {
 }
 
 absl::StatusOr<std::string> ReadFirstToken(const Installation& installation) {
-  absl::StatusOr<std::string> text = ReadPrivateFile(installation.FirstTokenPath(), kMostTokenBytes);
+  absl::StatusOr<std::string> text = ReadStateFile(installation.FirstTokenPath(), kMostTokenBytes);
   if (absl::IsNotFound(text.status())) return "";
   RETURN_IF_ERROR(text.status());
   return std::string(absl::StripAsciiWhitespace(*text));

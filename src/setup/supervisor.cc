@@ -18,6 +18,7 @@
 #include "base/output_file.h"
 #include "base/private_file.h"
 #include "base/sql/sql_database.h"
+#include "base/state_file.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
 #include "fleet/client/health.h"
@@ -81,7 +82,7 @@ class Supervisor {
                       {"since_ms", state.since_ms}});
     }
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-    const absl::Status status = WriteFileAtomically(StatesPath(installation_), text);
+    const absl::Status status = WriteStateFile(StatesPath(installation_), text);
     if (!status.ok()) Log(LogLevel::kWarning, "states are not written", "reason", status.message());
     written_ = std::move(states);
   }
@@ -99,6 +100,7 @@ absl::StatusOr<pid_t> Spawn(std::vector<std::string> arguments, const std::strin
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
+  RETURN_IF_ERROR(CheckStateFile(log));
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -130,7 +132,7 @@ absl::Status Supervise(const std::string& folder, const std::atomic<bool>& is_st
     return absl::FailedPreconditionError(absl::StrCat(folder, ": another process runs these services"));
   const std::optional<ProcessIdentity> self = IdentityOf(getpid());
   if (!self) return absl::FailedPreconditionError("/proc cannot be read");
-  RETURN_IF_ERROR(MakePrivateFolder(installation.LogFolder()));
+  RETURN_IF_ERROR(MakeStateFolder(installation.LogFolder()));
   RETURN_IF_ERROR(SaveIdentity(IdentityPath(installation), *self));
   // The installation says where the state is, and members must not know it.
   unsetenv(kDatabaseVariable);
@@ -149,7 +151,7 @@ std::optional<ProcessIdentity> FindSupervisor(const Installation& installation) 
 }
 
 absl::StatusOr<ProcessIdentity> StartSupervisor(const Installation& installation) {
-  RETURN_IF_ERROR(MakePrivateFolder(installation.LogFolder()));
+  RETURN_IF_ERROR(MakeStateFolder(installation.LogFolder()));
   std::error_code ignored;  // those of an earlier one are over
   std::filesystem::remove(StatesPath(installation), ignored);
   ASSIGN_OR_RETURN(const pid_t pid, Spawn({"attune", "up", "--foreground", "--state", installation.folder},

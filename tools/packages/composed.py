@@ -137,7 +137,7 @@ def drive(arguments: argparse.Namespace) -> None:
         folder = pathlib.Path(name)
         workspace = folder / "workspace"
         workspace.mkdir()
-        workspace.chmod(0o777)
+        workspace.chmod(0o1777)
         services = compose.read(arguments.file, {"ATTUNE_WORKSPACE": str(workspace), "ATTUNE_MODELS": str(workspace)})
         containers = Containers(buildah, folder)
         try:

@@ -3,6 +3,7 @@
 // Writing work takes a lock that belongs to the store and lasts as long as its transaction. So it sees all
 // that was committed before, and nobody changes what it has read.
 #include <chrono>
+#include <filesystem>
 #include <random>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/sql/postgres_versions.h"
 #include "base/sql/sql_database.h"
 #include "base/sql/sql_errors.h"
+#include "base/state_file.h"
 #include "base/status.h"
 
 namespace attune {
@@ -129,6 +131,16 @@ class PostgresDatabase final : public SqlDatabase {
   const SqlFence fence_;
 };
 
+// In the folder of a server's state.
+absl::StatusOr<std::unique_ptr<SqlDatabase>> OpenInFolder(const std::string& folder, const SqlSchema& schema,
+                                                          SqlOpening opening) {
+  const std::string path = absl::StrCat(folder, "/", schema.file);
+  if (opening == SqlOpening::kPrepare)
+    RETURN_IF_ERROR(MakeStateFolder(std::filesystem::path(path).parent_path()));
+  RETURN_IF_ERROR(CheckStateFile(path));
+  return OpenSqlite(path, schema, opening);
+}
+
 }  // namespace
 
 absl::StatusOr<SqlLocation> SqlLocation::Postgres(const std::string& url) {
@@ -160,7 +172,7 @@ const std::string& SqlLocation::name() const { return is_postgres() ? pool_->nam
 
 absl::StatusOr<std::unique_ptr<SqlDatabase>> SqlLocation::Open(const SqlSchema& schema,
                                                                SqlOpening opening) const {
-  if (!is_postgres()) return OpenSqlite(absl::StrCat(folder_, "/", schema.file), schema, opening);
+  if (!is_postgres()) return OpenInFolder(folder_, schema, opening);
   auto database = std::make_unique<PostgresDatabase>(pool_, schema, fence_);
   if (opening == SqlOpening::kPrepare) RETURN_IF_ERROR(database->Prepare());
   return database;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/output_file.h"
 #include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/sha256.h"
 #include "base/status.h"
 
@@ -86,7 +87,7 @@ const SqlSchema& BlobSchema() {
 absl::StatusOr<std::unique_ptr<BlobStore>> SqlBlobStore::Open(const SqlLocation& location, std::string space,
                                                               const std::string& cache,
                                                               const BlobStoreOptions& options) {
-  RETURN_IF_ERROR(MakePrivateFolder(cache));
+  RETURN_IF_ERROR(MakeStateFolder(cache));
   ASSIGN_OR_RETURN(auto database, location.Open(BlobSchema()));
   std::unique_ptr<SqlBlobStore> store(
       new SqlBlobStore(std::move(database), std::move(space), cache, options));

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "fleet/identity/pem_file.h"
 
@@ -26,7 +26,7 @@ std::string PreambleFor(const std::vector<std::string>& hosts) {
 absl::StatusOr<AuthorityFiles> AuthorityFiles::OpenOrCreate(const std::string& folder, const Clock& clock,
                                                             FleetSecrets* secrets) {
   AuthorityFiles files(folder, clock, secrets);
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  RETURN_IF_ERROR(MakeStateFolder(folder));
   ASSIGN_OR_RETURN(const std::optional<std::string> text, files.LoadAuthorities());
   if (!text) {
     ASSIGN_OR_RETURN(CertificateAuthority first, CertificateAuthority::Create(clock));
@@ -40,7 +40,7 @@ absl::StatusOr<AuthorityFiles> AuthorityFiles::OpenOrCreate(const std::string& f
 
 absl::StatusOr<std::optional<std::string>> AuthorityFiles::LoadAuthorities() const {
   if (secrets_ != nullptr) return secrets_->LoadAuthorities();
-  absl::StatusOr<std::string> text = ReadPrivateFile(AuthoritiesPath(folder_), kMostBytes);
+  absl::StatusOr<std::string> text = ReadStateFile(AuthoritiesPath(folder_), kMostBytes);
   if (absl::IsNotFound(text.status())) return std::nullopt;
   if (!text.ok()) return text.status();
   return *std::move(text);
@@ -68,7 +68,7 @@ absl::Status AuthorityFiles::WriteAuthorities(
     absl::StrAppend(&text, authority->certificate_pem(), key);
   }
   return secrets_ != nullptr ? secrets_->SaveAuthorities(text)
-                             : WritePrivateFile(AuthoritiesPath(folder_), text);
+                             : WriteStateFile(AuthoritiesPath(folder_), text);
 }
 
 std::string AuthorityFiles::TrustedPem() const {
@@ -100,15 +100,14 @@ absl::StatusOr<ServerTls> AuthorityFiles::ServerTlsFor(const std::vector<std::st
   const std::string preamble = PreambleFor(hosts);
   if (std::optional<ServerTls> current = ReadServerTls(preamble)) return *std::move(current);
   ASSIGN_OR_RETURN(ServerTls made, NewServerTls(hosts));
-  RETURN_IF_ERROR(
-      WritePrivateFile(ServerPath(folder_), absl::StrCat(preamble, made.chain_pem, made.key_pem)));
+  RETURN_IF_ERROR(WriteStateFile(ServerPath(folder_), absl::StrCat(preamble, made.chain_pem, made.key_pem)));
   return made;
 }
 
 // Nothing if a new certificate is needed, for whichever reason: that is always possible, and safer than to go
 // on with a key that others may have read.
 std::optional<ServerTls> AuthorityFiles::ReadServerTls(const std::string& preamble) const {
-  const absl::StatusOr<std::string> text = ReadPrivateFile(ServerPath(folder_), kMostBytes);
+  const absl::StatusOr<std::string> text = ReadStateFile(ServerPath(folder_), kMostBytes);
   if (!text.ok()) return std::nullopt;
   absl::StatusOr<PemParts> parts = SplitPem(*text);
   if (!parts.ok() || parts->preamble != preamble || parts->certificates.size() != 2 ||

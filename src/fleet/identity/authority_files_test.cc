@@ -134,6 +134,15 @@ TEST_F(AuthorityFilesTest, TheServersCertificateIsMadeAnewWhereItMust) {
   EXPECT_EQ(Permissions(server_), std::filesystem::perms(0600));
 }
 
+TEST_F(AuthorityFilesTest, NoKeyIsWrittenThroughALink) {
+  const AuthorityFiles files = Open();
+  const std::string victim = temporary_ / "victim";
+  std::filesystem::create_symlink(victim, server_);
+  const absl::Status refused = files.ServerTlsFor(kHosts).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
+  EXPECT_FALSE(std::filesystem::exists(victim));
+}
+
 TEST_F(AuthorityFilesTest, RefusesHostsThatNoCertificateCanName) {
   const AuthorityFiles files = Open();
   EXPECT_FALSE(files.ServerTlsFor({}).ok());

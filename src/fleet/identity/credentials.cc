@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "base/user_path.h"
 #include "fleet/identity/certificate.h"
@@ -90,7 +90,7 @@ absl::StatusOr<std::string> DefaultCredentialsFolder(
 
 absl::StatusOr<FleetCredentials> LoadCredentials(const std::string& folder, const Clock& clock) {
   const std::string path = FileOf(folder);
-  const absl::StatusOr<std::string> text = ReadPrivateFile(path, kMostBytes);
+  const absl::StatusOr<std::string> text = ReadStateFile(path, kMostBytes);
   if (absl::IsNotFound(text.status()))
     return EnrolAgain(absl::NotFoundError(absl::StrCat(path, ": there are no credentials")));
   if (!text.ok()) return text.status();
@@ -115,8 +115,8 @@ absl::Status SaveCredentials(const std::string& folder, const FleetCredentials& 
   const std::string path = FileOf(folder);
   const std::string text = FormatCredentials(credentials);
   RETURN_IF_ERROR(Annotate(ParseCredentials(text).status(), path));
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
-  return WritePrivateFile(path, text);
+  RETURN_IF_ERROR(MakeStateFolder(folder));
+  return WriteStateFile(path, text);
 }
 
 }  // namespace attune

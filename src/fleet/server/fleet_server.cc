@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/private_file.h"
 #include "base/sql/sql_errors.h"
+#include "base/state_file.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -188,7 +189,7 @@ const std::string& FleetServer::metrics_address() const { return parts_->metrics
 absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServerOptions& options) {
   LogGrpcForDebugging();
   const std::string host = options.host.empty() ? HostOf(options.listen) : options.host;
-  RETURN_IF_ERROR(MakePrivateFolder(options.folder));
+  RETURN_IF_ERROR(MakeStateFolder(options.folder));
   auto parts = std::make_unique<Parts>();
   const std::string database = options.folder + "/fleet.db";
   ASSIGN_OR_RETURN(parts->lock, LockActive(database, "server"));

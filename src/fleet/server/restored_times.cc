@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/file.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 
 namespace attune {
@@ -41,12 +41,12 @@ absl::StatusOr<std::vector<RestoredTime>> ParseRestoredTimes(std::string_view te
 absl::Status AddRestoredTime(const std::string& folder, const RestoredTime& time) {
   ASSIGN_OR_RETURN(std::vector<RestoredTime> times, ReadRestoredTimes(folder));
   times.push_back(time);
-  return WritePrivateFile(PathIn(folder), FormatRestoredTimes(times));
+  return WriteStateFile(PathIn(folder), FormatRestoredTimes(times));
 }
 
 absl::StatusOr<std::vector<RestoredTime>> ReadRestoredTimes(const std::string& folder) {
   const std::string path = PathIn(folder);
-  const absl::StatusOr<std::string> text = ReadPrivateFile(path, kMostBytes);
+  const absl::StatusOr<std::string> text = ReadStateFile(path, kMostBytes);
   if (absl::IsNotFound(text.status())) return std::vector<RestoredTime>();
   RETURN_IF_ERROR(text.status());
   absl::StatusOr<std::vector<RestoredTime>> times = ParseRestoredTimes(*text);

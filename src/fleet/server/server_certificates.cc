@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
@@ -24,9 +24,9 @@ constexpr double kRetrySeconds = 60;
 absl::Status ServerCertificates::WriteServers() {
   const std::string trusted = admission_.authority().TrustedPem();
   ASSIGN_OR_RETURN(const ServerTls tls, admission_.authority().ServerTlsFor({kFleetServerName, host_}));
-  RETURN_IF_ERROR(WritePrivateFile(Path(kKey), tls.key_pem));
-  RETURN_IF_ERROR(WritePrivateFile(Path(kChain), tls.chain_pem));
-  RETURN_IF_ERROR(WritePrivateFile(Path(kTrusted), trusted));
+  RETURN_IF_ERROR(WriteStateFile(Path(kKey), tls.key_pem));
+  RETURN_IF_ERROR(WriteStateFile(Path(kChain), tls.chain_pem));
+  RETURN_IF_ERROR(WriteStateFile(Path(kTrusted), trusted));
   servers_renewal_ms_ = tls.renewal_ms;
   trusted_ = trusted;
   read_from_ = SystemClock().Now() + 2 * kReloadSeconds;

@@ -17,8 +17,8 @@
 #include "absl/strings/strip.h"
 #include "base/input_file.h"
 #include "base/printable.h"
-#include "base/private_file.h"
 #include "base/sqlite/active_lock.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "fleet/slurm/pilot_name.h"
 
@@ -43,8 +43,8 @@ absl::Status CheckFolder(const std::string& path) {
 absl::StatusOr<std::string> TagOf(const std::string& path) {
   const std::string file = path + "/tag";
   std::error_code error;
-  if (!fs::exists(file, error)) RETURN_IF_ERROR(WritePrivateFile(file, RandomPilotId()));
-  ASSIGN_OR_RETURN(std::string tag, ReadPrivateFile(file, kMostTagBytes));
+  if (!fs::exists(file, error)) RETURN_IF_ERROR(WriteStateFile(file, RandomPilotId()));
+  ASSIGN_OR_RETURN(std::string tag, ReadStateFile(file, kMostTagBytes));
   if (!tag.empty() && std::ranges::all_of(tag, absl::ascii_isxdigit)) return tag;
   return InvalidInput(file, ": is damaged; remove it once no pilot of this spool runs any more");
 }
@@ -58,7 +58,7 @@ std::string RandomPilotId() {
 }
 
 absl::StatusOr<std::unique_ptr<PilotSpool>> PilotSpool::Open(const std::string& path) {
-  RETURN_IF_ERROR(MakePrivateFolder(path));
+  RETURN_IF_ERROR(MakeStateFolder(path));
   std::error_code error;
   const std::string folder = fs::canonical(path, error).string();  // jobs start elsewhere
   RETURN_IF_ERROR(CheckFolder(error ? path : folder));
@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<PilotSpool>> PilotSpool::Open(const std::string& 
     return absl::FailedPreconditionError(absl::StrCat(folder, ": another controller has this spool"));
   ASSIGN_OR_RETURN(std::string tag, TagOf(folder));
   std::unique_ptr<PilotSpool> spool(new PilotSpool(folder, std::move(tag), std::move(lock)));
-  RETURN_IF_ERROR(WritePrivateFile(spool->Script(), kScript));
+  RETURN_IF_ERROR(WriteStateFile(spool->Script(), kScript));
   return spool;
 }
 
@@ -83,8 +83,8 @@ absl::StatusOr<std::vector<std::string>> PilotSpool::Pilots() const {
 }
 
 absl::Status PilotSpool::Invite(const std::string& name, const std::string& invitation) const {
-  RETURN_IF_ERROR(MakePrivateFolder(path_ + "/" + name));
-  return WritePrivateFile(InvitationFile(name), invitation);
+  RETURN_IF_ERROR(MakeStateFolder(path_ + "/" + name));
+  return WriteStateFile(InvitationFile(name), invitation);
 }
 
 void PilotSpool::Remove(const std::string& name) const {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "device/host.h"
 #include "service/models/model_files.h"
@@ -50,7 +50,7 @@ Models::Models(ModelStore& store, BlobStore& blobs, const ModelServiceOptions& o
 absl::Status Models::Begin() {
   std::error_code ignored;  // what cannot be removed stands in nobody's way
   fs::remove_all(options_.folder, ignored);
-  RETURN_IF_ERROR(MakePrivateFolder(options_.folder));
+  RETURN_IF_ERROR(MakeStateFolder(options_.folder));
   ASSIGN_OR_RETURN(target_, HostTarget());
   ASSIGN_OR_RETURN(const auto importing, store_.ImportingModels());
   for (const auto& [tenant, id] : importing) queue_.Add(tenant, id);
@@ -102,7 +102,7 @@ absl::StatusOr<std::optional<std::string>> Models::RefusalOf(const std::string& 
 }
 
 absl::Status Models::Lay(const std::string& folder, const std::string& tenant, const ModelSource& source) {
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  RETURN_IF_ERROR(MakeStateFolder(folder));
   for (const ModelFile& file : source.files) {
     ASSIGN_OR_RETURN(const auto blob, blobs_.Read(tenant, file.digest));
     RETURN_IF_ERROR(CopyTo(blob.first, blob.second, (fs::path(folder) / file.name).string()));

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "service/job_files.h"
@@ -85,7 +85,7 @@ void JobHere::Run() {
 absl::StatusOr<std::vector<JobFile>> JobHere::Fetch() {
   std::error_code error;
   fs::remove_all(folder_, error);
-  RETURN_IF_ERROR(MakePrivateFolder(folder_));
+  RETURN_IF_ERROR(MakeStateFolder(folder_));
   RETURN_IF_ERROR(MakeFoldersOf(fs::path(folder_) / kOutputsFolder));
   for (const JobFile& file : files_) {
     const fs::path path = fs::path(folder_) / file.name;

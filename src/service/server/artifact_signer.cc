@@ -11,8 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/private_file.h"
 #include "base/sha256.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "measure/blob.h"
 #include "service/job_files.h"
@@ -27,7 +27,7 @@ constexpr size_t kPieceBytes = size_t{1} << 20;
 using Secret = Ed25519Key;  // 32 bytes, written as 64 digits
 
 absl::StatusOr<std::vector<Secret>> ReadSecrets(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(path, kMostBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadStateFile(path, kMostBytes));
   std::vector<Secret> secrets;
   for (const std::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     const std::optional<Secret> secret = KeyFromHex(line);
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<Secret>> ReadSecrets(const std::string& path) {
 absl::Status WriteSecrets(const std::string& path, const std::vector<Secret>& secrets) {
   std::string text;
   for (const Secret& secret : secrets) absl::StrAppend(&text, KeyHex(secret), "\n");
-  return WritePrivateFile(path, text);
+  return WriteStateFile(path, text);
 }
 
 absl::StatusOr<Secret> NewSecret() {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "fleet/blobs/sql_blob_store.h"
@@ -34,7 +34,7 @@ std::vector<std::string> SlotsOf(const JobSpec& job) {
 
 absl::StatusOr<std::unique_ptr<JobSchedule>> JobSchedule::Open(const JobScheduleOptions& options,
                                                                const FleetServerParts& parts) {
-  RETURN_IF_ERROR(MakePrivateFolder(options.folder));
+  RETURN_IF_ERROR(MakeStateFolder(options.folder));
   // Files go with their jobs, and never because others need the room.
   ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> files,
                    OpenLastingBlobs(parts.location, "jobs", options.folder + "/files", {}));

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/output_file.h"
-#include "base/private_file.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "device/codec.h"
@@ -141,7 +141,7 @@ absl::Status SharedLearning::Gather(const JobRecord& job, const std::map<std::st
   if (files.empty()) return absl::OkStatus();
   std::error_code error;
   fs::remove_all(options_.folder, error);
-  RETURN_IF_ERROR(MakePrivateFolder(options_.folder));
+  RETURN_IF_ERROR(MakeStateFolder(options_.folder));
   for (const JobFile& file : files) {
     ASSIGN_OR_RETURN(const auto blob, files_.Read(job.spec.base, file.digest));
     RETURN_IF_ERROR(CopyTo(blob, absl::StrCat(options_.folder, "/", file.name)));
