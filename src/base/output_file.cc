@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "base/sync.h"
 
 namespace attune {
 namespace {
@@ -175,7 +176,7 @@ absl::Status OutputFile::Finish() {
     const auto name = [&link](const std::string& as) {
       return linkat(AT_FDCWD, link.c_str(), AT_FDCWD, as.c_str(), AT_SYMLINK_FOLLOW) == 0;
     };
-    if (name(target_)) return absl::OkStatus();
+    if (name(target_)) return SyncName();
     // Only a file with a name can replace another file.
     if (errno != EEXIST) return CannotWrite(path_);
     std::string beside = NameBeside(target_);
@@ -184,7 +185,14 @@ absl::Status OutputFile::Finish() {
   }
   if (rename(temporary_.c_str(), target_.c_str()) != 0) return CannotWrite(path_);
   temporary_.clear();
-  return absl::OkStatus();
+  return SyncName();
+}
+
+// What only its owner may read is a secret that something else, far away or in a database, refers to.
+absl::Status OutputFile::SyncName() const {
+  if (access_ != FileAccess::kOwner) return absl::OkStatus();
+  const std::string folder = std::filesystem::path(target_).parent_path();
+  return SyncFolder(folder.empty() ? "." : folder);
 }
 
 absl::StatusOr<FileDescriptor> OpenToAppend(const std::string& path) {

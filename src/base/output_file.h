@@ -20,7 +20,9 @@ namespace attune {
 
 enum class FileAccess : uint8_t {
   kUsual,  // as the umask says; an existing file keeps its mode
-  kOwner,  // nobody but the owner may read or write it, from its first byte
+  // Nobody but the owner may read or write it, from its first byte; and its name is on the disk, too, once it
+  // is finished.
+  kOwner,
 };
 
 // For one thread at a time. Errors name the path.
@@ -47,6 +49,7 @@ class OutputFile {
   absl::Status Open();
   absl::Status OpenTemporary();
   absl::Status Drain(std::string_view bytes);
+  absl::Status SyncName() const;
 
   const std::string path_;
   const FileAccess access_;

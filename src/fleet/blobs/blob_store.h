@@ -29,6 +29,9 @@ struct BlobStoreOptions {
   int64_t most_blob_bytes = int64_t{8} << 30;      // of one
   int64_t most_partial_bytes = int64_t{16} << 30;  // of all uploads of one owner that are not complete
   double partial_seconds = 86400;                  // an upload that rests for longer is given up
+  // Rows of a database name its blobs: what is complete survives a power cut, at the price of waiting for the
+  // disk. The others are caches.
+  bool is_lasting = false;
 };
 
 // Digests are SHA-256 as 64 hexadecimal digits. All errors name the digest, and the file or the database.

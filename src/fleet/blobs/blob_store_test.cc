@@ -5,13 +5,22 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/file.h"
+#include "base/sync.h"
 #include "base/testing/temporary_folder.h"
 #include "measure/blob.h"
 
 namespace attune {
 namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::IsEmpty;
 
 class BlobStoreTest : public ::testing::Test {
  protected:
@@ -188,6 +197,24 @@ TEST_F(BlobStoreTest, OpeningRemovesWhatNobodyNeeds) {
   EXPECT_EQ(store->bytes(), 5);
   EXPECT_EQ(*store->Sent("ann", other), 0);
   EXPECT_TRUE(store->Has("ann", digest));
+}
+
+std::vector<std::string> synced;
+
+TEST_F(BlobStoreTest, WhatIsToLastIsOnTheDiskBeforeItIsKept) {
+  SetSyncWatch([](std::string_view path) { synced.emplace_back(path); });
+  const auto cache = Open();
+  ASSERT_TRUE(Upload(*cache, "ann", "cached").ok());
+  EXPECT_THAT(synced, IsEmpty());
+  const auto store = Open({.is_lasting = true});
+  ASSERT_TRUE(Upload(*store, "bob", "bytes").ok());
+  // Its bytes, its owner's folder, its name and its name there.
+  EXPECT_THAT(synced, ElementsAre(EndsWith(".checked"), EndsWith("/owners"), EndsWith("/content"),
+                                  ContainsRegex("/owners/[0-9a-f]+$")));
+  synced.clear();
+  ASSERT_TRUE(store->Share("bob", "cid", Sha256Hex("bytes")).ok());
+  EXPECT_THAT(synced, ElementsAre(EndsWith("/owners"), ContainsRegex("/owners/[0-9a-f]+$")));
+  SetSyncWatch(nullptr);
 }
 
 }  // namespace

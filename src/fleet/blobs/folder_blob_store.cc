@@ -17,6 +17,7 @@
 #include "base/output_file.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "base/sync.h"
 #include "measure/blob.h"
 
 namespace attune {
@@ -199,13 +200,17 @@ absl::Status FolderBlobStore::Finish(const std::string& owner, const std::string
   std::error_code error;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (SizeOf(OwnPath(owner, digest))) return absl::OkStatus();  // this call comes twice
+    const std::string own = OwnPath(owner, digest);
+    if (SizeOf(own)) return Sync(fs::path(own).parent_path());  // this call comes twice
     if (SizeOf(checked)) return IsBeingChecked(digest);
     fs::rename(partial, checked, error);
     if (error) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
   }
-  // Reading takes seconds for the largest, and others go on meanwhile.
-  const absl::StatusOr<std::string> found = DigestOf(checked);
+  // Reading and syncing take seconds for the largest, and others go on meanwhile.
+  absl::StatusOr<std::string> found = DigestOf(checked);
+  if (options_.is_lasting && found.ok() && *found == digest) {
+    if (const absl::Status synced = SyncFile(checked); !synced.ok()) found = synced;
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   const absl::Status kept = found.ok() && *found == digest ? Keep(owner, digest, checked) : found.status();
   if (!kept.ok()) fs::rename(checked, partial, error);  // another call may go on
@@ -219,20 +224,37 @@ absl::Status FolderBlobStore::Keep(const std::string& owner, const std::string& 
                                    const std::string& checked) {
   const std::string content = ContentPath(digest), own = OwnPath(owner, digest);
   std::error_code error;
-  fs::create_directories(fs::path(own).parent_path(), error);
-  if (error) return SystemError(own, error.value());
+  RETURN_IF_ERROR(MakeFolderOf(own));
   if (!SizeOf(content)) {
     fs::rename(checked, content, error);
     if (error) return SystemError(content, error.value());
     bytes_ += SizeOf(content).value_or(0);
+    RETURN_IF_ERROR(Sync(folder_ + "/content"));
   }
-  fs::create_hard_link(content, own, error);
-  if (error) return SystemError(own, error.value());
+  RETURN_IF_ERROR(Link(content, own));
   fs::remove(checked, error);
   RemoveOldPartials();
   utimensat(AT_FDCWD, content.c_str(), nullptr, 0);
   if (bytes_ > options_.most_bytes) Evict(digest);
   return absl::OkStatus();
+}
+
+absl::Status FolderBlobStore::MakeFolderOf(const std::string& own) {
+  const fs::path folder = fs::path(own).parent_path();
+  std::error_code error;
+  const bool is_new = fs::create_directories(folder, error);
+  if (error) return SystemError(own, error.value());
+  return is_new ? Sync(folder.parent_path()) : absl::OkStatus();
+}
+
+absl::Status FolderBlobStore::Link(const std::string& file, const std::string& own) {
+  std::error_code error;
+  fs::create_hard_link(file, own, error);
+  return error ? SystemError(own, error.value()) : Sync(fs::path(own).parent_path());
+}
+
+absl::Status FolderBlobStore::Sync(const fs::path& folder) const {
+  return options_.is_lasting ? SyncFolder(folder.string()) : absl::OkStatus();
 }
 
 void FolderBlobStore::Evict(const std::string& kept) {
@@ -276,11 +298,9 @@ absl::Status FolderBlobStore::Share(const std::string& from, const std::string& 
   const std::string own = OwnPath(from, digest), other = OwnPath(to, digest);
   if (!SizeOf(own))
     return absl::NotFoundError(absl::StrCat("blob ", digest, ": was not sent, or was evicted"));
-  if (SizeOf(other)) return absl::OkStatus();
-  std::error_code error;
-  fs::create_directories(fs::path(other).parent_path(), error);
-  if (!error) fs::create_hard_link(own, other, error);
-  return error ? SystemError(other, error.value()) : absl::OkStatus();
+  if (SizeOf(other)) return Sync(fs::path(other).parent_path());
+  RETURN_IF_ERROR(MakeFolderOf(other));
+  return Link(own, other);
 }
 
 absl::Status FolderBlobStore::Forget(const std::string& owner, const std::string& digest) {

@@ -3,6 +3,7 @@
 #define ATTUNE_FLEET_BLOBS_FOLDER_BLOB_STORE_H_
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,6 +42,12 @@ class FolderBlobStore final : public BlobStore {
   std::string OwnPath(const std::string& owner, const std::string& digest) const;
   std::string PartialPath(const std::string& owner, const std::string& digest) const;
   absl::Status Keep(const std::string& owner, const std::string& digest, const std::string& checked);
+  // Makes the folder for the owner's link.
+  absl::Status MakeFolderOf(const std::string& own);
+  // Gives the owner this link to a blob's file.
+  absl::Status Link(const std::string& file, const std::string& own);
+  // Before anybody learns of what was changed there, if blobs are to last.
+  absl::Status Sync(const std::filesystem::path& folder) const;
   // Bytes of the owner's uploads.
   int64_t PartialBytes(const std::string& owner) const;
   // Removes the least recently used blobs until there is room, but not `kept`.

@@ -14,9 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/output_file.h"
-#include "base/private_file.h"
-#include "base/state_file.h"
 #include "base/sha256.h"
+#include "base/state_file.h"
 #include "base/status.h"
 
 namespace attune {
@@ -101,6 +100,7 @@ absl::StatusOr<std::unique_ptr<BlobStore>> OpenLastingBlobs(const SqlLocation& l
                                                             BlobStoreOptions options) {
   if (location.is_postgres()) return SqlBlobStore::Open(location, space, folder, options);
   options.most_bytes = INT64_MAX;
+  options.is_lasting = true;
   return BlobStore::Open(folder, options);
 }
 

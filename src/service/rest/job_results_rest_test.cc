@@ -1,4 +1,8 @@
 // Traces of jobs, and what peers may ask for again: parts of files, and jobs by their keys.
+#include "absl/strings/match.h"
+#include "base/sql/sql_database.h"
+#include "base/sync.h"
+#include "jobs/sql_job_store.h"
 #include "service/rest/rest_for_test.h"
 #include "service/rest/trace.h"
 
@@ -21,6 +25,38 @@ TEST_F(JobResultsRestTest, TheSameKeyIsTheSameJobWhenItsFilesAreGone) {
   EXPECT_EQ(again.status, 201) << again.body;
   EXPECT_EQ(Json::parse(again.body)["id"], Json::parse(first.body)["id"]);
   EXPECT_EQ(Post(ann_, "/v1/jobs", body, {{"idempotency-key", "twice"}}).status, 404);
+}
+
+// How many jobs the database had when each file or folder of jobs was synced.
+struct SyncedPath {
+  std::string path;
+  int64_t jobs;
+};
+std::vector<SyncedPath> synced_of_jobs;
+SqlDatabase* rows_of_jobs = nullptr;
+
+int64_t CountJobs() {
+  return *rows_of_jobs->Read(
+      [](SqlSession& session) { return ReadInteger(session, "SELECT count(*) FROM jobs"); });
+}
+
+TEST_F(JobResultsRestTest, AJobsInputsAreOnTheDiskBeforeItsRow) {
+  Submit(ann_, MockJob());  // makes the database
+  const auto rows = SqlLocation(fleet_.folder() / "server").Open(JobSchema(), SqlOpening::kAsItIs);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  rows_of_jobs = rows->get();
+  Json body = MockJob();
+  body["inputs"] = {{{"name", "in/x"}, {"sha256", Upload(ann_, "a file")}}};
+  SetSyncWatch([](std::string_view path) {
+    if (absl::StrContains(path, "/jobs/files/")) synced_of_jobs.push_back({std::string(path), CountJobs()});
+  });
+  const HttpResponse submitted = Post(ann_, "/v1/jobs", body);
+  SetSyncWatch(nullptr);
+  ASSERT_EQ(submitted.status, 201) << submitted.body;
+  EXPECT_EQ(CountJobs(), 2);
+  // Its bytes, its owner's folder, its name and its name there.
+  ASSERT_EQ(synced_of_jobs.size(), 4);
+  for (const SyncedPath& synced : synced_of_jobs) EXPECT_EQ(synced.jobs, 1) << synced.path;
 }
 
 TEST_F(JobResultsRestTest, PartOfAFileIsSent) {
