@@ -47,7 +47,7 @@ void AddServerDatabaseCommand(CLI::App& server, const Location& location, Action
   show->fallthrough();
   show->callback([location, &action] { action = [location] { return Show(location); }; });
   CLI::App* migrate =
-      command->add_subcommand("migrate", "Bring tables to a version; end the servers that use them first");
+      command->add_subcommand("migrate", "Bring tables to a version; refused while a server uses them");
   migrate->fallthrough();
   const auto flags = std::make_shared<Flags>();
   CLI::Option* store = migrate->add_option("--store", flags->store, "of this store alone (default: of all)");

@@ -13,10 +13,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/private_file.h"
 #include "base/sql/sql_errors.h"
-#include "base/state_file.h"
 #include "base/sqlite/active_lock.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "fleet/identity/authority_files.h"
@@ -186,13 +185,16 @@ const std::string& FleetServer::enrolment_address() const { return parts_->enrol
 
 const std::string& FleetServer::metrics_address() const { return parts_->metrics_address; }
 
+absl::StatusOr<FileDescriptor> LockServerFolder(const std::string& folder) {
+  return LockActive(folder + "/fleet.db", "server");
+}
+
 absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServerOptions& options) {
   LogGrpcForDebugging();
   const std::string host = options.host.empty() ? HostOf(options.listen) : options.host;
   RETURN_IF_ERROR(MakeStateFolder(options.folder));
   auto parts = std::make_unique<Parts>();
-  const std::string database = options.folder + "/fleet.db";
-  ASSIGN_OR_RETURN(parts->lock, LockActive(database, "server"));
+  ASSIGN_OR_RETURN(parts->lock, LockServerFolder(options.folder));
   if (parts->lock.get() < 0)
     return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another server has this folder"));
   parts->location = options.location.value_or(SqlLocation(options.folder));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/file_descriptor.h"
 #include "base/sql/sql_database.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/identity/certificate.h"
@@ -66,6 +67,9 @@ struct FleetServerOptions {
   // Makes the service, on the port for members; null: there is none.
   std::function<absl::StatusOr<std::unique_ptr<FleetExtension>>(const FleetServerParts&)> extension = {};
 };
+
+// While it is held, no server of another process has the folder; none (-1) if one has it.
+absl::StatusOr<FileDescriptor> LockServerFolder(const std::string& folder);
 
 // Serves until it is destroyed. Thread safe.
 class FleetServer {

@@ -5,10 +5,12 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/file_descriptor.h"
 #include "base/printable.h"
 #include "base/sql/postgres_versions.h"
 #include "base/status.h"
 #include "fleet/blobs/sql_blob_store.h"
+#include "fleet/server/fleet_server.h"
 #include "fleet/store/sql_fleet_store.h"
 #include "jobs/sql_job_store.h"
 #include "service/agreement/agreement_store.h"
@@ -38,6 +40,34 @@ absl::StatusOr<int64_t> CountOthers(const SqlLocation& location) {
   return others;
 }
 
+absl::Status IsInUse(const SqlLocation& location) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(location.name(), ": a server uses it; end that one first"));
+}
+
+absl::Status CheckNoServerIsConnected(const SqlLocation& location) {
+  // PostgreSQL notices only after a moment that a server has ended.
+  constexpr std::chrono::milliseconds kPoll(100);
+  constexpr int kMostPolls = 20;
+  for (int polls = 0;; ++polls) {
+    ASSIGN_OR_RETURN(const int64_t others, CountOthers(location));
+    if (others == 0) return absl::OkStatus();
+    if (polls == kMostPolls) return IsInUse(location);
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+// While it is held, no server has the location, if that is a folder; none (-1) for a database.
+absl::StatusOr<FileDescriptor> KeepServersAway(const SqlLocation& location) {
+  if (location.is_postgres()) {
+    RETURN_IF_ERROR(CheckNoServerIsConnected(location));
+    return FileDescriptor(-1);
+  }
+  ASSIGN_OR_RETURN(FileDescriptor lock, LockServerFolder(location.name()));
+  if (lock.get() < 0) return IsInUse(location);
+  return lock;
+}
+
 }  // namespace
 
 std::vector<const SqlSchema*> ServerSchemas(const SqlLocation& location) {
@@ -63,6 +93,7 @@ absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& locat
 }
 
 absl::Status MigrateStores(const SqlLocation& location, const std::string& store, int64_t version) {
+  ASSIGN_OR_RETURN(const FileDescriptor lock, KeepServersAway(location));
   bool is_known = false;
   for (const SqlSchema* schema : ServerSchemas(location)) {
     if (!store.empty() && store != schema->store) continue;
@@ -79,17 +110,7 @@ absl::Status MigrateStores(const SqlLocation& location, const std::string& store
 }
 
 absl::Status RemoveStores(const SqlLocation& location) {
-  // PostgreSQL notices only after a moment that a server has ended.
-  constexpr std::chrono::milliseconds kPoll(100);
-  constexpr int kMostPolls = 20;
-  for (int polls = 0;; ++polls) {
-    ASSIGN_OR_RETURN(const int64_t others, CountOthers(location));
-    if (others == 0) break;
-    if (polls == kMostPolls)
-      return absl::FailedPreconditionError(
-          absl::StrCat(location.name(), ": another server has it open; end that one first"));
-    std::this_thread::sleep_for(kPoll);
-  }
+  RETURN_IF_ERROR(CheckNoServerIsConnected(location));
   return location.WriteAllStores(
       [&](SqlSession& session) { return DropPostgresStores(session, ServerSchemas(location)); });
 }

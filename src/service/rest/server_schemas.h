@@ -22,11 +22,11 @@ struct StoreVersion {
 absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& location);
 
 // Brings the tables of one store, of all if it is empty, to a version: the latest if it is negative. NotFound
-// if there is no such store.
+// if there is no such store, FailedPrecondition if a server uses them.
 absl::Status MigrateStores(const SqlLocation& location, const std::string& store, int64_t version);
 
-// Removes all tables from a database in PostgreSQL, with all that they hold. FailedPrecondition if another
-// server has it open.
+// Removes all tables from a database in PostgreSQL, with all that they hold. FailedPrecondition if a
+// server uses it.
 absl::Status RemoveStores(const SqlLocation& location);
 
 }  // namespace attune
