@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 6> kNames = {"trace", "debug", "info", "w
 constexpr std::array kLevels = {spdlog::level::trace, spdlog::level::debug, spdlog::level::info,
                                 spdlog::level::warn,  spdlog::level::err,   spdlog::level::off};
 
-constexpr char kShort[] = "attune: %l: %v", kWithTime[] = "attune: %H:%M:%S.%e %l: %v";
+constexpr char kShort[] = "attune: %l: %v", kWithTime[] = "attune: %Y-%m-%dT%H:%M:%S.%e%z %l: %v";
 
 spdlog::logger& StandardError() {
   // Never destroyed, so that code can log while the program ends.

@@ -2,7 +2,7 @@
 // standard error.
 //
 //     Log(LogLevel::kDebug, "worker started", "kind", kind, "pid", pid);
-//     attune: 12:03:59.250 debug: worker started kind=measure pid=4711
+//     attune: 2026-11-29T12:03:59.250+01:00 debug: worker started kind=measure pid=4711
 //
 // The text of a message is constant, so that one can search for it; what differs from case to case follows
 // as keys and values. Results and errors are not for the log: functions return them.
@@ -29,7 +29,7 @@ enum class LogLevel : uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 absl::StatusOr<LogLevel> LogLevelNamed(std::string_view name);
 
 // From now on, messages of this level and of the more severe ones are logged. If that includes levels below
-// warnings, each line starts with the time of day.
+// warnings, each line starts with the time: the date, the local time and how far that is from UTC.
 void SetLogLevel(LogLevel least);
 
 // Called with each line, "worker started kind=measure pid=4711", possibly by several threads at once.

@@ -70,7 +70,7 @@ TEST_F(LogTest, GoesToStandardErrorWithTheTimeWhereMoreThanWarningsAreWanted) {
   Log(LogLevel::kInfo, "started");
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               MatchesRegex("attune: warning: low on \\{\\} memory bytes=5\n"
-                           "attune: [0-9:.]+ info: started\n"));
+                           "attune: [0-9]+-[0-9]+-[0-9]+T[0-9:.]+[+-][0-9]+:[0-9]+ info: started\n"));
 }
 
 TEST_F(LogTest, IsThreadSafe) {

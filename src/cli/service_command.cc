@@ -6,12 +6,14 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/crash_report.h"
 #include "base/log.h"
 #include "cli/stops_on_signal.h"
 
 namespace attune {
 
 void LogToPeople(const CLI::App& command) {
+  ReportCrashes();
   if (!IsLogged(LogLevel::kInfo) && command.get_option("--log-level")->count() == 0)
     SetLogLevel(LogLevel::kInfo);
 }

@@ -8,7 +8,7 @@
 
 namespace attune {
 
-// Logs what happens unless the user has chosen a level: a service prints nothing else.
+// Logs what happens unless the user has chosen a level, and where a crash was: a service prints nothing else.
 void LogToPeople(const CLI::App& command);
 
 // Return on Ctrl-C or SIGTERM; the second calls `step` again and again until then, with `seconds` between.
