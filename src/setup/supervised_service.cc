@@ -1,30 +1,23 @@
 #include "setup/supervised_service.h"
 
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "base/log.h"
 #include "base/process/pipe.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "device/pin.h"
+#include "setup/log_file.h"
 
 namespace attune {
 namespace {
 
 constexpr double kLongSeconds = 60;  // that did not fail at once
-constexpr uintmax_t kMostLogBytes = uintmax_t{16} << 20;
-
-// A log that has become long is kept once, under another name.
-void TurnLog(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::file_size(path, error) > kMostLogBytes && !error)
-    std::filesystem::rename(path, path + ".old", error);
-}
 
 }  // namespace
 
 void SupervisedService::Tick() {
+  TurnLog(program_.log);
   if (process_ != nullptr) {
     if (const std::optional<int> status = process_->AwaitEnd(0)) Ended(DescribeWait(*status));
     return;
@@ -35,7 +28,7 @@ void SupervisedService::Tick() {
 
 absl::Status SupervisedService::Start() {
   if (program_.prepare) RETURN_IF_ERROR(program_.prepare());
-  TurnLog(program_.log);
+  RETURN_IF_ERROR(CheckStateFile(program_.log));
   std::optional<PinnedTo> pinned;  // the program starts where this thread is
   if (!program_.processors.empty()) pinned.emplace(program_.processors);
   ASSIGN_OR_RETURN(

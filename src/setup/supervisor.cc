@@ -16,13 +16,13 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/output_file.h"
-#include "base/private_file.h"
 #include "base/sql/sql_database.h"
-#include "base/state_file.h"
 #include "base/sqlite/active_lock.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "fleet/client/health.h"
 #include "nlohmann/json.hpp"
+#include "setup/log_file.h"
 #include "setup/services.h"
 
 namespace attune {
@@ -38,6 +38,9 @@ std::string IdentityPath(const Installation& installation) {
   return installation.folder + "/supervisor.json";
 }
 std::string StatesPath(const Installation& installation) { return installation.folder + "/services.json"; }
+std::string SupervisorLog(const Installation& installation) {
+  return installation.LogFolder() + "/supervisor.log";
+}
 
 // Nobody else supervises while it is held.
 absl::StatusOr<FileDescriptor> LockInstallation(const Installation& installation) {
@@ -60,6 +63,7 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   void Tick() {
+    TurnLog(SupervisorLog(installation_));
     server_.Tick();
     // They need its answers for their first steps alone; afterwards they wait for it by themselves.
     server_has_answered_ = server_has_answered_ || ServerHealth(installation_.metrics).ok();
@@ -96,11 +100,11 @@ class Supervisor {
 
 // Becomes a process that has nothing to do with this one's terminal.
 absl::StatusOr<pid_t> Spawn(std::vector<std::string> arguments, const std::string& log) {
+  RETURN_IF_ERROR(CheckStateFile(log));
   ASSIGN_OR_RETURN(const FileDescriptor output, OpenToAppend(log));
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  RETURN_IF_ERROR(CheckStateFile(log));
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -155,11 +159,11 @@ absl::StatusOr<ProcessIdentity> StartSupervisor(const Installation& installation
   std::error_code ignored;  // those of an earlier one are over
   std::filesystem::remove(StatesPath(installation), ignored);
   ASSIGN_OR_RETURN(const pid_t pid, Spawn({"attune", "up", "--foreground", "--state", installation.folder},
-                                          installation.LogFolder() + "/supervisor.log"));
+                                          SupervisorLog(installation)));
   std::optional<ProcessIdentity> identity = IdentityOf(pid);
   if (!identity)
     return absl::UnavailableError(
-        absl::StrCat("attune up: ended at once; ", installation.LogFolder(), "/supervisor.log says why"));
+        absl::StrCat("attune up: ended at once; ", SupervisorLog(installation), " says why"));
   return *std::move(identity);
 }
 
