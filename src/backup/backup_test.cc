@@ -49,7 +49,7 @@ TEST(Restore, GivesBackFilesAndTheirLinks) {
   const std::string state = folder / "state", restored = folder / "restored", backup = folder / "backup";
   MakeState(state);
   {
-    auto blobs = *BlobStore::Open(state + "/blobs", {});
+    auto blobs = *BlobStore::Open(state + "/uploads", {});
     const std::string digest = Sha256Hex("content");
     for (const char* owner : {"ann", "bob"}) {
       ASSERT_TRUE(blobs->Append(owner, digest, 0, "content").ok());
@@ -64,7 +64,7 @@ TEST(Restore, GivesBackFilesAndTheirLinks) {
   EXPECT_EQ(report->version, "1.2.3");
   EXPECT_EQ(report->backup.files, written->files);
   EXPECT_EQ(report->backup.bytes, written->bytes);
-  auto blobs = *BlobStore::Open(restored + "/blobs", {});
+  auto blobs = *BlobStore::Open(restored + "/uploads", {});
   EXPECT_TRUE(blobs->Has("ann", Sha256Hex("content")));
   EXPECT_TRUE(blobs->Has("bob", Sha256Hex("content")));
   EXPECT_FALSE(blobs->Has("eve", Sha256Hex("content")));
@@ -72,6 +72,29 @@ TEST(Restore, GivesBackFilesAndTheirLinks) {
   EXPECT_EQ(*blobs->Sent("ann", Sha256Hex("more")), 2);
   EXPECT_TRUE(AuthorityFiles::OpenOrCreate(restored).ok());  // still private
   EXPECT_FALSE(std::filesystem::exists(state + "/.backup-files"));
+}
+
+TEST(Restore, TheFleetsBlobsAreNotKept) {
+  const TemporaryFolder folder;
+  const std::string state = folder / "state", restored = folder / "restored", backup = folder / "backup";
+  MakeState(state);
+  const std::string kernel = Sha256Hex("kernel"), content(1 << 20, 'x');
+  {
+    auto blobs = *BlobStore::Open(state + "/blobs", {});
+    ASSERT_TRUE(blobs->Append("ann", kernel, 0, "kernel").ok());
+    ASSERT_TRUE(blobs->Finish("ann", kernel).ok());
+    ASSERT_TRUE(blobs->Append("ann", Sha256Hex(content), 0, content).ok());
+  }
+  const absl::StatusOr<BackupReport> written = BackUp({.folder = state}, backup, kPassphrase, "1");
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_LT(written->bytes, std::ssize(content));
+  ASSERT_TRUE(Restore(backup, {.folder = restored}, kPassphrase).ok());
+  EXPECT_FALSE(std::filesystem::exists(restored + "/blobs"));
+  // It is sent again.
+  auto blobs = *BlobStore::Open(restored + "/blobs", {});
+  EXPECT_FALSE(blobs->Has("ann", kernel));
+  ASSERT_TRUE(blobs->Append("ann", kernel, 0, "kernel").ok());
+  EXPECT_TRUE(blobs->Finish("ann", kernel).ok());
 }
 
 TEST(Restore, RaisesTheEpochAndEndsLeases) {

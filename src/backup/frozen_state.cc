@@ -17,9 +17,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/input_file.h"
-#include "base/private_file.h"
-#include "base/state_file.h"
 #include "base/sqlite/sqlite.h"
+#include "base/state_file.h"
 #include "base/status.h"
 
 namespace attune {
@@ -32,6 +31,9 @@ constexpr std::string_view kStaging = ".backup-";
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16), kDatabaseEnding = ".db";
 constexpr std::chrono::milliseconds kPatience(20000);
 constexpr int64_t kPermissions = 0777;
+// What the fleet's server has of kernels and data of measurements: whoever needs a blob of it that is not
+// there sends it again, or builds it again, as when it was evicted. It may be most of a state.
+constexpr std::string_view kSentAgain = "blobs";
 
 // What SQLite and locks keep beside a database, and begin anew.
 bool IsBesideDatabase(const std::string& name) {
@@ -63,7 +65,8 @@ absl::StatusOr<Listing> List(const std::string& folder) {
     const std::string name = it->path().filename().string();
     std::error_code gone;  // it was removed meanwhile
     const fs::file_status status = it->symlink_status(gone);
-    if (fs::is_directory(status) && absl::StartsWith(name, kStaging)) it.disable_recursion_pending();
+    const bool is_left_out = absl::StartsWith(name, kStaging) || (it.depth() == 0 && name == kSentAgain);
+    if (fs::is_directory(status) && is_left_out) it.disable_recursion_pending();
     if (!fs::is_regular_file(status) || IsBesideDatabase(name)) continue;
     std::string path = it->path().lexically_relative(folder).string();
     (IsDatabase(it->path().string()) ? listing.databases : listing.files).push_back(std::move(path));
