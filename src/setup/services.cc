@@ -11,8 +11,10 @@
 #include "base/status.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/health.h"
+#include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/member_folders.h"
+#include "fleet/identity/pem_file.h"
 #include "service/rest/access.h"
 #include "setup/containers.h"
 #include "setup/processor_shares.h"
@@ -98,6 +100,22 @@ std::vector<std::string> AgentFlags(const Installation& installation) {
   std::vector<std::string> flags = {"--key", installation.key};
   for (const std::string& owner : installation.trusted) flags.insert(flags.end(), {"--trust", owner});
   return flags;
+}
+
+absl::Status CheckClock(const Installation& installation, const Clock& clock) {
+  std::vector<std::string> folders = {OperatorFolder(installation.ServerFolder()),
+                                      installation.RunnerFolder()};
+  for (int agent = 1; agent <= installation.agents; ++agent)
+    folders.push_back(installation.AgentFolder(agent));
+  for (const std::string& folder : folders) {
+    const absl::StatusOr<FleetCredentials> own = LoadCredentials(folder, clock);
+    if (!own.ok()) continue;  // it is new, or gets others
+    RETURN_IF_ERROR(CheckHasBegun(own->certificate_pem, clock));
+    ASSIGN_OR_RETURN(const PemParts authorities, SplitPem(own->authorities_pem));
+    for (const std::string& authority : authorities.certificates)
+      RETURN_IF_ERROR(CheckHasBegun(authority, clock));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> ServiceHealth(const Installation& installation, const std::string& name) {

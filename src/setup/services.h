@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "setup/installation.h"
 #include "setup/supervised_service.h"
 
@@ -17,6 +18,10 @@ std::vector<ServiceProgram> MemberPrograms(const Installation& installation);
 
 // The flags of `attune agent` that say whose work it takes, and what its device can be asked for by.
 std::vector<std::string> AgentFlags(const Installation& installation);
+
+// Unavailable if a certificate of the installation counts only later: then nobody lets anybody in, however
+// long one waits, until this machine's clock is right.
+absl::Status CheckClock(const Installation& installation, const Clock& clock = SystemClock());
 
 // One line about a service, by its name, or the reason why it does not work.
 absl::StatusOr<std::string> ServiceHealth(const Installation& installation, const std::string& name);

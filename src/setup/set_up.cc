@@ -13,10 +13,9 @@
 #include "absl/strings/strip.h"
 #include "base/clock.h"
 #include "base/input_file.h"
-#include "base/private_file.h"
 #include "base/process/pipe.h"
-#include "base/state_file.h"
 #include "base/sql/sql_database.h"
+#include "base/state_file.h"
 #include "base/status.h"
 #include "service/rest/local_tokens.h"
 #include "setup/containers.h"
@@ -99,7 +98,8 @@ absl::Status SetUpProcesses(const Installation& installation, const SetUpOptions
                    MakeFirstToken(location, {.name = "first", .role = AccessRole::kAdmin}));
   RETURN_IF_ERROR(KeepFirstToken(installation, token));
   ASSIGN_OR_RETURN(const ProcessIdentity supervisor, StartSupervisor(installation));
-  const auto check = [&] {
+  const auto check = [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckClock(installation));
     if (IdentityOf(supervisor.pid) == supervisor) return absl::OkStatus();
     return absl::UnavailableError(absl::StrCat("the process that watches over the services has ended",
                                                EndOfLog(installation, "supervisor")));

@@ -105,7 +105,7 @@ absl::Status FleetAgent::Run() {
     if (IsRefusedForGood(ended)) return ended;
     if (TakeWelcome()) backoff.Reset();
     const FleetCredentials used = renewal_.credentials();
-    const absl::Status known = CheckServerIsKnown(used.server, used.authorities_pem, kLookSeconds);
+    const absl::Status known = ExplainLostServer(used, kLookSeconds);
     Log(LogLevel::kWarning, "not connected to the server", "agent", id_, "server", used.server, "reason",
         known.ok() ? ended.message() : known.message());
     backoff.Pause([&] {

@@ -26,8 +26,7 @@ absl::Status ExplainServerCall(const grpc::Status& status, const FleetCredential
     return absl::FailedPreconditionError(
         absl::StrCat("the fleet's server ", credentials.server, " is too old to do this; update it"));
   if (!absl::IsUnavailable(explained) && !absl::IsDeadlineExceeded(explained)) return explained;
-  if (absl::IsUnavailable(explained))
-    RETURN_IF_ERROR(CheckServerIsKnown(credentials.server, credentials.authorities_pem, kLookSeconds));
+  if (absl::IsUnavailable(explained)) RETURN_IF_ERROR(ExplainLostServer(credentials, kLookSeconds));
   return absl::UnavailableError(absl::StrCat("the fleet's server ", credentials.server, " does not answer (",
                                              explained.message(), "); is attune server running there?"));
 }

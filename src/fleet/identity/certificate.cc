@@ -19,6 +19,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/status.h"
@@ -89,6 +90,15 @@ absl::Status AddExtension(X509* certificate, const X509* issuer, int nid, const 
   if (extension == nullptr || X509_add_ext(certificate, extension.get(), -1) != 1)
     return OpenSslError("cannot add an extension");
   return absl::OkStatus();
+}
+
+std::string TimeText(int64_t ms) {
+  return absl::FormatTime("%Y-%m-%d %H:%M UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
+}
+
+std::string ThisMachinesClock(const Clock& clock) {
+  return absl::StrCat("this machine's clock, which says ", TimeText(clock.WallMillis()),
+                      ": is a clock wrong?");
 }
 
 bool IsAddress(const std::string& host) {
@@ -300,7 +310,18 @@ absl::Status VerifyCertificate(std::string_view certificate_pem, std::string_vie
     return OpenSslError("cannot verify a certificate");
   if (X509_verify_cert(context.get()) == 1) return absl::OkStatus();
   ERR_clear_error();
-  return absl::UnauthenticatedError(X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get())));
+  const int error = X509_STORE_CTX_get_error(context.get());
+  const char* const reason = X509_verify_cert_error_string(error);
+  if (error != X509_V_ERR_CERT_NOT_YET_VALID) return absl::UnauthenticatedError(reason);
+  return absl::UnavailableError(absl::StrCat(reason, ", by ", ThisMachinesClock(SystemClock())));
+}
+
+absl::Status CheckHasBegun(std::string_view certificate_pem, const Clock& clock) {
+  ASSIGN_OR_RETURN(const X509Pointer certificate, ParseCertificate(certificate_pem));
+  ASSIGN_OR_RETURN(const int64_t begin_ms, MillisOf(X509_get0_notBefore(certificate.get())));
+  if (clock.WallMillis() >= begin_ms) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("the certificate counts only from ", TimeText(begin_ms),
+                                             " on, by ", ThisMachinesClock(clock)));
 }
 
 absl::StatusOr<std::string> KeyFingerprint(std::string_view certificate_pem) {

@@ -55,6 +55,10 @@ inline absl::Status CertificateIsRevoked() {
 // Reads a certificate (PEM) without verifying it, which TLS does. Fails if it is not like those of Sign().
 absl::StatusOr<CertificateFacts> ReadCertificate(std::string_view pem);
 
+// Unavailable, with both times, if the certificate (PEM) counts only later: then a clock is wrong, here or
+// where it was made.
+absl::Status CheckHasBegun(std::string_view certificate_pem, const Clock& clock);
+
 // The time (ms since 1970) at which Sign() has made it.
 int64_t IssuedMillis(const CertificateFacts& facts);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/printable.h"
 #include "base/process/message.h"
 #include "base/status.h"
@@ -35,7 +36,9 @@ absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double sec
     return absl::UnauthenticatedError(
         absl::StrCat("somebody else answers at ", address,
                      ", or the fleet's authority was replaced; ask for a new invitation"));
-  if (const absl::Status is_server = CheckIsServer(chain.front(), *pinned); !is_server.ok())
+  const absl::Status is_server = CheckIsServer(chain.front(), *pinned);
+  if (absl::IsUnavailable(is_server)) return Annotate(is_server, address);
+  if (!is_server.ok())
     return absl::UnauthenticatedError(absl::StrCat(
         address, ": the fleet's authority does not vouch for this server: ", is_server.message()));
   return *pinned;
@@ -47,9 +50,15 @@ absl::Status CheckServerIsKnown(const std::string& server, const std::string& au
   if (!chain.ok() || chain->empty()) return absl::OkStatus();
   const absl::Status is_server = CheckIsServer(chain->front(), authorities_pem);
   if (is_server.ok()) return absl::OkStatus();
+  if (absl::IsUnavailable(is_server)) return Annotate(is_server, Printable(server));
   return absl::UnauthenticatedError(
       absl::StrCat("the fleet's authority was replaced, or somebody else answers at ", Printable(server),
                    " (", is_server.message(), "); ask an operator for an invitation and enrol again"));
+}
+
+absl::Status ExplainLostServer(const FleetCredentials& credentials, double seconds) {
+  RETURN_IF_ERROR(CheckHasBegun(credentials.certificate_pem, SystemClock()));
+  return CheckServerIsKnown(credentials.server, credentials.authorities_pem, seconds);
 }
 
 }  // namespace attune

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
 
 namespace attune {
@@ -18,15 +19,18 @@ namespace attune {
 // sent; this function does not send it. `seconds` bounds all of it except the look-up of the host's name.
 // Thread safe.
 //
-// Fails as PeerCertificates() does, and with Unauthenticated if the server does not show that authority, or
-// the authority does not vouch for it as a server now.
+// Fails as PeerCertificates() does, with Unavailable if a clock is wrong, and with Unauthenticated if the
+// server does not show that authority, or the authority does not vouch for it as a server now.
 absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double seconds);
 
 // For somebody who has enrolled, and whose connection has failed: Unauthenticated, with the way out, if
 // whoever answers at `server`, "host:port", is not vouched for by one of the authorities (PEM). Ok also if
-// nobody answers in so many seconds. Thread safe.
+// nobody answers in so many seconds. Unavailable if its certificate counts only later, since a clock is
+// wrong. Thread safe.
 absl::Status CheckServerIsKnown(const std::string& server, const std::string& authorities_pem,
                                 double seconds);
+// The same for a member, whose own certificate may count only later as well.
+absl::Status ExplainLostServer(const FleetCredentials& credentials, double seconds);
 
 }  // namespace attune
 

@@ -171,6 +171,27 @@ TEST_F(PinnedServerTest, MembersAreToldThatTheAuthorityWasReplaced) {
   EXPECT_TRUE(CheckServerIsKnown("127.0.0.1:1", authority_->certificate_pem(), kMostSeconds).ok());
 }
 
+TEST_F(PinnedServerTest, AWrongClockIsNoOtherAuthority) {
+  ManualClock ahead;
+  ahead.JumpWall(static_cast<double>(SystemClock().WallMillis()) / 1000 + kDay);
+  Shown shown = SignedBy(*authority_, FleetRole::kServer, ahead);
+  absl::Status known;
+  {
+    const Server server([&](int connection) { ShowCertificates(shown, connection); });
+    known = CheckServerIsKnown(server.address(), authority_->certificate_pem(), kMostSeconds);
+  }
+  EXPECT_EQ(known.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(known.message()), HasSubstr("is a clock wrong?"));
+  shown.chain_pem += authority_->certificate_pem();
+  EXPECT_THAT(Message(AskWhoShows(shown)), HasSubstr("is a clock wrong?"));
+  // The member's own certificate may be the one.
+  const absl::Status own = ExplainLostServer({.server = "127.0.0.1:1",
+                                              .authorities_pem = authority_->certificate_pem(),
+                                              .certificate_pem = SplitPem(shown.chain_pem)->certificates[0]},
+                                             kMostSeconds);
+  EXPECT_THAT(std::string(own.message()), HasSubstr("is a clock wrong?"));
+}
+
 TEST_F(PinnedServerTest, TakesAddressesOfIpv6) {
   Shown shown = SignedBy(*authority_);
   shown.chain_pem += authority_->certificate_pem();
