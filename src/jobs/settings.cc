@@ -47,14 +47,6 @@ std::optional<SecondsPrediction> PredictionOfJson(const nlohmann::json& value, d
   return SecondsPrediction{value[0].get<double>(), value[1].get<double>(), value[2].get<double>()};
 }
 
-std::optional<int64_t> WholeNumber(const nlohmann::json& value, int64_t least, int64_t most) {
-  // A number beyond the range of int64_t is kept as an unsigned one.
-  const bool fits = value.is_number_unsigned() ? value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX)
-                                               : value.is_number_integer();
-  if (!fits || value.get<int64_t>() < least || value.get<int64_t>() > most) return std::nullopt;
-  return value.get<int64_t>();
-}
-
 SettingsReader::SettingsReader(const nlohmann::json& settings, std::string base)
     : settings_(settings), base_(std::move(base)) {
   if (!settings.is_object() && !settings.is_null()) status_ = InvalidInput("settings are no mapping");

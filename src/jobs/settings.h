@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/json_numbers.h"
 #include "job/job.h"
 #include "nlohmann/json.hpp"
 
@@ -47,6 +48,8 @@ class SettingsReader {
   // The value as it is, for the caller to check; null if there is no such setting.
   nlohmann::json ReadJson(std::string_view key);
 
+  // The first error so far.
+  const absl::Status& status() const { return status_; }
   // Reports what the caller finds wrong.
   void Fail(std::string_view key, std::string_view what);
   absl::Status Finish();
@@ -66,9 +69,6 @@ class SettingsReader {
 // A prediction from one time, or a list of three that ascend, each from 0 to `most` seconds. Nothing for
 // other values.
 std::optional<SecondsPrediction> PredictionOfJson(const nlohmann::json& value, double most);
-
-// The value, if it is a whole number from `least` to `most`.
-std::optional<int64_t> WholeNumber(const nlohmann::json& value, int64_t least, int64_t most);
 
 // "90s", "5m", "1h30m", or a number of seconds; positive and at most 10^7 seconds. Nothing for other texts.
 std::optional<double> ParseSeconds(const std::string& text);

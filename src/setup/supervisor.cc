@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/json_numbers.h"
 #include "base/log.h"
 #include "base/output_file.h"
 #include "base/sql/sql_database.h"
@@ -180,10 +181,10 @@ std::vector<ServiceState> ReadServiceStates(const Installation& installation) {
   try {
     for (const Json& json : Json::parse(*text))
       states.push_back({.name = json.at("name"),
-                        .pid = json.at("pid"),
-                        .restarts = json.at("restarts"),
+                        .pid = static_cast<pid_t>(IntegerOf(json.at("pid"), 0, INT32_MAX)),
+                        .restarts = static_cast<int>(IntegerOf(json.at("restarts"), 0, INT32_MAX)),
                         .end = json.at("end"),
-                        .since_ms = json.at("since_ms")});
+                        .since_ms = IntegerOf(json.at("since_ms"), 0, kMaxJsonInteger)});
   } catch (const Json::exception&) {
     states.clear();
   }

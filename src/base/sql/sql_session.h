@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "base/status.h"
 
 namespace attune {
@@ -98,6 +99,26 @@ absl::StatusOr<std::vector<Row>> ReadRows(SqlSession& session, absl::StatusOr<Ro
       return absl::DataLossError(absl::StrCat(session.name(), ": holds a row that is not attune's (",
                                               value.status().message(), ")"));
     found.push_back(*std::move(value));
+  }
+  return found;
+}
+
+// Reads the rows that `read` takes; the log tells of the others. For lists, of which a damaged row must not
+// hide the rest.
+template <typename Row, typename... Values>
+absl::StatusOr<std::vector<Row>> ReadSoundRows(SqlSession& session,
+                                               absl::StatusOr<Row> (*read)(const SqlRow&),
+                                               const std::string& sql, const Values&... values) {
+  ASSIGN_OR_RETURN(const SqlAnswer answer, session.Execute(sql, {ToSqlValue(values)...}));
+  std::vector<Row> found;
+  found.reserve(answer.rows.size());
+  for (const SqlRow& row : answer.rows) {
+    absl::StatusOr<Row> value = read(row);
+    if (value.ok())
+      found.push_back(*std::move(value));
+    else
+      Log(LogLevel::kWarning, "a row of a database is not attune's", "database", session.name(), "reason",
+          value.status().message());
   }
   return found;
 }

@@ -59,8 +59,8 @@ absl::Status AgreementStore::Add(const Observation& observation) {
 
 absl::StatusOr<std::vector<AgreementStore::Numbered>> AgreementStore::ObservationsAfter(int64_t number) {
   return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadObservation,
-                    "SELECT number, content FROM observations WHERE number > ? ORDER BY number", number);
+    return ReadSoundRows(session, ReadObservation,
+                         "SELECT number, content FROM observations WHERE number > ? ORDER BY number", number);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/json_numbers.h"
 #include "base/status.h"
 #include "jobs/json_object.h"
 #include "jobs/settings.h"
@@ -19,11 +20,15 @@ using Json = nlohmann::json;
 constexpr double kMillis = 1e3;
 constexpr size_t kMostTasks = 10'000;
 
+int UsesOf(const Json& value) { return static_cast<int>(IntegerOf(value, 0, INT32_MAX)); }
+int ThreadsOf(const Json& value) { return static_cast<int>(IntegerOf(value, 1, INT32_MAX)); }
+int64_t CountOf(const Json& value) { return IntegerOf(value, 0, kMaxJsonInteger); }
+
 // [value, low, high], high null if there is none.
 PromiseRange RangeOf(const Json& judged) {
   const Json& high = judged.at(2);
-  return {judged.at(1), judged.at(0),
-          high.is_null() ? std::numeric_limits<double>::infinity() : high.get<double>()};
+  return {NumberOf(judged.at(1)), NumberOf(judged.at(0)),
+          high.is_null() ? std::numeric_limits<double>::infinity() : NumberOf(high)};
 }
 Json JsonOf(const PromiseRange& range) {
   Json json = {range.median, range.low, nullptr};
@@ -48,8 +53,8 @@ std::vector<TaskTime> TasksOf(const Json& result) {
     TaskTime time = {.task = task.at("task"),
                      .kind = KindOfTask(task.at("description").get<std::string>()),
                      .kernel = task.at("kernel"),
-                     .uses = task.at("uses"),
-                     .flops = task.at("flops"),
+                     .uses = UsesOf(task.at("uses")),
+                     .flops = NumberOf(task.at("flops"), 0),
                      .bound = std::max(kLeastTaskSeconds, SecondsOf(RooflineOf(task))),
                      .untuned = SecondsOf(task.at("untuned_ms")),
                      .tuned = SecondsOf(task.at("tuned_ms"))};
@@ -63,15 +68,15 @@ void ReadResult(const Json& result, Observation& to) {
   to.network = judged.at("network");
   to.interface = judged.at("interface");
   to.device = judged.at("device");
-  to.threads = judged.at("threads");
+  to.threads = ThreadsOf(judged.at("threads"));
   to.compiler = judged.at("compiler");
   to.kernels = judged.at("kernels");
-  to.artifact_bytes = judged.at("artifact_bytes");
-  to.weight_bytes = judged.at("weight_bytes");
-  to.runs = judged.at("runs");
+  to.artifact_bytes = NumberOf(judged.at("artifact_bytes"), 0);
+  to.weight_bytes = NumberOf(judged.at("weight_bytes"), 0);
+  to.runs = CountOf(judged.at("runs"));
   to.mean_ms = RangeOf(judged.at("mean_ms"));
   to.p99_ms = RangeOf(judged.at("p99_ms"));
-  to.work_seconds = result.at("seconds");
+  to.work_seconds = NumberOf(result.at("seconds"), 0);
   to.tasks = TasksOf(result);
 }
 
@@ -86,7 +91,7 @@ void ReadSubmission(const JobRecord& job, Observation& to) {
   if (job.spec.agreement.empty()) return;
   const Json kept = Json::parse(job.spec.agreement);
   to.is_shared = kept.value("is_shared", false);
-  to.queue_seconds = kept.value("queue_seconds", 0.0);
+  if (kept.contains("queue_seconds")) to.queue_seconds = NumberOf(kept["queue_seconds"], 0);
 }
 
 }  // namespace
@@ -114,6 +119,8 @@ absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
     return absl::NotFoundError("it is no tuning job that is done");
   ASSIGN_OR_RETURN(const Json result, ParseJsonObject<Json>(job.result));
   if (!result.contains("judged")) return absl::NotFoundError("its network was not judged");
+  if (result.contains("is_known") && result["is_known"] == true)
+    return absl::NotFoundError("it was answered by what another job has measured");
   Observation observation = {
       .job = job.spec.id, .tenant = job.spec.owner, .ended_ms = job.ended_ms, .files_owner = job.spec.base};
   try {
@@ -158,31 +165,32 @@ Json ToJson(const Observation& o) {
 
 absl::StatusOr<Observation> ObservationOfJson(const Json& json) {
   try {
-    Observation o = {
-        .job = json.at("job"),
-        .tenant = json.at("tenant"),
-        .is_shared = json.at("is_shared"),
-        .ended_ms = json.at("ended_ms"),
-        .network = json.at("network"),
-        .interface = json.at("interface"),
-        .device = json.at("device"),
-        .threads = json.at("threads"),
-        .compiler = json.at("compiler"),
-        .kernels = json.at("kernels"),
-        .runs = json.at("runs"),
-        .mean_ms = RangeOf(json.at("mean_ms")),
-        .p99_ms = RangeOf(json.at("p99_ms")),
-        .files_owner = json.at("files_owner"),
-        .artifact = {json.at("artifact").at(0), json.at("artifact").at(1), json.at("artifact").at(2)},
-        .artifact_bytes = json.at("artifact_bytes"),
-        .weight_bytes = json.at("weight_bytes"),
-        .plan = {json.at("plan").at(0), json.at("plan").at(1), json.at("plan").at(2)},
-        .work_seconds = json.at("work_seconds"),
-        .finish_seconds = json.at("finish_seconds"),
-        .queue_seconds = json.at("queue_seconds")};
+    Observation o = {.job = json.at("job"),
+                     .tenant = json.at("tenant"),
+                     .is_shared = json.at("is_shared"),
+                     .ended_ms = CountOf(json.at("ended_ms")),
+                     .network = json.at("network"),
+                     .interface = json.at("interface"),
+                     .device = json.at("device"),
+                     .threads = ThreadsOf(json.at("threads")),
+                     .compiler = json.at("compiler"),
+                     .kernels = json.at("kernels"),
+                     .runs = CountOf(json.at("runs")),
+                     .mean_ms = RangeOf(json.at("mean_ms")),
+                     .p99_ms = RangeOf(json.at("p99_ms")),
+                     .files_owner = json.at("files_owner"),
+                     .artifact = {json.at("artifact").at(0), json.at("artifact").at(1),
+                                  CountOf(json.at("artifact").at(2))},
+                     .artifact_bytes = NumberOf(json.at("artifact_bytes"), 0),
+                     .weight_bytes = NumberOf(json.at("weight_bytes"), 0),
+                     .plan = {NumberOf(json.at("plan").at(0)), NumberOf(json.at("plan").at(1)),
+                              NumberOf(json.at("plan").at(2))},
+                     .work_seconds = NumberOf(json.at("work_seconds"), 0),
+                     .finish_seconds = NumberOf(json.at("finish_seconds"), 0),
+                     .queue_seconds = NumberOf(json.at("queue_seconds"), 0)};
     for (const Json& task : json.at("tasks"))
-      o.tasks.push_back(
-          {task.at(0), task.at(1), task.at(2), task.at(3), task.at(4), task.at(5), task.at(6), task.at(7)});
+      o.tasks.push_back({task.at(0), task.at(1), task.at(2), UsesOf(task.at(3)), NumberOf(task.at(4)),
+                         NumberOf(task.at(5)), NumberOf(task.at(6)), NumberOf(task.at(7))});
     ASSIGN_OR_RETURN(o.peaks, PeaksOfJson(json.at("peaks")));
     return o;
   } catch (const Json::exception& error) {

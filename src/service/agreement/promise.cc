@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/json_numbers.h"
 #include "base/status.h"
 
 namespace attune {
@@ -18,7 +19,7 @@ constexpr std::array<std::string_view, 6> kNames = {"unknown",    "expected", "a
 Json OrNull(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 double OrInfinite(const Json& json) {
-  return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
+  return json.is_null() ? std::numeric_limits<double>::infinity() : NumberOf(json);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ Json ToJson(const PromiseRange& range) {
 
 PromiseRange RangeOfJson(const Json& json) {
   if (json.is_null()) return {};
-  return {json.at("low"), json.at("median"), OrInfinite(json.at("high"))};
+  return {NumberOf(json.at("low")), NumberOf(json.at("median")), OrInfinite(json.at("high"))};
 }
 
 Json ToJson(const Promise& promise) {
@@ -77,9 +78,9 @@ absl::StatusOr<std::vector<Promise>> PromisesOfJson(const Json& json) {
       const auto state = ParsePromiseState(item.at("state").get<std::string>());
       if (!state.has_value()) return InvalidInput("a promise has no known state");
       promises.push_back({.name = item.at("name"),
-                          .limit = item.at("limit"),
+                          .limit = NumberOf(item.at("limit")),
                           .state = *state,
-                          .probability = item.at("probability"),
+                          .probability = NumberOf(item.at("probability"), 0, 1),
                           .range = RangeOfJson(item),
                           .evidence = item.at("evidence").get<std::vector<std::string>>()});
     }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/json_numbers.h"
 #include "base/status.h"
 #include "jobs/json_object.h"
 #include "jobs/loss_judgement.h"
@@ -23,9 +24,9 @@ Json ParsedOrEmpty(const std::string& text) {
   return json.ok() ? *std::move(json) : Json::object();
 }
 
-double NumberAt(const Json& json, const char* place) {
+double NumberAt(const Json& json, const char* place, double otherwise = 0) {
   const Json::json_pointer pointer(place);
-  return json.contains(pointer) && json[pointer].is_number() ? json[pointer].get<double>() : 0;
+  return json.contains(pointer) && json[pointer].is_number() ? json[pointer].get<double>() : otherwise;
 }
 
 // [value, low, high] as jobs/latency_judgement.h writes it.
@@ -75,7 +76,10 @@ class Standing {
     if (promise.name == kDeviceSeconds) measured = Exactly(NumberAt(result_, "/device_seconds"));
     if (promise.name == kAccuracyLoss) measured = Loss();
     if (job_.kind == "quantization") measured = OfBestVariant(promise.name, measured);
-    if (measured.has_value()) return Judged(std::move(promise), *measured, Evidence(promise.name));
+    if (measured.has_value()) {
+      std::string evidence = Evidence(promise.name);
+      return Judged(std::move(promise), *measured, std::move(evidence));
+    }
     promise.state = PromiseState::kBroken;
     promise.probability = 0;
     promise.evidence = {"it was not measured"};
@@ -115,8 +119,12 @@ class Standing {
     const Json best = Best();
     if (best.empty()) return std::nullopt;
     if (name == kAccuracyLoss) {
-      const double samples = NumberAt(best, "/judged_samples"), loss = NumberAt(best, "/judged_loss");
-      if (samples <= 0) return std::nullopt;
+      // More samples would narrow the interval by little, and each takes time here.
+      constexpr double kMaxSamples = 10'000;
+      const double samples = std::min(NumberAt(best, "/judged_samples"), kMaxSamples);
+      constexpr double kUnknown = -1;
+      const double loss = NumberAt(best, "/judged_loss", kUnknown);
+      if (samples <= 0 || loss < 0 || loss > 1) return std::nullopt;
       return PromiseRange{0, loss, UpperLoss(loss, samples, static_cast<int>(result_["variants"].size()))};
     }
     const double ms = NumberAt(best, "/ms"), baseline = NumberAt(best, "/baseline_ms");
@@ -159,7 +167,8 @@ class Standing {
                                         : kBetweenTailAndMean);
     promise.evidence.insert(promise.evidence.begin(),
                             absl::StrFormat("measured: the best kernels so far take %.4g ms together", best));
-    return Updated(std::move(promise), prediction.Range(), prediction.Probability(promise.limit));
+    const double probability = prediction.Probability(promise.limit);
+    return Updated(std::move(promise), prediction.Range(), probability);
   }
 
   // Time that has passed is certain, and what is left is not.
@@ -209,9 +218,9 @@ absl::StatusOr<KeptAgreement> KeptAgreement::FromText(const std::string& text) {
   try {
     KeptAgreement kept = {.latency_ms = RangeOfJson(json.value("latency_ms", Json())),
                           .slowest_ms = RangeOfJson(json.value("slowest_ms", Json())),
-                          .bound_ms = json.value("bound_ms", 0.0),
-                          .queue_seconds = json.at("queue_seconds"),
-                          .finish_seconds = json.value("finish_seconds", 0.0),
+                          .bound_ms = NumberAt(json, "/bound_ms"),
+                          .queue_seconds = NumberOf(json.at("queue_seconds")),
+                          .finish_seconds = NumberAt(json, "/finish_seconds"),
                           .is_shared = json.at("is_shared")};
     ASSIGN_OR_RETURN(kept.agreement, AgreementOfJson(json.at("agreement")));
     ASSIGN_OR_RETURN(kept.promises, PromisesOfJson(json.at("promises")));

@@ -144,6 +144,30 @@ TEST_F(PromisesOfJobTest, TheWorseEndDecides) {
   EXPECT_EQ(Of(close)[kDeadline].state, PromiseState::kBroken);
 }
 
+TEST_F(PromisesOfJobTest, EachSaysHowItWasMeasured) {
+  auto done = Of({.state = "done", .result = Judged(5.5, 7).dump(), .ended_ms = 90'000});
+  const auto evidence = [&](const char* name) { return done[name].evidence.at(0); };
+  EXPECT_EQ(evidence(kLatencyMean), "measured: 500 runs of the whole network");
+  EXPECT_EQ(evidence(kLatencyP99), "measured: 500 runs of the whole network");
+  EXPECT_EQ(evidence(kAccuracyLoss), "every kernel was checked against the reference");
+  EXPECT_EQ(evidence(kDeadline), "measured: from the submission to the end");
+}
+
+// Whatever a runner says.
+TEST_F(PromisesOfJobTest, NoResultTakesLongToJudge) {
+  for (const char* samples : {"1e300", "-1", "18446744073709551615", "null", "\"many\""}) {
+    for (const char* loss : {"0.5", "-1", "1e300", "null"}) {
+      const std::string variant =
+          absl::StrCat(R"({"name": "a", "judged_samples": )", samples, R"(, "judged_loss": )", loss, "}");
+      const auto promises = Of({.kind = "quantization",
+                                .state = "done",
+                                .result = absl::StrCat(R"({"best": "a", "variants": [)", variant, "]}"),
+                                .ended_ms = 1});
+      EXPECT_EQ(promises.at(kAccuracyLoss).state, PromiseState::kBroken) << variant;
+    }
+  }
+}
+
 TEST_F(PromisesOfJobTest, WhatWasNotMeasuredIsNotMet) {
   const auto promises = Of({.state = "done", .result = "{}", .ended_ms = 1000});
   EXPECT_EQ(promises.at(kLatencyMean).state, PromiseState::kBroken);

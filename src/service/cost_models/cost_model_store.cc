@@ -136,10 +136,10 @@ absl::StatusOr<int64_t> CostModelStore::Add(const CostModelVersion& model, const
 
 absl::StatusOr<std::vector<CostModelVersion>> CostModelStore::Versions(int64_t most) {
   return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadVersion,
-                    "SELECT version, created_ms, records, tasks, held_back, ranking, has_before, "
-                    "ranking_before, state FROM cost_models ORDER BY version DESC LIMIT ?",
-                    most);
+    return ReadSoundRows(session, ReadVersion,
+                         "SELECT version, created_ms, records, tasks, held_back, ranking, has_before, "
+                         "ranking_before, state FROM cost_models ORDER BY version DESC LIMIT ?",
+                         most);
   });
 }
 
@@ -197,10 +197,11 @@ absl::Status CostModelStore::RemoveTenant(const std::string& tenant) {
 
 absl::StatusOr<std::vector<LearnedTask>> CostModelStore::Tasks(const std::string& device, int64_t most) {
   return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadTask,
-                    "SELECT task, max(number) FROM learned_records WHERE device = ? GROUP BY task ORDER BY "
-                    "max(number) DESC LIMIT ?",
-                    device, most);
+    return ReadSoundRows(
+        session, ReadTask,
+        "SELECT task, max(number) FROM learned_records WHERE device = ? GROUP BY task ORDER BY "
+        "max(number) DESC LIMIT ?",
+        device, most);
   });
 }
 

@@ -34,8 +34,8 @@ inline constexpr size_t kMostModelFiles = 2000, kMostModelShapes = 100;
 // Fails, naming what is wrong, unless names are those of files below a folder, and shapes are ones.
 absl::Status CheckModelSource(const ModelSource& source);
 
-// 64 hexadecimal digits: the digest of the file, if there is one file and nothing else to say; else a digest
-// of everything but the main file's name.
+// Of a source that CheckModelSource() takes, here and below. 64 hexadecimal digits: the digest of the file,
+// if there is one file and nothing else to say; else a digest of everything but the main file's name.
 std::string IdOfModel(const ModelSource& source);
 
 // The name by which importers open it: that of its main file, or of a SavedModel's folder.

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/sanitized.h"
@@ -134,6 +135,24 @@ TEST_F(ModelsTest, AnotherProcessGoesOn) {
   ASSERT_TRUE(
       store_->AddModel({.tenant = "ann", .id = IdOfModel(source), .name = "net", .source = source}).ok());
   EXPECT_EQ(Add(source).verdict.state, ModelState::kRefused);
+}
+
+TEST_F(ModelsTest, ADamagedRowIsShownAndPutRight) {
+  const ModelSource source = {.files = {Send("ann", "net.onnx", "no model")}};
+  const KnownModel model = Add(source);
+  const auto database = SqlLocation(folder_.path()).Open(ModelSchema());
+  for (const char* damage : {"source = '7'", "state = 'none'"}) {
+    const auto changed = (*database)->Write(
+        [&](SqlSession& session) { return ChangeRows(session, absl::StrCat("UPDATE models SET ", damage)); });
+    ASSERT_TRUE(changed.ok()) << changed.status();
+    const auto shown = models().Find("ann", model.id);
+    ASSERT_TRUE(shown.ok()) << shown.status();
+    EXPECT_EQ(shown->verdict.state, ModelState::kRefused);
+    EXPECT_THAT(shown->verdict.error, HasSubstr("add it again"));
+    EXPECT_EQ(models().List("ann", {}, 10)->size(), 1u);
+    EXPECT_EQ(*models().RefusalOf("ann", source), std::nullopt);
+    EXPECT_EQ(Add(source).verdict.error, model.verdict.error);
+  }
 }
 
 TEST(ModelSourceTest, IdsAreThoseOfContent) {

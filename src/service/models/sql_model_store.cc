@@ -26,19 +26,24 @@ constexpr std::string_view kSelect =
     "SELECT tenant, id, name, source, created_ms, state, facts, error, program FROM models WHERE ";
 constexpr std::array<std::string_view, 3> kStates = {"importing", "ready", "refused"};
 
+// A damaged row stands in nobody's way but its own: it is a model without files that is refused, and that is
+// put right by whoever adds it again.
 absl::StatusOr<KnownModel> ReadModel(const SqlRow& row) {
+  KnownModel model = {
+      .tenant = row.Text(0), .id = row.Text(1), .name = row.Text(2), .created_ms = row.Integer(4)};
   const auto state = std::ranges::find(kStates, row.Text(5));
-  if (state == kStates.end()) return InvalidInput("a model in no state");
-  ASSIGN_OR_RETURN(ModelSource source, ModelSourceOf(row.Text(3)));
-  return KnownModel{.tenant = row.Text(0),
-                    .id = row.Text(1),
-                    .name = row.Text(2),
-                    .source = std::move(source),
-                    .created_ms = row.Integer(4),
-                    .verdict = {.state = static_cast<ModelState>(std::distance(kStates.begin(), state)),
-                                .facts = row.Text(6),
-                                .error = row.Text(7),
-                                .program = row.Text(8)}};
+  absl::StatusOr<ModelSource> source = ModelSourceOf(row.Text(3));
+  if (state == kStates.end() || !source.ok()) {
+    model.verdict = {.state = ModelState::kRefused,
+                     .error = "what the server knows of it is damaged; add it again"};
+    return model;
+  }
+  model.source = *std::move(source);
+  model.verdict = {.state = static_cast<ModelState>(std::distance(kStates.begin(), state)),
+                   .facts = row.Text(6),
+                   .error = row.Text(7),
+                   .program = row.Text(8)};
+  return model;
 }
 
 using TenantAndId = std::pair<std::string, std::string>;
@@ -72,7 +77,11 @@ absl::StatusOr<std::unique_ptr<SqlModelStore>> SqlModelStore::Open(const SqlLoca
 absl::StatusOr<KnownModel> SqlModelStore::AddModel(const KnownModel& model) {
   return database_->Write([&](SqlSession& session) -> absl::StatusOr<KnownModel> {
     ASSIGN_OR_RETURN(const auto known, Find(session, model.tenant, model.id));
-    if (known) return *known;
+    if (known && !known->source.files.empty()) return *known;
+    if (known)
+      RETURN_IF_ERROR(
+          ChangeRows(session, "DELETE FROM models WHERE tenant = ? AND id = ?", model.tenant, model.id)
+              .status());
     ASSIGN_OR_RETURN(const int64_t count,
                      ReadInteger(session, "SELECT COUNT(*) FROM models WHERE tenant = ?", model.tenant));
     if (count >= kMostModels)

@@ -103,8 +103,9 @@ absl::StatusOr<std::optional<PageSession>> SqlPeopleStore::FindSession(const std
 
 absl::StatusOr<std::vector<PageSession>> SqlPeopleStore::Sessions(const std::string& tenant, int64_t now_ms) {
   return database_->Read([&](SqlSession& sql) {
-    return ReadRows(sql, ReadSession, absl::StrCat(kSelectSession, "tenant = ? ORDER BY created_ms DESC, id"),
-                    now_ms, tenant);
+    return ReadSoundRows(sql, ReadSession,
+                         absl::StrCat(kSelectSession, "tenant = ? ORDER BY created_ms DESC, id"), now_ms,
+                         tenant);
   });
 }
 
@@ -150,7 +151,8 @@ absl::StatusOr<std::optional<PersonRecord>> SqlPeopleStore::FindPerson(const std
 
 absl::StatusOr<std::vector<PersonRecord>> SqlPeopleStore::People(const std::string& tenant) {
   return database_->Read([&](SqlSession& sql) {
-    return ReadRows(sql, ReadPerson, absl::StrCat(kSelectPerson, "tenant = ? ORDER BY name, id"), tenant);
+    return ReadSoundRows(sql, ReadPerson, absl::StrCat(kSelectPerson, "tenant = ? ORDER BY name, id"),
+                         tenant);
   });
 }
 

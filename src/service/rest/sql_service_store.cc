@@ -43,13 +43,13 @@ absl::StatusOr<AccessToken> ReadToken(const SqlRow& row) {
 }
 
 absl::StatusOr<KnownUpload> ReadUpload(const SqlRow& row) {
-  KnownUpload upload = {.tenant = row.Text(0),
-                        .digest = row.Text(1),
-                        .bytes = row.Integer(2),
-                        .created_ms = row.Integer(3),
-                        .used_ms = row.Integer(4)};
-  if (upload.bytes < 0) return InvalidInput("an upload of negative size");
-  return upload;
+  // Older versions have stored sizes beyond 2^63 as negative ones. No file is that large: as an empty upload
+  // it stands in nobody's way, and goes when it turns out not to have its digest.
+  return KnownUpload{.tenant = row.Text(0),
+                     .digest = row.Text(1),
+                     .bytes = std::max<int64_t>(row.Integer(2), 0),
+                     .created_ms = row.Integer(3),
+                     .used_ms = row.Integer(4)};
 }
 
 absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
@@ -84,8 +84,9 @@ absl::StatusOr<std::unique_ptr<SqlServiceStore>> SqlServiceStore::Open(const Sql
 
 absl::Status SqlServiceStore::AddToken(const AccessToken& token, const std::string& digest) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
-    ASSIGN_OR_RETURN(const auto known, ReadRows(session, ReadToken, absl::StrCat(kSelectToken, "tenant = ?"),
-                                                token.created_ms, token.tenant));
+    ASSIGN_OR_RETURN(const auto known,
+                     ReadSoundRows(session, ReadToken, absl::StrCat(kSelectToken, "tenant = ?"),
+                                   token.created_ms, token.tenant));
     if (std::ssize(known) >= kMostTokens)
       return absl::FailedPreconditionError(
           absl::StrCat("tenant ", token.tenant, " has ", known.size(), " tokens; revoke some"));
@@ -111,8 +112,9 @@ absl::StatusOr<std::optional<AccessToken>> SqlServiceStore::FindToken(const std:
 
 absl::StatusOr<std::vector<AccessToken>> SqlServiceStore::Tokens(const std::string& tenant, int64_t now_ms) {
   return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadToken, absl::StrCat(kSelectToken, "tenant = ? ORDER BY created_ms DESC, id"),
-                    now_ms, tenant);
+    return ReadSoundRows(session, ReadToken,
+                         absl::StrCat(kSelectToken, "tenant = ? ORDER BY created_ms DESC, id"), now_ms,
+                         tenant);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/file.h"
+#include "base/json_numbers.h"
 #include "base/status.h"
 
 namespace attune {
@@ -18,7 +19,7 @@ constexpr int64_t kMaxRecordingBytes = int64_t{1} << 30;
 // The key of an event other than a measurement; nothing for events that are not replayed.
 std::optional<std::string> SubjectOf(const std::string& event, const Json& fields) {
   if (event == "compare") return CandidateKey(fields.at("task"), fields.at("candidate"));
-  if (event == "layout") return absl::StrCat(fields.at("class").get<int>());
+  if (event == "layout") return absl::StrCat(IntegerOf(fields.at("class"), 0, INT32_MAX));
   if (event == "network" || event == "calibrate") return "";
   return std::nullopt;
 }
@@ -64,7 +65,8 @@ absl::StatusOr<Measurement> MeasurementOfJson(const Json& fields) {
     m.seconds = fields.at("took");
     if (m.outcome != TrialOutcome::kOk) return m;
     const Json& timing = fields.at("timing");
-    m.timing = {timing.at(0), timing.at(1), timing.at(2), timing.at(3)};
+    m.timing = {NumberOf(timing.at(0)), NumberOf(timing.at(1)), NumberOf(timing.at(2)),
+                IntegerOf(timing.at(3), 0, kMaxJsonInteger)};
     if (!(m.timing.seconds > 0)) return InvalidInput("a time that is not above 0");
     m.abandoned = fields.value("abandoned", false);
     if (!fields.contains("ratio")) return m;
@@ -93,13 +95,13 @@ Json ToJson(const Peaks& peaks) {
 
 absl::StatusOr<Peaks> PeaksOfJson(const Json& fields) {
   try {
-    return Peaks{.gflops_per_core = fields.at("gflops_per_core"),
-                 .bf16_gflops_per_core = fields.at("bf16_gflops_per_core"),
-                 .int8_gops_per_core = fields.at("int8_gops_per_core"),
-                 .l2_gb_per_s = fields.at("l2_gb_per_s"),
-                 .l3_gb_per_s = fields.at("l3_gb_per_s"),
-                 .memory_gb_per_s = fields.at("memory_gb_per_s"),
-                 .l2_bytes = fields.at("l2_bytes")};
+    return Peaks{.gflops_per_core = NumberOf(fields.at("gflops_per_core")),
+                 .bf16_gflops_per_core = NumberOf(fields.at("bf16_gflops_per_core")),
+                 .int8_gops_per_core = NumberOf(fields.at("int8_gops_per_core")),
+                 .l2_gb_per_s = NumberOf(fields.at("l2_gb_per_s")),
+                 .l3_gb_per_s = NumberOf(fields.at("l3_gb_per_s")),
+                 .memory_gb_per_s = NumberOf(fields.at("memory_gb_per_s")),
+                 .l2_bytes = IntegerOf(fields.at("l2_bytes"), 0, kMaxJsonInteger)};
   } catch (const Json::exception& error) {
     return InvalidInput(error.what());
   }
