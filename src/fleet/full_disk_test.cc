@@ -1,16 +1,12 @@
 // A fleet whose disk is full says so, loses nothing, and goes on once there is room again.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "base/file_descriptor.h"
 #include "base/log.h"
+#include "base/testing/small_disk.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/fleet_for_test.h"
@@ -21,30 +17,16 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr size_t kPageBytes = 4096;
-
-// On a disk of its own, on which the temporary folders are: tests/fleet/with_small_disk.sh.
 class FullDiskTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::getenv("ATTUNE_SMALL_DISK") == nullptr) GTEST_SKIP() << "runs by tests/fleet/with_small_disk.sh";
+    SKIP_WITHOUT_SMALL_DISK();
     SetLogLevel(LogLevel::kOff);
   }
   void TearDown() override { SetLogLevel(LogLevel::kWarning); }
 
-  // Leaves so many bytes.
-  void FillDisk(size_t left = 0) {
-    const FileDescriptor file(open(filler_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    const std::string page(kPageBytes, 'x');
-    while (write(file.get(), page.data(), page.size()) == std::ssize(page)) {
-    }
-    const off_t size = lseek(file.get(), 0, SEEK_END);
-    ASSERT_EQ(ftruncate(file.get(), size - static_cast<off_t>(left)), 0);
-  }
-  void FreeDisk() { std::filesystem::remove(filler_); }
-
   const testing::TemporaryFolder folder_;
-  const std::string filler_ = folder_ / "filler";
+  const testing::SmallDisk disk_{folder_.path()};
 };
 
 TEST_F(FullDiskTest, AnUploadGoesOnOnceThereIsRoom) {
@@ -52,14 +34,14 @@ TEST_F(FullDiskTest, AnUploadGoesOnOnceThereIsRoom) {
   const std::string bytes(size_t{1} << 20, 'b'), digest = Blob::Of(bytes) -> digest();
   const std::string_view first = std::string_view(bytes).substr(0, bytes.size() / 2);
   ASSERT_TRUE(store->Append("ann", digest, 0, first).ok());
-  FillDisk(/*left=*/bytes.size() / 4);
+  disk_.Fill(/*left=*/bytes.size() / 4);
   const auto rest = std::string_view(bytes).substr(first.size());
   const absl::Status full = store->Append("ann", digest, std::ssize(first), rest);
   EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;
   EXPECT_THAT(std::string(full.message()),
               AllOf(HasSubstr(folder_ / "blobs/partial/"), HasSubstr("the disk is full; free some space")));
   EXPECT_EQ(*store->Sent("ann", digest), std::ssize(first));
-  FreeDisk();
+  disk_.Free();
   ASSERT_TRUE(store->Append("ann", digest, std::ssize(first), rest).ok());
   EXPECT_TRUE(store->Finish("ann", digest).ok());
 }
@@ -78,7 +60,7 @@ TEST_F(FullDiskTest, TheServerLivesOn) {
   ASSERT_TRUE(service->Put(kernel).ok());
   const std::vector<MeasureItem> items = {
       {.kind = MeasureItem::Kind::kTimeKernel, .subject = kernel.digest()}};
-  FillDisk();
+  disk_.Fill();
   const absl::Status upload = client->Send(large);
   EXPECT_TRUE(absl::IsResourceExhausted(upload)) << upload;
   EXPECT_THAT(
@@ -94,7 +76,7 @@ TEST_F(FullDiskTest, TheServerLivesOn) {
   EXPECT_EQ(refused->second.outcome, TrialOutcome::kRetry);
   EXPECT_THAT(refused->second.reason, HasSubstr("the disk is full"));
   EXPECT_TRUE(owner->Devices("desk")->at(0).is_there());
-  FreeDisk();
+  disk_.Free();
   EXPECT_TRUE(client->Send(large).ok());
   EXPECT_TRUE(owner->Invite("agent", "bob").ok());
   const auto measured = service->Submit(items)->Next(kNoDeadline);

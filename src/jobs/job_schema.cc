@@ -75,11 +75,19 @@ constexpr const char* kDown5[] = {
     "CREATE INDEX jobs_by_submission ON jobs (schedule, submission)",
     "CREATE INDEX jobs_by_id ON jobs (schedule, id)",
 };
-constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1},
-                                        {.up = kUp2, .down = kDown2},
-                                        {.up = kUp3, .down = kDown3},
-                                        {.up = kUp4, .down = kDown4},
-                                        {.up = kUp5, .down = kDown5}};
+// Each owner's jobs are numbered by themselves; an owner's next one comes after those from before.
+constexpr const char* kUp6[] = {
+    "ALTER TABLE jobs ADD COLUMN own_number INTEGER NOT NULL DEFAULT 0",
+    "UPDATE jobs SET own_number = number",
+    "CREATE INDEX jobs_by_own_number ON jobs (schedule, owner, own_number)",
+};
+constexpr const char* kDown6[] = {
+    "DROP INDEX jobs_by_own_number",
+    "ALTER TABLE jobs DROP COLUMN own_number",
+};
+constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}, {.up = kUp2, .down = kDown2},
+                                        {.up = kUp3, .down = kDown3}, {.up = kUp4, .down = kDown4},
+                                        {.up = kUp5, .down = kDown5}, {.up = kUp6, .down = kDown6}};
 
 }  // namespace
 

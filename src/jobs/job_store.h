@@ -26,7 +26,8 @@ struct PastStage {
 };
 
 struct JobQuery {
-  std::string id = {}, owner = {};     // of these alone; empty: of any
+  // Of these alone; empty: of any. With an owner, ids are as the owner knows them (jobs/job_id.h).
+  std::string id = {}, owner = {};
   std::optional<JobState> state = {};  // in this one alone
   std::string before = {};             // that came before the job with this id; empty: no matter
   // Parts are left out unless they are asked for: by their id, those of this whole job alone, or with all.
@@ -41,7 +42,8 @@ struct JobSubmission {
   std::vector<JobRecord> jobs = {};
 };
 
-// A call has taken effect when it returns: the end of the process does not undo it. Not thread safe.
+// A call has taken effect when it returns: the end of the process does not undo it. Not thread safe, but for
+// Jobs() and Stages().
 class JobStore {
  public:
   virtual ~JobStore() = default;

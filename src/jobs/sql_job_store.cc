@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
+#include "jobs/job_id.h"
 #include "jobs/job_rows.h"
 #include "jobs/kind.h"
 #include "tune/records/database.h"
@@ -98,7 +99,8 @@ absl::StatusOr<std::unique_ptr<SqlJobStore>> SqlJobStore::Open(const SqlLocation
 }
 
 absl::Status SqlJobStore::InsertJob(SqlSession& session, const std::string& schedule, size_t number,
-                                    const std::string& submission, const JobRecord& record) {
+                                    const std::string& submission, const JobRecord& record,
+                                    int64_t own_number) {
   const JobSpec& job = record.spec;
   const JobKind* kind = FindJobKind(job.kind);
   const int64_t now_ms = SystemClock().WallMillis();
@@ -107,14 +109,13 @@ absl::Status SqlJobStore::InsertJob(SqlSession& session, const std::string& sche
              "INSERT INTO jobs (schedule, number, id, kind, subject, owner, priority, deadline_seconds, "
              "settings, "
              "base, state, position, progress, result, error, measures_on, files, submission, submitted_ms, "
-             "ended_ms, agreement, parts, part, whole) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, "
-             "'', "
-             "?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             "ended_ms, agreement, parts, part, whole, own_number) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+             "0, '', ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
              schedule, number, job.id, job.kind, kind == nullptr ? "" : kind->subject(job), job.owner,
              job.priority, job.deadline_seconds.value_or(0), job.settings.dump(), job.base,
              static_cast<int>(record.state), record.result, job.on, FilesText(record.files), submission,
              now_ms, record.state == JobState::kUnfinished ? 0 : now_ms, job.agreement, job.parts, job.part,
-             static_cast<int64_t>(record.whole))
+             static_cast<int64_t>(record.whole), own_number)
       .status();
 }
 
@@ -127,7 +128,7 @@ absl::StatusOr<std::string> SqlJobStore::Begin(SqlSession& session, const std::s
   for (size_t number = 0; number < jobs.size(); ++number) {
     JobRecord job;
     job.spec = jobs[number];
-    RETURN_IF_ERROR(InsertJob(session, id, number, "", job));
+    RETURN_IF_ERROR(InsertJob(session, id, number, "", job, static_cast<int64_t>(number)));
   }
   return id;
 }
@@ -194,6 +195,7 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::AddSubmission(SqlSessio
   ASSIGN_OR_RETURN(const int64_t last,
                    ReadInteger(session, "SELECT max(number) FROM jobs WHERE schedule = ?", schedule));
   auto number = static_cast<size_t>(last);
+  int64_t own_number = 0;
   JobRecord whole;
   for (JobRecord job : submission.jobs) {
     ++number;
@@ -201,11 +203,16 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::AddSubmission(SqlSessio
       job.spec.id = absl::StrCat(whole.spec.id, kPartEnding, job.spec.part);
       job.whole = whole.whole;
     } else {
-      job.spec.id += absl::StrCat("-", number);
+      ASSIGN_OR_RETURN(
+          const int64_t own_last,
+          ReadInteger(session, "SELECT max(own_number) FROM jobs WHERE schedule = ? AND owner = ?", schedule,
+                      job.spec.owner));
+      own_number = own_last + 1;
+      job.spec.id = StoredJobId(absl::StrCat(job.spec.id, "-", own_number), job.spec.owner);
       whole = job;
       whole.whole = number;
     }
-    RETURN_IF_ERROR(InsertJob(session, schedule, number, submission.key, job));
+    RETURN_IF_ERROR(InsertJob(session, schedule, number, submission.key, job, own_number));
   }
   return JobsOfSubmission(session, schedule, submission.key);
 }
@@ -225,19 +232,23 @@ absl::StatusOr<std::vector<std::map<size_t, JobRecord>>> SqlJobStore::AddJobs(
 
 absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::Jobs(const std::string& schedule,
                                                               const JobQuery& query) {
+  // An owner knows a job by its short id.
+  const auto stored = [&](const std::string& id) { return id.empty() ? id : StoredJobId(id, query.owner); };
   // A condition that always holds would keep SQLite from an index.
   const std::string where =
-      absl::StrCat("schedule = ? AND ", query.id.empty() ? "? = ''" : "id = ?", " AND ",
+      absl::StrCat("schedule = ? AND ", query.id.empty() ? "? = ?" : "id IN (?, ?)", " AND ",
                    query.owner.empty() ? "? = ''" : "owner = ?", " AND ",
-                   query.before.empty() ? "? = ''"
+                   query.before.empty() ? "? = ?"
                                         : "number < (SELECT other.number FROM jobs AS other WHERE "
-                                          "other.schedule = jobs.schedule AND other.id = ?)",
+                                          "other.schedule = jobs.schedule AND other.id IN (?, ?) ORDER BY "
+                                          "other.number DESC LIMIT 1)",
                    query.parts_of                          ? absl::StrCat(" AND whole = ", *query.parts_of)
                    : query.with_parts || !query.id.empty() ? ""
                                                            : " AND whole = 0",
                    query.state ? absl::StrCat(" AND state = ", static_cast<int>(*query.state)) : "");
   return database_->Read([&](SqlSession& session) {
-    return JobsWhere(session, where, query.most, schedule, query.id, query.owner, query.before);
+    return JobsWhere(session, where, query.most, schedule, query.id, stored(query.id), query.owner,
+                     query.before, stored(query.before));
   });
 }
 

@@ -55,7 +55,7 @@ class SqlJobStore final : public JobStore {
                                                                    const std::string& schedule,
                                                                    const JobSubmission& submission);
   static absl::Status InsertJob(SqlSession& session, const std::string& schedule, size_t number,
-                                const std::string& submission, const JobRecord& job);
+                                const std::string& submission, const JobRecord& job, int64_t own_number);
   static absl::Status UpdateJob(SqlSession& session, const std::string& schedule, size_t index,
                                 const JobRecord& job);
   // The unfinished schedule with this key, or a new one, which is this object's now.

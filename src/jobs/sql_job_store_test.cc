@@ -1,10 +1,13 @@
 #include "jobs/sql_job_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/sql/testing/database_for_test.h"
 #include "base/sqlite/sqlite.h"
 #include "base/testing/temporary_folder.h"
@@ -74,6 +77,79 @@ class JobStoreTest : public ::testing::TestWithParam<std::string> {
 
   const testing::LocationForTest location_{GetParam()};
 };
+
+TEST_P(JobStoreTest, OwnersKnowTheirJobsByNumbersOfTheirOwn) {
+  const auto store = SqlJobStore::Open(*location_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
+  const auto add = [&](const std::string& key, const std::string& owner) {
+    JobRecord job;
+    job.spec = {.id = "net", .kind = "mock", .owner = owner, .settings = nlohmann::json::object()};
+    const auto added = (*store)->AddJobs(schedule, {{.key = key, .jobs = {job}}});
+    return added->front().begin()->second.spec.id;
+  };
+  EXPECT_EQ(add("a", "ann"), "net-1@ann");
+  EXPECT_EQ(add("b", "bob"), "net-1@bob");
+  EXPECT_EQ(add("c", "bob"), "net-2@bob");
+  const auto count = [&](const JobQuery& query) { return (*store)->Jobs(schedule, query)->size(); };
+  EXPECT_EQ(count({.id = "net-1", .owner = "ann"}), 1u);
+  EXPECT_EQ(count({.id = "net-1@ann", .owner = "ann"}), 1u);
+  EXPECT_EQ(count({.id = "net-1@ann"}), 1u);
+  EXPECT_EQ(count({.id = "net-1"}), 0u);
+  EXPECT_EQ(count({.id = "net-1@bob", .owner = "ann"}), 0u);
+  EXPECT_EQ(count({.owner = "bob", .before = "net-2"}), 1u);
+  // One from before is known by its only id, and numbers go on after it.
+  const auto database = (*location_).Open(JobSchema());
+  const auto old = (*database)->Write([](SqlSession& session) {
+    return ChangeRows(session, "UPDATE jobs SET id = 'net-17', own_number = 17 WHERE id = 'net-1@ann'");
+  });
+  ASSERT_EQ(*old, 1);
+  EXPECT_EQ(count({.id = "net-17", .owner = "ann"}), 1u);
+  EXPECT_EQ(add("d", "ann"), "net-18@ann");
+}
+
+TEST_P(JobStoreTest, ADamagedRowBlocksNoOther) {
+  const auto store = SqlJobStore::Open(*location_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
+  constexpr const char* kDamages[] = {"settings = 'none'",
+                                      "settings = '7'",
+                                      "state = 9",
+                                      "files = '[[\"a\", \"b\", -1]]'",
+                                      "files = '[[\"a\", \"b\", 18446744073709551615]]'",
+                                      "files = '{'"};
+  std::vector<JobRecord> jobs(std::size(kDamages) + 1);
+  for (JobRecord& job : jobs) job.spec = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
+  ASSERT_TRUE((*store)->AddJobs(schedule, {{.key = "one", .jobs = jobs}}).ok());
+  StageRecord work;
+  work.stage.name = "work";
+  ASSERT_TRUE((*store)->EndStage(schedule, 7, jobs[0], work).ok());
+  const auto database = (*location_).Open(JobSchema());
+  ASSERT_TRUE(database.ok()) << database.status();
+  const auto change = [&](const std::string& sql) {
+    const auto changed =
+        (*database)->Write([&](SqlSession& session) { return ChangeRows(session, "UPDATE " + sql); });
+    EXPECT_EQ(*changed, 1) << sql;
+  };
+  for (size_t i = 0; i < std::size(kDamages); ++i)
+    change(absl::StrCat("jobs SET ", kDamages[i], " WHERE number = ", i + 1));
+  change("stages SET outcome = -1, detail = '{}'");
+
+  const auto found = (*store)->Jobs(schedule, {});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->size(), jobs.size());
+  for (const auto& [number, job] : *found) {
+    EXPECT_EQ(job.error.empty(), number == jobs.size()) << number << ": " << job.error;
+    EXPECT_TRUE(job.spec.settings.is_object());
+    EXPECT_TRUE(job.files.empty());
+  }
+  const auto stages = (*store)->Stages(schedule, 7, 10);
+  ASSERT_TRUE(stages.ok()) << stages.status();
+  EXPECT_EQ(stages->at(0).outcome, StageOutcome::kLost);
+  EXPECT_NE(stages->at(0).reason, "");
+  EXPECT_TRUE((*store)->RemoveJobs(schedule, {1, 2, 3, 4, 5, 6, 7}).ok());
+  EXPECT_TRUE((*store)->Jobs(schedule, {})->empty());
+}
 
 TEST_P(JobStoreTest, FindsJobsPageByPage) {
   const auto store = SqlJobStore::Open(*location_);

@@ -1,6 +1,7 @@
 // Functions that several kinds share.
 #include <filesystem>
 
+#include "jobs/job_id.h"
 #include "jobs/kinds/kinds.h"
 #include "jobs/settings.h"
 
@@ -22,8 +23,9 @@ std::string SubjectOf(const JobSpec& spec) {
   const auto model = spec.settings.is_object() ? spec.settings.find("model") : spec.settings.end();
   if (model != spec.settings.end() && model->is_string())
     return std::filesystem::path(model->get<std::string>()).filename().string();
-  const size_t end = spec.id.find_last_not_of("0123456789");
-  return end == std::string::npos ? spec.id : spec.id.substr(0, end + 1);
+  const std::string id = OwnJobId(spec.id, spec.owner);
+  const size_t end = id.find_last_not_of("0123456789");
+  return end == std::string::npos ? id : id.substr(0, end + 1);
 }
 
 }  // namespace attune

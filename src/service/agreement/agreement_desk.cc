@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "compile/compile.h"
 #include "device/codec.h"
+#include "jobs/job_id.h"
 #include "jobs/json_object.h"
 #include "jobs/kinds/quantization_settings.h"
 #include "jobs/settings.h"
@@ -159,7 +160,7 @@ absl::Status AgreementDesk::Begin() {
   jobs_.TellEnded([this](const std::string& job) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      ended_.push_back({.id = job});
+      ended_.push_back({.job = {.id = job}});
     }
     changed_.notify_one();
   });
@@ -186,8 +187,8 @@ void AgreementDesk::Run() {
     const EndedJob job = std::move(ended_.front());
     ended_.pop_front();
     lock.unlock();
-    if (job.is_new) CountPromises(job.id);
-    Learn(job.id);
+    if (job.is_new) CountPromises(job.job);
+    Learn(job.job);
     lock.lock();
   }
 }
@@ -204,12 +205,13 @@ void AgreementDesk::CatchUp() {
   const std::set<std::string> learned = known_.Jobs();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const proto::Job& job : *jobs)
-    if (job.kind() == "quantization" || (job.kind() == "tuning" && !learned.contains(job.id())))
-      ended_.push_front({.id = job.id(), .is_new = false});
+    if (job.kind() == "quantization" || (job.kind() == "tuning" && !learned.contains(job.id()) &&
+                                         !learned.contains(StoredJobId(job.id(), job.owner()))))
+      ended_.push_front({.job = {.id = job.id(), .owner = job.owner()}, .is_new = false});
 }
 
-void AgreementDesk::CountPromises(const std::string& job) {
-  const absl::StatusOr<JobRecord> record = jobs_.Find({.id = job});
+void AgreementDesk::CountPromises(const JobQuery& job) {
+  const absl::StatusOr<JobRecord> record = jobs_.Find(job);
   if (!record.ok()) return;  // Learn() says so
   promises_.Count(PromisesOf({.kind = record->spec.kind,
                               .state = std::string(Name(record->state)),
@@ -219,10 +221,10 @@ void AgreementDesk::CountPromises(const std::string& job) {
                               .ended_ms = record->ended_ms}));
 }
 
-void AgreementDesk::Learn(const std::string& job) {
-  const absl::StatusOr<JobRecord> record = jobs_.Find({.id = job});
+void AgreementDesk::Learn(const JobQuery& job) {
+  const absl::StatusOr<JobRecord> record = jobs_.Find(job);
   if (!record.ok()) {
-    Log(LogLevel::kWarning, "a job is not learned from", "job", job, "reason", record.status().message());
+    Log(LogLevel::kWarning, "a job is not learned from", "job", job.id, "reason", record.status().message());
     return;
   }
   if (std::optional<Quantization> quantization = QuantizationOf(*record); quantization.has_value())
@@ -230,7 +232,8 @@ void AgreementDesk::Learn(const std::string& job) {
   const absl::StatusOr<Observation> observation = ObservationOf(*record);
   if (absl::IsNotFound(observation.status())) return;
   const absl::Status kept = observation.ok() ? known_.Add(*observation) : observation.status();
-  if (!kept.ok()) Log(LogLevel::kWarning, "a job is not learned from", "job", job, "reason", kept.message());
+  if (!kept.ok())
+    Log(LogLevel::kWarning, "a job is not learned from", "job", job.id, "reason", kept.message());
 }
 
 absl::StatusOr<AgreementDesk::DeviceOfKey> AgreementDesk::DeviceFor(const std::string& key) const {

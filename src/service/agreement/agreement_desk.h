@@ -73,7 +73,7 @@ class AgreementDesk {
   };
 
   struct EndedJob {
-    std::string id = {};
+    JobQuery job = {};
     bool is_new = true;  // and not from before this process
   };
 
@@ -91,8 +91,8 @@ class AgreementDesk {
   // The loop of the thread.
   void Run();
   // Counts which promises of a job that has just ended were met.
-  void CountPromises(const std::string& job);
-  void Learn(const std::string& job);
+  void CountPromises(const JobQuery& job);
+  void Learn(const JobQuery& job);
   void CatchUp();
 
   Models& models_;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "jobs/job_id.h"
 #include "service/rest/job_json.h"
 
 namespace attune {
@@ -23,6 +24,11 @@ JobNow Describe(const jobs_service_proto::Job& job) {
   constexpr size_t kDigits = 32;
   return {.event = {.id = Sha256Hex(text).substr(0, kDigits), .event = "job", .data = text},
           .is_over = job.ended_ms() > 0};
+}
+
+// Of one job among all owners'.
+std::string KeyOf(const std::string& owner, const std::string& id) {
+  return StoredJobId(OwnJobId(id, owner), owner);
 }
 
 void End(const std::vector<std::shared_ptr<EventStream>>& streams) {
@@ -66,7 +72,7 @@ absl::StatusOr<std::shared_ptr<EventStream>> JobEvents::Follow(const JobQuery& j
     stream->Close();
     return stream;
   }
-  Followed& followed = followed_[job.id];
+  Followed& followed = followed_[KeyOf(job.owner, job.id)];
   if (followed.streams.empty()) {
     followed = {.mark = mark.front(), .last_id = now.event.id, .streams = {}};
   } else if (followed.last_id != now.event.id) {
@@ -151,7 +157,7 @@ void JobEvents::LookAtEach(std::vector<JobMark>& marks) {
 
 void JobEvents::Mark(const std::vector<JobMark>& marks) {
   for (const JobMark& mark : marks) {
-    const auto found = followed_.find(mark.query.id);
+    const auto found = followed_.find(KeyOf(mark.query.owner, mark.query.id));
     if (found == followed_.end()) continue;
     found->second.mark = mark;
     auto& streams = found->second.streams;
@@ -163,7 +169,7 @@ void JobEvents::Mark(const std::vector<JobMark>& marks) {
 }
 
 void JobEvents::Tell(const jobs_service_proto::Job& job) {
-  const auto found = followed_.find(job.id());
+  const auto found = followed_.find(KeyOf(job.owner(), job.id()));
   if (found == followed_.end()) return;
   const JobNow now = Describe(job);
   Followed& followed = found->second;

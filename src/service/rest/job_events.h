@@ -76,7 +76,7 @@ class JobEvents {
   mutable std::mutex mutex_;
   std::condition_variable ends_;
   bool is_ending_ = false;
-  std::map<std::string, Followed> followed_;  // by id of the job
+  std::map<std::string, Followed> followed_;  // by the stored id of the job
   std::map<std::string, FollowedOwner> followed_owners_;
 
   std::thread thread_;

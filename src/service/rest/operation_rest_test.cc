@@ -83,7 +83,8 @@ TEST(RequestTrace, GoesOnWithTheClients) {
 TEST_F(OperationRestTest, FollowersOfAJobThatIsRemovedAreLetGo) {
   const std::string job = Submit(ann_, MockJob()),
                     other = Submit(Token("bob", AccessRole::kMember), MockJob());
-  std::vector<JobMark> marks = {{.query = {.id = job, .owner = "nobody"}}, {.query = {.id = other}}};
+  std::vector<JobMark> marks = {{.query = {.id = job, .owner = "nobody"}},
+                                {.query = {.id = other, .owner = "bob"}}};
   const auto changed = jobs_->desk().Changes(marks);
   ASSERT_TRUE(changed.ok()) << changed.status();
   ASSERT_EQ(changed->size(), 1u);

@@ -161,6 +161,27 @@ TEST_F(RestTest, ATenantSeesItsOwnAlone) {
   EXPECT_EQ(Post(bob, "/v1/jobs", job).status, 404);
 }
 
+TEST_F(RestTest, IdsOfJobsTellNothingOfOthers) {
+  const std::string ann = Token("ann", AccessRole::kMember), bob = Token("bob", AccessRole::kMember);
+  EXPECT_EQ(Submit(ann, MockJob("net")), "net-1");
+  EXPECT_EQ(Submit(bob, MockJob("net", 3)), "net-1");
+  EXPECT_EQ(Submit(bob, MockJob("fd")), "fd-2");
+  EXPECT_EQ(Submit(ann, MockJob("net")), "net-2");
+  // Each reaches its own by the same id.
+  EXPECT_EQ(Ask(bob, "POST", "/v1/jobs/net-1/cancel").status, 200);
+  EXPECT_EQ(Get(bob, "/v1/jobs/net-1")["state"], "cancelled");
+  EXPECT_EQ(Get(ann, "/v1/jobs/net-1")["state"], "waiting");
+  EXPECT_EQ(Ask(ann, "GET", "/v1/jobs/fd-2").status, 404);
+  EXPECT_EQ(Ask(ann, "GET", "/v1/jobs/net-1@bob").status, 404);
+  EXPECT_NE(Ask(ann, "GET", "/v1/jobs/net-1/events").events->Take().text.find("\"state\":\"waiting\""),
+            std::string::npos);
+  const Json page = Get(bob, "/v1/jobs?most=1");
+  const Json next = Get(bob, "/v1/jobs?cursor=" + page["next_cursor"].get<std::string>());
+  EXPECT_EQ(page["jobs"][0]["id"], "fd-2");
+  ASSERT_EQ(next["jobs"].size(), 1u);
+  EXPECT_EQ(next["jobs"][0]["id"], "net-1");
+}
+
 TEST_F(RestTest, TheSameKeyIsTheSameJob) {
   const std::string token = Token("ann", AccessRole::kMember), other = Token("bob", AccessRole::kMember);
   std::set<std::string> ids;

@@ -84,14 +84,23 @@ void JobSchedule::Run() {
     const absl::Status ended = Serve();
     serving_ = nullptr;
     hub_.EndAll();
+    Rest(ended);
     RunTasks(absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", ended.message())));
     std::unique_lock<std::mutex> lock(mutex_);
     if (is_ending_) break;
-    broken_ = ended;
     Log(LogLevel::kError, "jobs wait until they can be kept", "reason", ended.message());
     if (ends_.wait_for(lock, kRetryPause, [&] { return is_ending_; })) break;
   }
   RunTasks(absl::UnavailableError("the server is ending"));
+}
+
+// Whatever else has happened, the store is opened anew.
+void JobSchedule::Rest(const absl::Status& ended) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  broken_ = ended;
+  if (absl::IsResourceExhausted(ended)) return;
+  resting_ = nullptr;
+  store_ = nullptr;
 }
 
 ScheduleDriverOptions JobSchedule::Driving() {
@@ -115,9 +124,15 @@ ScheduleDriverOptions JobSchedule::Driving() {
 }
 
 absl::Status JobSchedule::Serve() {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqlJobStore> store, SqlJobStore::Open(parts_.location));
-  ASSIGN_OR_RETURN(ScheduleRecord record, store->ResumeOrBeginEndless(kScheduleKey));
-  Serving serving(std::move(store), std::move(record), Driving(), parts_, hub_);
+  if (store_ == nullptr) {
+    ASSIGN_OR_RETURN(store_, SqlJobStore::Open(parts_.location));
+  }
+  ASSIGN_OR_RETURN(ScheduleRecord record, store_->ResumeOrBeginEndless(kScheduleKey));
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    resting_ = std::make_shared<const Resting>(store_, record.id);
+  }
+  Serving serving(store_, std::move(record), Driving(), parts_, hub_);
   ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.state = JobState::kUnfinished,
                                                                            .with_parts = true}));
   for (auto& [number, job] : unfinished) serving.driver.Add(number, std::move(job));

@@ -37,6 +37,8 @@
 
 namespace attune {
 
+class SqlJobStore;
+
 struct JobScheduleOptions {
   std::string folder = {};                       // of its database and of the jobs' files
   const SchedulingStrategy* strategy = nullptr;  // must outlive it
@@ -57,7 +59,8 @@ struct JobCounts {
   bool are_kept = false;             // the store works
 };
 
-// Thread safe. `parts` must outlive it. Functions that ask fail with Unavailable while the store does.
+// Thread safe. `parts` must outlive it. Functions that ask fail with Unavailable while the store does; those
+// that only read go on while its disk is full.
 class JobSchedule {
  public:
   // Fails if the folder cannot be made.
@@ -109,6 +112,9 @@ class JobSchedule {
   // It exists as long as the store works.
   struct Serving;
   using Task = std::function<void(const absl::StatusOr<Serving*>& serving)>;
+  struct Resting;
+  // What questions that change nothing are answered from.
+  struct Reading;
   // A submission that waits for its jobs.
   struct Submitted;
 
@@ -119,6 +125,8 @@ class JobSchedule {
   // The loop of the thread.
   void Run();
   absl::Status Serve();
+  // Serve() has ended with this.
+  void Rest(const absl::Status& ended);
   void RunTasks(const absl::StatusOr<Serving*>& serving);
   ScheduleDriverOptions Driving();
   // Forgets files that a stage has replaced.
@@ -143,6 +151,9 @@ class JobSchedule {
   // Has the thread answer a question.
   template <typename Answer>
   absl::StatusOr<Answer> Ask(const std::function<absl::StatusOr<Answer>(Serving&)>& question);
+  // The same for one that changes nothing; while nothing can be written, the caller's thread answers it.
+  template <typename Answer>
+  absl::StatusOr<Answer> Read(const std::function<absl::StatusOr<Answer>(const Reading&)>& question);
 
   const JobScheduleOptions options_;
   const FleetServerParts parts_;
@@ -153,12 +164,14 @@ class JobSchedule {
 
   // For the thread.
   Serving* serving_ = nullptr;
+  std::shared_ptr<SqlJobStore> store_;  // is kept while its disk is full
   JobCredentials credentials_;
 
   mutable std::mutex mutex_;
   std::condition_variable ends_;
   bool is_ending_ = false;
-  absl::Status broken_;  // why the store does not work
+  absl::Status broken_;                     // why the store does not work
+  std::shared_ptr<const Resting> resting_;  // the same store
   std::vector<Task> tasks_;
   std::vector<Submitted*> submitted_;
   JobCounts counts_;

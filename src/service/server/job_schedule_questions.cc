@@ -82,11 +82,11 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::Kept(Serving& serving,
 
 absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query, bool with_judged) {
   using Jobs = std::vector<proto::Job>;
-  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
-    ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
+  return Read<Jobs>([&](const Reading& from) -> absl::StatusOr<Jobs> {
+    ASSIGN_OR_RETURN(const auto found, from.store.Jobs(from.schedule, query));
     Jobs described;
     for (const auto& [number, job] : found) {
-      described.push_back(serving.known.Describe(number, job));
+      described.push_back(from.known.Describe(number, job));
       // All together they may be larger than a message.
       if (!with_judged || job.spec.agreement.empty()) described.back().clear_result();
     }
@@ -96,18 +96,18 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query,
 }
 
 absl::StatusOr<proto::JobDetail> JobSchedule::Show(const JobQuery& query) {
-  return Ask<proto::JobDetail>([&](Serving& serving) -> absl::StatusOr<proto::JobDetail> {
-    ASSIGN_OR_RETURN(const auto found, serving.known.Find(query));
-    return serving.known.Detail(found.first, found.second);
+  return Read<proto::JobDetail>([&](const Reading& from) -> absl::StatusOr<proto::JobDetail> {
+    ASSIGN_OR_RETURN(const auto found, from.known.Find(query));
+    return from.known.Detail(found.first, found.second);
   });
 }
 
 absl::StatusOr<std::vector<proto::Job>> JobSchedule::Changes(std::vector<JobMark>& marks) {
   using Jobs = std::vector<proto::Job>;
-  return Ask<Jobs>([&](Serving& serving) -> absl::StatusOr<Jobs> {
+  return Read<Jobs>([&](const Reading& from) -> absl::StatusOr<Jobs> {
     Jobs changed;
     for (JobMark& mark : marks) {
-      absl::StatusOr<proto::Job> job = serving.known.Describe(mark);
+      absl::StatusOr<proto::Job> job = from.known.Describe(mark);
       mark.is_gone = absl::IsNotFound(job.status());
       if (mark.is_gone) continue;
       RETURN_IF_ERROR(job.status());
@@ -119,8 +119,8 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::Changes(std::vector<JobMark
 }
 
 absl::StatusOr<JobRecord> JobSchedule::Find(const JobQuery& query) {
-  return Ask<JobRecord>([&](Serving& serving) -> absl::StatusOr<JobRecord> {
-    ASSIGN_OR_RETURN(auto found, serving.known.Find(query));
+  return Read<JobRecord>([&](const Reading& from) -> absl::StatusOr<JobRecord> {
+    ASSIGN_OR_RETURN(auto found, from.known.Find(query));
     return std::move(found.second);
   });
 }
@@ -136,20 +136,16 @@ absl::StatusOr<proto::Job> JobSchedule::Cancel(const JobQuery& query) {
 }
 
 absl::StatusOr<int64_t> JobSchedule::Unfinished(const std::string& owner) {
-  return Ask<int64_t>([&](Serving& serving) -> absl::StatusOr<int64_t> {
-    return std::ranges::count_if(serving.driver.jobs(), [&](const auto& numbered) {
-      const JobManager& job = numbered.second;
-      return !job.is_over() && job.record().spec.owner == owner && job.record().spec.part == 0;
-    });
-  });
+  return Read<int64_t>(
+      [&](const Reading& from) -> absl::StatusOr<int64_t> { return from.known.Unfinished(owner); });
 }
 
 absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
   JobQuery query = {.owner = owner, .with_parts = true, .most = kJobsAtOnce};
   int64_t bytes = 0;
   for (bool is_last = false; !is_last;) {
-    RETURN_IF_ERROR(Ask<bool>([&](Serving& serving) -> absl::StatusOr<bool> {
-                      ASSIGN_OR_RETURN(const auto found, serving.store->Jobs(serving.schedule, query));
+    RETURN_IF_ERROR(Read<bool>([&](const Reading& from) -> absl::StatusOr<bool> {
+                      ASSIGN_OR_RETURN(const auto found, from.store.Jobs(from.schedule, query));
                       for (const auto& [number, job] : found)
                         for (const JobFile& file : job.files) bytes += file.bytes;
                       is_last = std::ssize(found) < kJobsAtOnce;

@@ -25,21 +25,37 @@
 namespace attune {
 
 struct JobSchedule::Serving {
-  Serving(std::unique_ptr<SqlJobStore> opened, ScheduleRecord record, ScheduleDriverOptions driving,
+  Serving(std::shared_ptr<SqlJobStore> opened, ScheduleRecord record, ScheduleDriverOptions driving,
           const FleetServerParts& parts, RunnerHub& hub)
       : store(std::move(opened)),
         schedule(record.id),
         driver(std::move(record), std::move(driving), *store, hub),
         hosts(hub, parts.dispatcher, driver),
-        known(*store, schedule, driver) {}
+        known(*store, schedule, &driver) {}
 
-  const std::unique_ptr<SqlJobStore> store;
+  const std::shared_ptr<SqlJobStore> store;
   const std::string schedule;
   ScheduleDriver driver;
   ScheduleHosts hosts;
   const KnownJobs known;
   absl::Status broken;  // why the driver and the store may differ
   Stopwatch since_update, since_quotas;
+};
+
+// What is kept of jobs, which can be read while nothing can be written.
+struct JobSchedule::Resting {
+  Resting(std::shared_ptr<SqlJobStore> opened, const std::string& id)
+      : store(std::move(opened)), schedule(id), known(*store, schedule, nullptr) {}
+
+  const std::shared_ptr<SqlJobStore> store;
+  const std::string schedule;
+  const KnownJobs known;
+};
+
+struct JobSchedule::Reading {
+  JobStore& store;
+  const std::string& schedule;
+  const KnownJobs& known;
 };
 
 template <typename Item>
@@ -62,6 +78,22 @@ absl::StatusOr<Answer> JobSchedule::Ask(const std::function<absl::StatusOr<Answe
     promise.set_value(serving.ok() ? question(**serving) : serving.status());
   }));
   return promise.get_future().get();
+}
+
+template <typename Answer>
+absl::StatusOr<Answer> JobSchedule::Read(
+    const std::function<absl::StatusOr<Answer>(const Reading&)>& question) {
+  absl::StatusOr<Answer> answer = Ask<Answer>([&](Serving& serving) {
+    return question({.store = *serving.store, .schedule = serving.schedule, .known = serving.known});
+  });
+  if (!absl::IsUnavailable(answer.status())) return answer;
+  std::shared_ptr<const Resting> resting;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!is_ending_ && !broken_.ok()) resting = resting_;
+  }
+  if (resting == nullptr) return answer;
+  return question({.store = *resting->store, .schedule = resting->schedule, .known = resting->known});
 }
 
 }  // namespace attune

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "jobs/job_id.h"
 #include "jobs/schedule_summary.h"
 #include "service/job_files.h"
 
@@ -41,11 +42,16 @@ absl::Status NoSuchJob(const JobQuery& query) {
 
 }  // namespace
 
+const JobManager* KnownJobs::Live(size_t number) const {
+  if (driver_ == nullptr) return nullptr;
+  const auto found = driver_->jobs().find(number);
+  return found == driver_->jobs().end() ? nullptr : &found->second;
+}
+
 proto::Job KnownJobs::Describe(size_t number, const JobRecord& job) const {
-  const auto found = driver_.jobs().find(number);
-  const JobManager* live = found == driver_.jobs().end() ? nullptr : &found->second;
+  const JobManager* live = Live(number);
   proto::Job wire;
-  wire.set_id(job.spec.id);
+  wire.set_id(OwnJobId(job.spec.id, job.spec.owner));
   wire.set_kind(job.spec.kind);
   wire.set_owner(job.spec.owner);
   wire.set_priority(job.spec.priority);
@@ -59,12 +65,12 @@ proto::Job KnownJobs::Describe(size_t number, const JobRecord& job) const {
   wire.set_agreement(job.spec.agreement);
   wire.set_parts(job.spec.parts);
   if (live == nullptr || live->is_over()) return wire;
-  if (const auto parts = driver_.UnfinishedPartsOf(number); !parts.empty()) {
+  if (const auto parts = driver_->UnfinishedPartsOf(number); !parts.empty()) {
     DescribeParts(parts, job.spec.parts, wire);
     return wire;
   }
   wire.set_stage(live->stage().name);
-  wire.set_waits_for(driver_.WaitsFor(number));
+  wire.set_waits_for(driver_->WaitsFor(number));
   wire.set_runner(live->place());
   wire.set_remaining_seconds(live->remaining());
   wire.set_figures(live->record().figures);
@@ -72,8 +78,8 @@ proto::Job KnownJobs::Describe(size_t number, const JobRecord& job) const {
 }
 
 absl::StatusOr<proto::Job> KnownJobs::Describe(JobMark& mark) const {
-  const auto live = driver_.jobs().find(mark.number);
-  if (mark.number > 0 && live != driver_.jobs().end()) return Describe(mark.number, live->second.record());
+  const JobManager* live = mark.number > 0 ? Live(mark.number) : nullptr;
+  if (live != nullptr) return Describe(mark.number, live->record());
   ASSIGN_OR_RETURN(const auto found, Find(mark.query));
   mark.number = found.first;
   return Describe(found.first, found.second);
@@ -85,11 +91,11 @@ void KnownJobs::DescribeParts(const std::vector<size_t>& unfinished, int parts, 
       absl::StrCat(parts - std::ssize(unfinished), " of ", parts, " parts have ended")};
   double remaining = 0;
   for (const size_t number : unfinished) {
-    const JobManager& part = driver_.jobs().at(number);
+    const JobManager& part = driver_->jobs().at(number);
     if (part.runs()) wire.set_state("running");
     if (!part.stage().name.empty()) stages.insert(part.stage().name);
     if (!part.place().empty()) runners.insert(part.place());
-    if (const std::string why = driver_.WaitsFor(number); !why.empty()) wire.set_waits_for(why);
+    if (const std::string why = driver_->WaitsFor(number); !why.empty()) wire.set_waits_for(why);
     remaining = std::max(remaining, part.remaining());
     if (!part.record().progress.empty()) progress.push_back(part.record().progress);
   }
@@ -120,6 +126,18 @@ absl::StatusOr<std::pair<size_t, JobRecord>> KnownJobs::Find(const JobQuery& que
   ASSIGN_OR_RETURN(auto found, store_.Jobs(schedule_, query));
   if (found.empty()) return NoSuchJob(query);
   return *found.begin();
+}
+
+absl::StatusOr<int64_t> KnownJobs::Unfinished(const std::string& owner) const {
+  if (driver_ == nullptr) {
+    ASSIGN_OR_RETURN(const auto jobs,
+                     store_.Jobs(schedule_, {.owner = owner, .state = JobState::kUnfinished}));
+    return std::ssize(jobs);
+  }
+  return std::ranges::count_if(driver_->jobs(), [&](const auto& numbered) {
+    const JobManager& job = numbered.second;
+    return !job.is_over() && job.record().spec.owner == owner && job.record().spec.part == 0;
+  });
 }
 
 absl::StatusOr<proto::JobDetail> KnownJobs::Detail(size_t number, const JobRecord& job) const {

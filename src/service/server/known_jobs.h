@@ -24,11 +24,11 @@ struct JobMark {
   bool is_gone = false;
 };
 
-// For the thread that schedules. The store and the driver must outlive it.
+// The store and the driver must outlive it. For the thread of the driver; without one, for any.
 class KnownJobs {
  public:
-  // `schedule`: its id in the store.
-  KnownJobs(JobStore& store, std::string schedule, const ScheduleDriver& driver)
+  // `schedule`: its id in the store. `driver`: null if no job can run now.
+  KnownJobs(JobStore& store, std::string schedule, const ScheduleDriver* driver)
       : store_(store), schedule_(std::move(schedule)), driver_(driver) {}
 
   // The one job that the query finds, with its number; NotFound if there is none.
@@ -36,10 +36,14 @@ class KnownJobs {
   jobs_service_proto::Job Describe(size_t number, const JobRecord& job) const;
   // Looks into the store only if the job is over.
   absl::StatusOr<jobs_service_proto::Job> Describe(JobMark& mark) const;
+  // How many jobs of the owner are not over; the parts of a job are no jobs of their own.
+  absl::StatusOr<int64_t> Unfinished(const std::string& owner) const;
   // The same with its stages and files.
   absl::StatusOr<jobs_service_proto::JobDetail> Detail(size_t number, const JobRecord& job) const;
 
  private:
+  // The job if it runs or waits; null: it is over, or no job can run.
+  const JobManager* Live(size_t number) const;
   // A whole job whose parts have not all ended: what they do.
   void DescribeParts(const std::vector<size_t>& unfinished, int parts, jobs_service_proto::Job& wire) const;
   // The job's latest stages, and those of its parts, in the order of their ends.
@@ -48,7 +52,7 @@ class KnownJobs {
 
   JobStore& store_;
   const std::string schedule_;
-  const ScheduleDriver& driver_;
+  const ScheduleDriver* const driver_;
 };
 
 }  // namespace attune
