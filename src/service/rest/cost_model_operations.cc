@@ -13,8 +13,8 @@ JsonSchema VersionSchema() {
                        {"records", IntegerSchema()},
                        {"tasks", IntegerSchema()},
                        {"tasks_held_back", IntegerSchema()},
-                       {"ranking", NumberSchema()},
-                       {"ranking_before", {{"type", {"number", "null"}}}},
+                       {"ranking", NumberSchema(-1, 1)},
+                       {"ranking_before", OrNull(NumberSchema(-1, 1))},
                        {"state", {{"type", "string"}, {"enum", {"current", "replaced", "rolled_back"}}}}});
 }
 

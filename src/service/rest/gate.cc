@@ -8,14 +8,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/log_scope.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "http/entity_tag.h"
 #include "http/problem.h"
 #include "jobs/schedule_json.h"
 #include "service/rest/problems.h"
@@ -86,18 +87,13 @@ std::optional<HttpResponse> ReadBody(const RestOperation& operation, const JsonS
   return std::nullopt;
 }
 
-// https://www.rfc-editor.org/rfc/rfc9110#name-if-none-match
 HttpResponse WithETag(const HttpRequest& request, HttpResponse response) {
   constexpr size_t kDigits = 32;
   const std::string tag = absl::StrCat("\"", Sha256Hex(response.body).substr(0, kDigits), "\"");
   response.headers["ETag"] = tag;
   response.headers.try_emplace("Cache-Control", "private, no-cache");
-  for (const std::string_view known : absl::StrSplit(request.Header("if-none-match"), ',')) {
-    const std::string_view text = absl::StripAsciiWhitespace(known);
-    if (text != "*" && absl::StripPrefix(text, "W/") != tag) continue;
-    return {.status = 304, .content_type = kJsonType, .headers = std::move(response.headers)};
-  }
-  return response;
+  if (!IsTagAmong(request.Header("if-none-match"), tag)) return response;
+  return {.status = 304, .content_type = kJsonType, .headers = std::move(response.headers)};
 }
 
 }  // namespace
@@ -137,12 +133,21 @@ HttpResponse Gate::Answer(const RestOperation& operation, const JsonSchema& sche
   const LogScope scope("trace", trace->trace);
   const Stopwatch watch;
   HttpResponse response = Decide(operation, schemas, request);
+  HidePaths(response);
   const double seconds = watch.Seconds();
   metrics_.Count(operation.id, response.status, seconds);
   Log(LogLevel::kDebug, "request", "operation", operation.id, "status", response.status, "seconds", seconds,
       "peer", request.peer);
   response.headers["traceparent"] = trace->Parent();
   return response;
+}
+
+void Gate::HidePaths(HttpResponse& response) const {
+  constexpr int kFirstProblem = 400;
+  const std::string path = absl::StrCat(folder_, "/");
+  if (folder_.empty() || response.status < kFirstProblem || !absl::StrContains(response.body, path)) return;
+  Log(LogLevel::kWarning, "a problem names a file of the server", "problem", response.body);
+  response.body = absl::StrReplaceAll(response.body, {{path, ""}});
 }
 
 HttpResponse Gate::Decide(const RestOperation& operation, const JsonSchema& schemas,

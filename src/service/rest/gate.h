@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 
 #include "base/clock.h"
@@ -22,15 +24,16 @@ namespace attune {
 // Thread safe. The arguments must outlive it.
 class Gate {
  public:
-  // `limit` is that of one token.
+  // `limit` is that of one token. `folder`: of the server's state, whose path no problem tells.
   Gate(Callers& callers, AuditLog& audit, Tenants& tenants, const RateLimitOptions& limit,
-       const Clock& clock = SystemClock(), const StreamLimits& streams = {})
+       std::string folder = "", const Clock& clock = SystemClock(), const StreamLimits& streams = {})
       : callers_(callers),
         audit_(audit),
         tenants_(tenants),
         limit_(limit, clock),
         strangers_(kOfStrangers, clock),
-        streams_(callers, streams) {}
+        streams_(callers, streams),
+        folder_(std::move(folder)) {}
 
   // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
   // an ETag, and is left out where the peer has it already.
@@ -55,12 +58,15 @@ class Gate {
   std::variant<AccessToken, HttpResponse> LetIn(const RestOperation& operation, const HttpRequest& request);
   // What the handler answers. A mutation is in the audit log before it has an effect.
   absl::StatusOr<HttpResponse> Handle(const RestOperation& operation, const RestCall& call);
+  // Leaves the folder's path out of a problem, and logs it.
+  void HidePaths(HttpResponse& response) const;
 
   Callers& callers_;
   AuditLog& audit_;
   Tenants& tenants_;
   RateLimit limit_, strangers_;
   StreamAdmission streams_;
+  const std::string folder_;
   RequestMetrics metrics_;
   std::atomic<bool> is_draining_ = false;
 };

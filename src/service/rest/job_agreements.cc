@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "base/status.h"
-#include "sched/priority_class.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/rest/job_models.h"
 
@@ -20,11 +19,9 @@ Json JudgedJson(const PromiseRange& range) {
 
 absl::StatusOr<AskedJob> AskedJobOf(const Json& body, const jobs_service_proto::SubmittedJob& job,
                                     const std::string& tenant) {
-  AskedJob asked = {.tenant = tenant,
-                    .kind = job.kind(),
-                    .on = job.on(),
-                    .settings = Json::parse(job.settings()),
-                    .model = ModelOfJob(job)};
+  AskedJob asked = {
+      .tenant = tenant, .kind = job.kind(), .on = job.on(), .settings = Json::parse(job.settings())};
+  ASSIGN_OR_RETURN(asked.model, ModelOfJob(job));
   for (const auto& input : job.inputs()) asked.inputs.push_back(input.name());
   absl::StatusOr<Agreement> agreement = AgreementOfJson(body.value("agreement", Json::object()));
   if (!agreement.ok()) return Annotate(agreement.status(), "/agreement");
@@ -44,7 +41,6 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared
                               .is_shared = is_shared};
   job.set_agreement(kept.ToText());
   job.set_settings(AgreementDesk::WithinLimits(asked, outlook.queue_seconds).dump());
-  if (job.priority() == 0) job.set_priority(FindPriorityClass(asked.agreement.priority)->priority);
   if (job.deadline_seconds() == 0) job.set_deadline_seconds(asked.agreement.deadline_seconds.value_or(0));
 }
 

@@ -17,8 +17,8 @@ namespace attune {
 absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_service_proto::SubmittedJob& job,
                                     const std::string& tenant);
 
-// Gives the job its agreement with the promises, and the limits and the priority that follow from it, unless
-// the body has said otherwise.
+// Gives the job its agreement with the promises, and the limits that follow from it, unless the body has said
+// otherwise.
 void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared,
                    jobs_service_proto::SubmittedJob& job);
 

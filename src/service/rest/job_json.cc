@@ -9,16 +9,14 @@
 #include "service/agreement/promises_of_job.h"
 #include "service/job_files.h"
 #include "service/rest/texts.h"
+#include "service/server/submitted_job.h"
 
 namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
 
-JsonSchema OrNull(JsonSchema schema) {
-  schema["type"] = {schema["type"], "null"};
-  return schema;
-}
+constexpr int kMaxKeyLength = 256;  // of a device
 
 // Each is a job's kind.
 JsonSchema KindSchema() {
@@ -66,7 +64,7 @@ JsonSchema JobProperties() {
   return {{"id", TextSchema()},
           {"kind", KindSchema()},
           {"state", {{"type", "string"}, {"enum", {"waiting", "running", "done", "failed", "cancelled"}}}},
-          {"priority", IntegerSchema()},
+          {"priority", IntegerSchema(-kMostJobPriority, kMostJobPriority)},
           {"parts", IntegerSchema()},
           {"on", TextSchema()},
           {"stage", TextSchema()},
@@ -105,7 +103,7 @@ JsonSchema NewJobSchema() {
        {"kind", KindSchema()},
        {"settings", {{"type", "object"}}},
        {"inputs", {{"type", "array"}, {"items", input}, {"maxItems", kMostUploads}}},
-       {"on", TextSchema()},
+       {"on", TextSchema(kMaxKeyLength)},
        {"priority", {{"type", "integer"}, {"minimum", -kMostJobPriority}, {"maximum", kMostJobPriority}}},
        {"parts", {{"type", "integer"}, {"minimum", 1}, {"maximum", AllPriorityClasses().back().most_parts}}},
        {"deadline_seconds", {{"type", "number"}, {"minimum", 0}, {"maximum", 1e9}}},
@@ -143,6 +141,14 @@ JobToday TodayOf(const proto::Job& job) {
           .submitted_ms = job.submitted_ms(),
           .ended_ms = job.ended_ms(),
           .now_ms = SystemClock().WallMillis()};
+}
+
+// The job's own, or else that of the class that its agreement names.
+int PriorityOf(const nlohmann::json& body) {
+  const int priority = body.value("priority", 0);
+  if (priority != 0 || !body.contains("agreement") || !body["agreement"].contains("priority"))
+    return priority;
+  return FindPriorityClass(body["agreement"]["priority"].get<std::string>())->priority;
 }
 
 }  // namespace
@@ -199,7 +205,7 @@ absl::StatusOr<proto::SubmittedJob> SubmittedJobOf(const nlohmann::json& body, c
   job.set_name(body["name"].get<std::string>());
   job.set_kind(body["kind"].get<std::string>());
   job.set_on(body.value("on", ""));
-  job.set_priority(body.value("priority", 0));
+  job.set_priority(PriorityOf(body));
   job.set_parts(body.value("parts", 1));
   job.set_deadline_seconds(body.value("deadline_seconds", 0.0));
   const nlohmann::json inputs = body.value("inputs", nlohmann::json::array());
@@ -222,6 +228,7 @@ absl::StatusOr<proto::SubmittedJob> SubmittedJobOf(const nlohmann::json& body, c
       settings[setting] = absl::StrCat(kOutputsFolder, "result", output.ending_on_server);
   }
   job.set_settings(settings.dump());
+  RETURN_IF_ERROR(CheckSubmittedJob(job, tenant).status());
   return job;
 }
 

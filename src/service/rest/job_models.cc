@@ -1,12 +1,12 @@
 #include "service/rest/job_models.h"
 
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "jobs/settings.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -27,31 +27,31 @@ std::optional<std::string> MainFileOf(const jobs_service_proto::SubmittedJob& jo
 
 }  // namespace
 
-std::optional<ModelSource> ModelOfJob(const jobs_service_proto::SubmittedJob& job) {
+absl::StatusOr<std::optional<ModelSource>> ModelOfJob(const jobs_service_proto::SubmittedJob& job) {
   const Json settings = Json::parse(job.settings(), nullptr, /*allow_exceptions=*/false);
   if (!settings.is_object() || !settings.contains(kSetting) || !settings[kSetting].is_string())
     return std::nullopt;
   const auto main = MainFileOf(job, settings[kSetting].get<std::string>());
   if (!main) return std::nullopt;
-  const std::string folder = std::filesystem::path(*main).parent_path().string() + "/";
+  const size_t folder_bytes = main->rfind('/') + 1;  // 0 without a folder
+  const std::string_view folder = std::string_view(*main).substr(0, folder_bytes);
   ModelSource source;
   for (const auto& input : job.inputs()) {
     if (!input.name().starts_with(folder)) continue;
-    ModelFile file = {input.name().substr(folder.size()), input.digest()};
+    ModelFile file = {input.name().substr(folder_bytes), input.digest()};
     source.files.insert(input.name() == *main ? source.files.begin() : source.files.end(), std::move(file));
   }
-  try {
-    source.shapes = settings.value("shapes", source.shapes);
-    source.signature = settings.value("signature", source.signature);
-  } catch (const Json::exception&) {
-    return std::nullopt;  // the job's kind says what is wrong with them
-  }
+  SettingsReader reader(settings, "");
+  reader.Read("shapes", source.shapes);
+  reader.Read("signature", source.signature);
+  RETURN_IF_ERROR(reader.status());
+  RETURN_IF_ERROR(CheckModelSource(source));
   return source;
 }
 
 absl::Status CheckModelOf(const jobs_service_proto::SubmittedJob& job, const std::string& tenant,
                           Models& models) {
-  const std::optional<ModelSource> source = ModelOfJob(job);
+  ASSIGN_OR_RETURN(const std::optional<ModelSource> source, ModelOfJob(job));
   if (!source) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::optional<std::string> refusal, models.RefusalOf(tenant, *source));
   if (!refusal) return absl::OkStatus();

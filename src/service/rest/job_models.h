@@ -6,13 +6,15 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "service/models/models.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
 
-// The job's model as its process will find it, with all files that lie beside it; nothing if it has none.
-std::optional<ModelSource> ModelOfJob(const jobs_service_proto::SubmittedJob& job);
+// Returns the model of a checked job (CheckSubmittedJob()) as its process will find it, with all files that
+// lie beside it; nothing if the job has none. Fails, naming the setting, if it cannot be one.
+absl::StatusOr<std::optional<ModelSource>> ModelOfJob(const jobs_service_proto::SubmittedJob& job);
 
 // Fails with the importer's sentence (Unimplemented) if the job's model was imported before, and refused.
 absl::Status CheckModelOf(const jobs_service_proto::SubmittedJob& job, const std::string& tenant,

@@ -22,7 +22,7 @@ namespace proto = jobs_service_proto;
 constexpr int kUsualPage = 50, kMostPage = 500, kMostKeyLength = 200;
 constexpr size_t kMostJobBytes = size_t{1} << 20;
 constexpr int64_t kKeyDays = 7;
-constexpr size_t kMostIdBytes = 100;
+constexpr size_t kMostIdBytes = 200;
 constexpr char kUnfinished[] = "unfinished";  // waiting or running
 
 // Where a list goes on: after the job with this id. Clients are not to look into it.
@@ -188,8 +188,8 @@ RestOperation ListOperation(JobDesk& desk) {
             .schema = {{"type", "string"},
                        {"enum", {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
       .answers = {{.help = "A page of jobs",
-                   .schema = ObjectSchema({{"jobs", ListSchema(SchemaNamed("Job"))},
-                                           {"next_cursor", {{"type", {"string", "null"}}}}})}},
+                   .schema = ObjectSchema(
+                       {{"jobs", ListSchema(SchemaNamed("Job"))}, {"next_cursor", NextCursorSchema()}})}},
       .handler = [&desk](const RestCall& call) { return List(desk, call); }};
 }
 

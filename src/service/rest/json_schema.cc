@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <regex>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -119,10 +120,20 @@ absl::Status CheckArray(const Json& array, const JsonSchema& schema, const JsonS
   return absl::OkStatus();
 }
 
-absl::Status CheckNumber(double number, const JsonSchema& schema, const std::string& pointer) {
-  if (schema.contains("minimum") && number < schema["minimum"].get<double>())
+// Integers are compared as such: as doubles, those beyond 2^53 would not be told apart.
+template <typename A, typename B>
+bool IsLess(const A& a, const B& b) {
+  if (a.is_number_float() || b.is_number_float()) return a.template get<double>() < b.template get<double>();
+  const auto with = [](const auto& json, const auto& use) {
+    return json.is_number_unsigned() ? use(json.template get<uint64_t>()) : use(json.template get<int64_t>());
+  };
+  return with(a, [&](auto one) { return with(b, [&](auto other) { return std::cmp_less(one, other); }); });
+}
+
+absl::Status CheckNumber(const Json& number, const JsonSchema& schema, const std::string& pointer) {
+  if (schema.contains("minimum") && IsLess(number, schema["minimum"]))
     return Wrong(pointer, "should be at least ", schema["minimum"].dump());
-  if (schema.contains("maximum") && number > schema["maximum"].get<double>())
+  if (schema.contains("maximum") && IsLess(schema["maximum"], number))
     return Wrong(pointer, "should be at most ", schema["maximum"].dump());
   return absl::OkStatus();
 }
@@ -148,7 +159,7 @@ absl::Status CheckJson(const Json& value, const JsonSchema& schema, const JsonSc
   if (schema.contains("type")) RETURN_IF_ERROR(CheckType(value, schema, pointer));
   if (schema.contains("enum")) RETURN_IF_ERROR(CheckEnum(value, schema["enum"], pointer));
   if (value.is_string()) return CheckText(value.get<std::string>(), schema, pointer);
-  if (value.is_number()) return CheckNumber(value.get<double>(), schema, pointer);
+  if (value.is_number()) return CheckNumber(value, schema, pointer);
   if (value.is_array()) return CheckArray(value, schema, definitions, pointer);
   if (value.is_object()) return CheckObject(value, schema, definitions, pointer);
   return absl::OkStatus();

@@ -30,6 +30,11 @@ JsonSchema ShapesSchema() {
           {"description", "Of inputs whose dimensions it leaves open: \"input=1x3x224x224\""}};
 }
 
+JsonSchema Described(JsonSchema schema, const char* description) {
+  schema["description"] = description;
+  return schema;
+}
+
 JsonSchema FactsSchema() {
   const JsonSchema tensors = ListSchema(ObjectSchema({{"name", TextSchema()}, {"type", TextSchema()}}));
   const JsonSchema task = ObjectSchema({{"task", TextSchema()},
@@ -58,7 +63,7 @@ void AddModelSchemas(JsonSchema& schemas) {
   const JsonSchema properties = {{"id", DigestSchema()},
                                  {"name", TextSchema()},
                                  {"state", {{"type", "string"}, {"enum", {"importing", "ready", "refused"}}}},
-                                 {"error", {{"type", "string"}, {"description", "Why it is refused"}}},
+                                 {"error", Described(TextSchema(), "Why it is refused")},
                                  {"created", TimeSchema()}};
   JsonSchema detail = properties;
   detail["files"] = ListSchema(FileSchema());
@@ -188,7 +193,7 @@ RestOperation ListOperation(Models& models) {
                                      {"default", kUsualPage}}}},
           .answers = {{.help = "A page of models",
                        .schema = ObjectSchema({{"models", ListSchema(SchemaNamed("Model"))},
-                                               {"next_cursor", {{"type", {"string", "null"}}}}})}},
+                                               {"next_cursor", NextCursorSchema()}})}},
           .handler = [&models](const RestCall& call) { return List(models, call); }};
 }
 

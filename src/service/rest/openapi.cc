@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "http/problem.h"
+#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -29,7 +30,7 @@ JsonSchema ToJson(const RestParameter& parameter) {
 JsonSchema ToJson(const RestAnswer& answer) {
   JsonSchema json = {{"description", answer.help}};
   for (const RestHeader& header : answer.headers)
-    json["headers"][header.name] = {{"description", header.help}, {"schema", {{"type", "string"}}}};
+    json["headers"][header.name] = {{"description", header.help}, {"schema", TextSchema()}};
   if (!answer.schema.is_null() || !answer.type.empty()) json["content"] = Content(answer.schema, answer.type);
   return json;
 }
@@ -52,7 +53,7 @@ JsonSchema ToJson(const RestOperation& operation) {
     json["responses"][absl::StrCat(answer.status)] = ToJson(answer);
   if (operation.HasTag()) {
     json["responses"]["200"]["headers"]["ETag"] = {{"description", "Changes with the answer"},
-                                                   {"schema", {{"type", "string"}}}};
+                                                   {"schema", TextSchema()}};
     json["responses"]["304"] = {{"description", "Nothing has changed"}};
   }
   for (const int status : operation.Problems())
@@ -63,10 +64,11 @@ JsonSchema ToJson(const RestOperation& operation) {
 }  // namespace
 
 JsonSchema ProblemSchema() {
-  return ObjectSchema({{"type", {{"type", "string"}}},
-                       {"title", {{"type", "string"}}},
-                       {"status", {{"type", "integer"}}},
-                       {"detail", {{"type", "string"}}}});
+  constexpr int kLeastStatus = 400, kMostStatus = 599;
+  return ObjectSchema({{"type", TextSchema()},
+                       {"title", TextSchema()},
+                       {"status", IntegerSchema(kLeastStatus, kMostStatus)},
+                       {"detail", TextSchema()}});
 }
 
 JsonSchema OpenApiDocument(const RestApi& api) {
@@ -102,7 +104,8 @@ JsonSchema OpenApiDocument(const RestApi& api) {
           {"in", "cookie"},
           {"name", "attune_session"},
           {"description",
-           "A browser's session (POST /v1/session), by TLS with __Host- before its name. What changes "
+           "A browser's session (POST /v1/session), by TLS with __Host- before its name, and with _ and the "
+           "port after it where the address has one. What changes "
            "something also has the header X-CSRF-Token."}}}}}};
   return document;
 }

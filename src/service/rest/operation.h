@@ -19,6 +19,7 @@
 
 namespace attune {
 
+inline constexpr int kMaxParameterLength = 1000;  // unless a parameter has a schema of its own
 inline constexpr char kJsonType[] = "application/json";
 
 // A request that was let in, and is as its operation wants it.
@@ -38,7 +39,7 @@ struct RestParameter {
   std::string name = {};
   std::string place = {};  // "path", "query" or "header"
   std::string help = {};
-  JsonSchema schema = {{"type", "string"}};
+  JsonSchema schema = {{"type", "string"}, {"maxLength", kMaxParameterLength}};
   bool is_required = false;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 JsonSchema RangeSchema() {
   return ObjectSchema(
-      {{"low", NumberSchema()}, {"median", NumberSchema()}, {"high", {{"type", {"number", "null"}}}}});
+      {{"low", NumberSchema()}, {"median", NumberSchema()}, {"high", OrNull(NumberSchema())}});
 }
 
 JsonSchema PredictionSchema() {

@@ -65,7 +65,7 @@ class RestServer final : public FleetExtension {
                                                .known = agreements_.known(),
                                                .quantizations = agreements_.quantizations(),
                                                .audit = *stores_.audit})),
-        gate_(callers_, audit_, tenants_, options.requests, SystemClock(), options.streams),
+        gate_(callers_, audit_, tenants_, options.requests, options.folder, SystemClock(), options.streams),
         api_(MakeRestApi({.store = *stores_.service,
                           .sessions = *stores_.people,
                           .people = *stores_.people,

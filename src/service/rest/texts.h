@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "base/json_numbers.h"
 #include "service/rest/json_schema.h"
 
 namespace attune {
@@ -14,16 +15,39 @@ namespace attune {
 inline constexpr char kNamePattern[] = "^[A-Za-z0-9._-]+$";
 inline constexpr char kDigestPattern[] = "^[0-9a-f]{64}$";
 
-inline JsonSchema TextSchema() { return {{"type", "string"}}; }
-inline JsonSchema IntegerSchema() { return {{"type", "integer"}}; }
-inline JsonSchema NumberSchema() { return {{"type", "number"}}; }
+// Bounds of what no schema bounds more narrowly, so that clients may reserve room and nothing overflows.
+inline constexpr int64_t kMaxTextLength = 1 << 20, kMaxItems = 100'000;
+inline constexpr double kMaxNumber = 1e300;
+inline constexpr int kMaxCursorLength = 400;
+
+inline JsonSchema TextSchema(int64_t max_length = kMaxTextLength) {
+  return {{"type", "string"}, {"maxLength", max_length}};
+}
+// Counts, sizes and times, which are never below 0.
+inline JsonSchema IntegerSchema(int64_t least = 0, int64_t most = kMaxJsonInteger) {
+  return {{"type", "integer"}, {"minimum", least}, {"maximum", most}};
+}
+inline JsonSchema NumberSchema(double least = 0, double most = kMaxNumber) {
+  return {{"type", "number"}, {"minimum", least}, {"maximum", most}};
+}
 inline JsonSchema DigestSchema() {
   return {{"type", "string"}, {"maxLength", 64}, {"pattern", kDigestPattern}};
 }
 inline JsonSchema NameSchema() {
   return {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}, {"pattern", kNamePattern}};
 }
-inline JsonSchema ListSchema(const JsonSchema& items) { return {{"type", "array"}, {"items", items}}; }
+inline JsonSchema ListSchema(const JsonSchema& items, int64_t max_items = kMaxItems) {
+  return {{"type", "array"}, {"items", items}, {"maxItems", max_items}};
+}
+
+// The same, or null.
+inline JsonSchema OrNull(JsonSchema schema) {
+  schema["type"] = {schema["type"], "null"};
+  return schema;
+}
+
+// The next_cursor of a page of a list.
+inline JsonSchema NextCursorSchema() { return OrNull(TextSchema(kMaxCursorLength)); }
 
 // A moment: RFC 3339, UTC.
 inline JsonSchema TimeSchema() { return {{"type", "string"}, {"format", "date-time"}}; }

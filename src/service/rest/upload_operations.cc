@@ -92,7 +92,7 @@ void AddUploadOperations(const RestParts& parts, RestApi& api) {
        .path = "/v1/uploads",
        .summary = "Begins the upload of a file, or finds the one that was begun before.",
        .role = AccessRole::kMember,
-       .body = ObjectSchema({{"sha256", DigestSchema()}, {"bytes", {{"type", "integer"}, {"minimum", 0}}}}),
+       .body = ObjectSchema({{"sha256", DigestSchema()}, {"bytes", IntegerSchema()}}),
        .answers =
            {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Upload"), .headers = begun}},
        .problems = {409, 422},
@@ -127,7 +127,7 @@ void AddUploadOperations(const RestParts& parts, RestApi& api) {
                       {.name = "Upload-Offset",
                        .place = "header",
                        .help = "The byte of the file that the body begins with",
-                       .schema = {{"type", "integer"}, {"minimum", 0}},
+                       .schema = IntegerSchema(),
                        .is_required = true}},
        .body_type = kPieceType,
        .most_body_bytes = kMostPieceBytes,

@@ -18,7 +18,7 @@ constexpr int64_t kNoticeMs = 3'600'000;  // uses within it count as one, which 
 }  // namespace
 
 absl::StatusOr<Upload> Uploads::Begin(const std::string& tenant, const std::string& digest, int64_t bytes) {
-  if (bytes > limits_.most_bytes)
+  if (bytes < 0 || bytes > limits_.most_bytes)
     return absl::OutOfRangeError(absl::StrCat("one upload may have ", limits_.most_bytes, " bytes"));
   const int64_t now_ms = clock_.WallMillis();
   ASSIGN_OR_RETURN(
@@ -29,14 +29,14 @@ absl::StatusOr<Upload> Uploads::Begin(const std::string& tenant, const std::stri
   if (known.bytes != bytes)
     return absl::AlreadyExistsError(
         absl::StrCat("upload ", digest, ": was begun with ", known.bytes, " bytes; delete it first"));
-  RETURN_IF_ERROR(Use(known));
+  Use(known);
   return StateOf(known);
 }
 
 absl::StatusOr<Upload> Uploads::Find(const std::string& tenant, const std::string& digest) {
   ASSIGN_OR_RETURN(const std::optional<KnownUpload> known, store_.FindUpload(tenant, digest));
   if (!known) return absl::NotFoundError(absl::StrCat("there is no upload ", digest, "; begin it first"));
-  RETURN_IF_ERROR(Use(*known));
+  Use(*known);
   return StateOf(*known);
 }
 
@@ -45,10 +45,11 @@ absl::StatusOr<std::vector<Upload>> Uploads::List(const std::string& tenant) {
   std::vector<Upload> uploads;
   for (auto one = known.rbegin(); one != known.rend(); ++one) {
     const absl::StatusOr<Upload> upload = StateOf(*one);
-    // One that turns out to have another digest is gone.
+    // One that turns out to have another digest is gone, and one that cannot be looked at now hides no other.
     if (absl::IsDataLoss(upload.status())) continue;
-    RETURN_IF_ERROR(upload.status());
-    uploads.push_back(*upload);
+    uploads.push_back(
+        upload.ok() ? *upload
+                    : Upload{.digest = one->digest, .bytes = one->bytes, .created_ms = one->created_ms});
   }
   return uploads;
 }
@@ -91,10 +92,14 @@ absl::Status Uploads::Remove(const std::string& tenant, const std::string& diges
   return Forget(*known);
 }
 
-absl::Status Uploads::Use(const KnownUpload& known) {
+// Whoever only looks is answered on a full disk, too.
+void Uploads::Use(const KnownUpload& known) {
   const int64_t now_ms = clock_.WallMillis();
-  if (now_ms - known.used_ms < kNoticeMs) return absl::OkStatus();
-  return store_.UseUpload(known.tenant, known.digest, now_ms);
+  if (now_ms - known.used_ms < kNoticeMs) return;
+  const absl::Status used = store_.UseUpload(known.tenant, known.digest, now_ms);
+  if (!used.ok())
+    Log(LogLevel::kWarning, "the use of an upload is not kept", "sha256", known.digest, "reason",
+        used.message());
 }
 
 absl::Status Uploads::Forget(const KnownUpload& known) {
@@ -111,7 +116,7 @@ absl::Status Uploads::RemoveResting(const Needed& needed) {
   for (const KnownUpload& upload : resting) {
     // From before uses were known: its time begins now.
     if (upload.used_ms == 0) {
-      RETURN_IF_ERROR(Use(upload));
+      Use(upload);
       continue;
     }
     if (blobs_.Has(upload.tenant, upload.digest)) {

@@ -39,8 +39,8 @@ class Uploads {
           const Clock& clock = SystemClock())
       : store_(store), blobs_(blobs), limits_(limits), clock_(clock) {}
 
-  // Begins one, or finds it if the tenant has begun it. OutOfRange if it is too large or the tenant has too
-  // much, AlreadyExists if it was begun with another size.
+  // Begins one, or finds it if the tenant has begun it. OutOfRange if it is too large, below 0, or the tenant
+  // has too much, AlreadyExists if it was begun with another size.
   absl::StatusOr<Upload> Begin(const std::string& tenant, const std::string& digest, int64_t bytes);
   // All of the tenant, the latest first.
   absl::StatusOr<std::vector<Upload>> List(const std::string& tenant);
@@ -63,7 +63,7 @@ class Uploads {
  private:
   absl::StatusOr<Upload> StateOf(const KnownUpload& known);
   // It is needed now.
-  absl::Status Use(const KnownUpload& known);
+  void Use(const KnownUpload& known);
   absl::Status Forget(const KnownUpload& known);
 
   ServiceStore& store_;

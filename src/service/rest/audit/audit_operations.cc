@@ -62,7 +62,7 @@ absl::StatusOr<HttpResponse> List(AuditStore& audit, const RestCall& call) {
 
 void AddAuditOperations(const RestParts& parts, RestApi& api) {
   AuditStore& audit = parts.audit;
-  const JsonSchema text_or_null = {{"type", {"string", "null"}}};
+  const JsonSchema text_or_null = NextCursorSchema();
   api.schemas["AuditEntry"] = EntrySchema();
   api.operations.push_back(
       {.id = "listAudit",

@@ -163,7 +163,9 @@ absl::StatusOr<int64_t> DayOf(const RestCall& call, const char* name, int64_t ot
   const std::string text = call.Text(name);
   if (text.empty()) return otherwise;
   absl::CivilDay day;
-  if (!absl::ParseCivilTime(text, &day)) return InvalidInput(name, ": should be a day such as 2026-11-29");
+  constexpr int64_t kFirstYear = 1970, kLastYear = 9999;
+  if (!absl::ParseCivilTime(text, &day) || day.year() < kFirstYear || day.year() > kLastYear)
+    return InvalidInput(name, ": should be a day such as 2026-11-29");
   return day - absl::CivilDay(1970, 1, 1);
 }
 
