@@ -5,11 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "http/entity_tag.h"
 #include "http/problem.h"
 
 namespace attune {
@@ -29,10 +31,11 @@ std::optional<int64_t> Number(std::string_view text) {
 
 // Nothing if the request asks for no range, or in a way that need not be understood. One without bytes is
 // none of the file's.
-std::optional<Range> RangeOf(const HttpRequest& request, int64_t bytes) {
+std::optional<Range> RangeOf(const HttpRequest& request, int64_t bytes, std::string_view tag) {
   absl::string_view text = request.Header("range");
-  // Files have no tag by which it could be told whether this is still the same one.
-  if (!request.Header("if-range").empty() || !absl::ConsumePrefix(&text, "bytes=")) return std::nullopt;
+  // The rest of another file would not fit what the peer has.
+  const std::string_view wanted = request.Header("if-range");
+  if ((!wanted.empty() && wanted != tag) || !absl::ConsumePrefix(&text, "bytes=")) return std::nullopt;
   const std::pair<std::string_view, std::string_view> ends = absl::StrSplit(text, absl::MaxSplits('-', 1));
   const std::optional<int64_t> first = Number(ends.first), last = Number(ends.second);
   if (text.find('-') == std::string_view::npos) return std::nullopt;
@@ -44,9 +47,20 @@ std::optional<Range> RangeOf(const HttpRequest& request, int64_t bytes) {
 }  // namespace
 
 HttpResponse FileResponse(const HttpRequest& request, HttpFile file, HttpResponse response) {
-  constexpr int kPartial = 206, kNotSatisfiable = 416;
+  constexpr int kPartial = 206, kNotModified = 304, kNotSatisfiable = 416;
   response.headers["Accept-Ranges"] = "bytes";
-  if (const std::optional<Range> range = RangeOf(request, file.bytes)) {
+  std::string tag;
+  if (!file.sha256.empty()) {
+    tag = absl::StrCat("\"", file.sha256, "\"");
+    response.headers["ETag"] = tag;
+    response.headers["Repr-Digest"] =
+        absl::StrCat("sha-256=:", absl::Base64Escape(absl::HexStringToBytes(file.sha256)), ":");
+    if (IsTagAmong(request.Header("if-none-match"), tag)) {
+      response.status = kNotModified;
+      return response;
+    }
+  }
+  if (const std::optional<Range> range = RangeOf(request, file.bytes, tag)) {
     if (range->begin >= range->end) {
       HttpResponse problem = Problem(kNotSatisfiable, absl::StrCat("the file has ", file.bytes, " bytes"));
       problem.headers["Content-Range"] = absl::StrCat("bytes */", file.bytes);
@@ -57,6 +71,7 @@ HttpResponse FileResponse(const HttpRequest& request, HttpFile file, HttpRespons
         absl::StrCat("bytes ", range->begin, "-", range->end - 1, "/", file.bytes);
     file.offset = range->begin;
     file.bytes = range->end - range->begin;
+    file.sha256.clear();
   }
   response.file = std::move(file);
   return response;

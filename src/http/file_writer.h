@@ -13,10 +13,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/log.h"
+#include "base/sha256.h"
 #include "http/message.h"
 
 namespace attune {
@@ -35,6 +40,7 @@ class FileWriter {
   void Write(const std::shared_ptr<void>& owner, HttpFile file) {
     file_ = std::move(file);
     written_ = 0;
+    digest_.emplace();
     ReadPiece(owner);
   }
 
@@ -48,8 +54,19 @@ class FileWriter {
       const auto left = static_cast<size_t>(file_.bytes - written_);
       piece_.resize(std::min(left, kPieceBytes));
       const ssize_t count = pread(file_.file->get(), piece_.data(), piece_.size(), file_.offset + written_);
-      boost::asio::post(stream_.get_executor(), [this, owner, count] { WritePiece(owner, count); });
+      const bool may_go = count > 0 && MayGo(std::string_view(piece_.data(), static_cast<size_t>(count)));
+      boost::asio::post(stream_.get_executor(),
+                        [this, owner, sent = may_go ? count : -1] { WritePiece(owner, sent); });
     });
+  }
+
+  // Whether the piece may be sent: the last one of a file with a digest may, if all pieces have that.
+  bool MayGo(std::string_view piece) {
+    if (file_.sha256.empty()) return true;
+    digest_->Add(piece);
+    if (written_ + std::ssize(piece) < file_.bytes || digest_->Finish() == file_.sha256) return true;
+    Log(LogLevel::kError, "a file that is sent is damaged", "sha256", file_.sha256);
+    return false;
   }
 
   void WritePiece(const std::shared_ptr<void>& owner, ssize_t count) {
@@ -69,6 +86,7 @@ class FileWriter {
   const std::function<void(bool)> done_;
   HttpFile file_;
   int64_t written_ = 0;  // bytes of the file
+  std::optional<Sha256> digest_;
   std::string piece_;
 };
 

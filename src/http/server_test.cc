@@ -68,6 +68,13 @@ class HttpServerTest : public ::testing::Test {
                 }});
     router.Add(
         {"GET", "/peer", [](const HttpRequest& request) { return HttpResponse{.body = request.peer}; }});
+    router.Add({"GET", "/checked", [this](const HttpRequest&) {
+                  FileDescriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+                  return HttpResponse{.file =
+                                          HttpFile{.file = std::make_shared<FileDescriptor>(std::move(file)),
+                                                   .bytes = std::ssize(content_),
+                                                   .sha256 = Sha256Hex(content_)}};
+                }});
     router.Add({"GET", "/fails", [](const HttpRequest&) -> HttpResponse { throw std::bad_alloc(); }});
     auto server = HttpServer::Start(options, std::move(router));
     ASSERT_TRUE(server.ok()) << server.status();
@@ -213,6 +220,19 @@ TEST_F(HttpServerTest, AFileIsWrittenPieceByPiece) {
   // One that is shorter than it was ends early, so that the peer sees it.
   ASSERT_TRUE(WriteFileAtomically(path_, "short").ok());
   EXPECT_THAT(Ask(get + get), EndsWith("\r\n\r\nshort"));
+}
+
+TEST_F(HttpServerTest, AFileWithADigestIsCutOffIfItIsAnother) {
+  Start();
+  ASSERT_TRUE(WriteFileAtomically(path_, content_).ok());
+  const std::string get = "GET /checked HTTP/1.1\r\n\r\n", last = "GET /checked HTTP/1.0\r\n\r\n";
+  EXPECT_EQ(CountOf(content_, Ask(get + last)), 2);
+  std::string damaged = content_;
+  damaged.front() ^= 1;
+  ASSERT_TRUE(WriteFileAtomically(path_, damaged).ok());
+  const std::string answer = Ask(get + last);
+  EXPECT_EQ(CountOf("HTTP/1.1 200", answer), 1);
+  EXPECT_LT(answer.size(), content_.size());
 }
 
 TEST_F(HttpServerTest, EventsAreWrittenAsTheyCome) {

@@ -130,10 +130,11 @@ class ServiceTest : public ::testing::Test {
     }));
   }
   std::string ReadFile(const std::string& owner, const std::string& id, const std::string& name) {
-    const auto file = desk_->OpenFile({.id = id, .owner = owner}, name);
-    if (!file.ok()) return file.status().ToString();
-    std::string content(static_cast<size_t>(file->second), '\0');
-    EXPECT_EQ(pread(file->first.get(), content.data(), content.size(), 0), file->second);
+    const auto opened = desk_->OpenFile({.id = id, .owner = owner}, name);
+    if (!opened.ok()) return opened.status().ToString();
+    const InputFile& file = opened->file;
+    std::string content(static_cast<size_t>(file.bytes), '\0');
+    EXPECT_EQ(pread(file.descriptor.get(), content.data(), content.size(), 0), file.bytes);
     return content;
   }
 

@@ -12,6 +12,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/status.h"
 #include "service/models/model_files.h"
 #include "service/rest/operations.h"
@@ -100,14 +101,19 @@ class CopiedDatabase {
     folder_ = folder;
     const std::string path = folder_ + "/records.db";
     for (const char* part : {"", "-wal"}) {
-      const auto blob = desk.OpenFile(query, absl::StrCat(file->name(), part));
-      if (absl::IsNotFound(blob.status())) continue;
-      RETURN_IF_ERROR(blob.status());
-      if (blob->second > kMostDatabaseBytes)
+      const auto opened = desk.OpenFile(query, absl::StrCat(file->name(), part));
+      if (absl::IsNotFound(opened.status())) continue;
+      RETURN_IF_ERROR(opened.status());
+      if (opened->file.bytes > kMostDatabaseBytes)
         return absl::FailedPreconditionError("the job's records are too large to be shown; fetch its file");
-      RETURN_IF_ERROR(CopyTo(blob->first, blob->second, path + part));
+      RETURN_IF_ERROR(CopyTo(opened->file.descriptor, opened->file.bytes, path + part));
     }
-    ASSIGN_OR_RETURN(database_, RecordDatabase::Open(path));
+    auto opened = RecordDatabase::Open(path);
+    // The client knows the file by the name that it has in the job.
+    if (!opened.ok())
+      return absl::Status(opened.status().code(),
+                          absl::StrReplaceAll(opened.status().message(), {{path, file->name()}}));
+    database_ = *std::move(opened);
     return database_.get();
   }
 
@@ -189,7 +195,7 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
                                   {"default", kUsualPage}}}},
        .answers = {{.help = "A page of them",
                     .schema = ObjectSchema({{"records", ListSchema(SchemaNamed("Record"))},
-                                            {"next_cursor", {{"type", {"string", "null"}}}}})}},
+                                            {"next_cursor", NextCursorSchema()}})}},
        .problems = {404, 409, 422},
        .handler = [&desk](const RestCall& call) { return Records(desk, call); }});
 }

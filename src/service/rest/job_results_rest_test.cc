@@ -1,4 +1,9 @@
 // Traces of jobs, and what peers may ask for again: parts of files, and jobs by their keys.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "absl/strings/match.h"
 #include "base/sql/sql_database.h"
 #include "base/sync.h"
@@ -77,6 +82,44 @@ TEST_F(JobResultsRestTest, PartOfAFileIsSent) {
   for (const char* whole :
        {"bytes=4-2", "bytes=0-1,4-5", "lines=1-2", "bytes=x-", "bytes=-", "bytes=+1-2", "bytes"})
     EXPECT_EQ(ask(whole).status, 200) << whole;
+}
+
+TEST_F(JobResultsRestTest, AFileHasItsDigest) {
+  const std::string digest = Upload(ann_, "0123456789");
+  Json body = MockJob();
+  body["inputs"] = {{{"name", "in/x"}, {"sha256", digest}}};
+  const std::string path = "/v1/jobs/" + Submit(ann_, body) + "/files/in%2Fx";
+  const HttpResponse whole = Ask(ann_, "GET", path);
+  const std::string tag = whole.headers.at("ETag");
+  EXPECT_EQ(tag, "\"" + digest + "\"");
+  EXPECT_EQ(whole.headers.at("Repr-Digest"), "sha-256=:hNiYd/DUBB77a/kaFvAkjy/Vc+avBcGflr7bn4gveII=:");
+  EXPECT_EQ(whole.file->sha256, digest);
+  const HttpResponse known = Ask(ann_, "GET", path, "", {{"if-none-match", tag}});
+  EXPECT_EQ(known.status, 304);
+  EXPECT_FALSE(known.file.has_value());
+  EXPECT_EQ(Ask(ann_, "GET", path, "", {{"range", "bytes=2-"}, {"if-range", tag}}).status, 206);
+  EXPECT_EQ(Ask(ann_, "GET", path, "", {{"range", "bytes=2-"}, {"if-range", "\"x\""}}).status, 200);
+}
+
+TEST_F(JobResultsRestTest, ADamagedFileIsNoAnswer) {
+  const std::string digest = Upload(ann_, "0123456789");
+  Json body = MockJob();
+  body["inputs"] = {{{"name", "in/x"}, {"sha256", digest}}};
+  const std::string path = "/v1/jobs/" + Submit(ann_, body) + "/files/in%2Fx";
+  int damaged = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(fleet_.folder().path())) {
+    if (!file.is_regular_file() || file.file_size() != 10) continue;
+    std::filesystem::permissions(file.path(), std::filesystem::perms::owner_write,
+                                 std::filesystem::perm_options::add);
+    std::ofstream(file.path()) << "0123456788";
+    ++damaged;
+  }
+  ASSERT_GT(damaged, 0);
+  for (const std::string range : {"", "bytes=0-1"}) {
+    const HttpResponse answer = Ask(ann_, "GET", path, "", {{"range", range}});
+    EXPECT_EQ(answer.status, 500);
+    EXPECT_THAT(Detail(answer), ::testing::HasSubstr("in/x: what the server has kept of it is damaged"));
+  }
 }
 
 TEST_F(JobResultsRestTest, AJobHasATrace) {

@@ -181,13 +181,13 @@ absl::StatusOr<proto::Job> JobDesk::Cancel(const JobQuery& query, const std::str
   return cancelled;
 }
 
-absl::StatusOr<std::pair<FileDescriptor, int64_t>> JobDesk::OpenFile(const JobQuery& query,
-                                                                     const std::string& name) {
+absl::StatusOr<OpenedJobFile> JobDesk::OpenFile(const JobQuery& query, const std::string& name) {
   ASSIGN_OR_RETURN(const JobRecord job, schedule_.Find(query));
   const auto file = std::ranges::find(job.files, name, &JobFile::name);
   if (file == job.files.end())
     return absl::NotFoundError(absl::StrCat(query.id, ": has no file \"", name, "\""));
-  return schedule_.files().Read(job.spec.base, file->digest);
+  ASSIGN_OR_RETURN(auto blob, schedule_.files().Read(job.spec.base, file->digest));
+  return OpenedJobFile{.file = {std::move(blob.first), blob.second}, .digest = file->digest};
 }
 
 }  // namespace attune

@@ -13,13 +13,18 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/file_descriptor.h"
+#include "base/input_file.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/server/fleet_server.h"
 #include "service/server/job_schedule.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
+
+struct OpenedJobFile {
+  InputFile file;
+  std::string digest = {};  // SHA-256, that it had when it was kept
+};
 
 // Thread safe. The arguments must outlive it. Errors are for those who ask; Unavailable passes by itself.
 class JobDesk {
@@ -67,8 +72,8 @@ class JobDesk {
   absl::StatusOr<int64_t> Unfinished(const std::string& owner) { return schedule_.Unfinished(owner); }
   absl::StatusOr<int64_t> StoredBytes(const std::string& owner) { return schedule_.StoredBytes(owner); }
   absl::StatusOr<bool> RemoveJobs(const std::string& owner) { return schedule_.RemoveJobs(owner); }
-  // A file of the job, to be read, and its size.
-  absl::StatusOr<std::pair<FileDescriptor, int64_t>> OpenFile(const JobQuery& query, const std::string& name);
+  // A file of the job, to be read. What is read may be damaged, and then has another digest.
+  absl::StatusOr<OpenedJobFile> OpenFile(const JobQuery& query, const std::string& name);
   // Whether jobs can be stored now.
   bool AreKept() const { return schedule_.counts().are_kept; }
 

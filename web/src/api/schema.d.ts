@@ -1344,6 +1344,10 @@ export interface operations {
             header?: {
                 /** @description Some of its bytes alone: "bytes=100-" */
                 Range?: string;
+                /** @description The ETag of the file of which the peer has a part */
+                "If-Range"?: string;
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
             };
             path: {
                 /** @description The id of the job */
@@ -1358,6 +1362,10 @@ export interface operations {
             /** @description The file */
             200: {
                 headers: {
+                    /** @description The file's SHA-256 */
+                    ETag?: string;
+                    /** @description The same, as RFC 9530 has it */
+                    "Repr-Digest"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1374,6 +1382,13 @@ export interface operations {
                 content: {
                     "application/octet-stream": unknown;
                 };
+            };
+            /** @description The peer has it */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["400"];
             401: components["responses"]["401"];

@@ -33,7 +33,8 @@ absl::Status SaveJob(JobDesk& desk, const JobQuery& query, TarWriter& archive) {
     // A running job has others by now.
     if (absl::IsNotFound(opened.status())) continue;
     RETURN_IF_ERROR(opened.status());
-    RETURN_IF_ERROR(archive.AddFile(absl::StrCat(folder, file.name()), opened->first, opened->second));
+    RETURN_IF_ERROR(
+        archive.AddFile(absl::StrCat(folder, file.name()), opened->file.descriptor, opened->file.bytes));
   }
   return absl::OkStatus();
 }
