@@ -21,6 +21,7 @@ namespace {
 constexpr std::string_view kScheme = "bearer ";
 constexpr int64_t kLoginSeconds = 600;
 constexpr int kUnauthorized = 401;
+constexpr char kSessionCookie[] = "attune_session", kLoginCookie[] = "attune_login";
 
 constexpr char kUnknownToken[] = "this token is unknown, was revoked or has expired; ask for another one";
 
@@ -32,6 +33,15 @@ std::string_view CookieNamed(std::string_view name, const HttpRequest& request) 
       return text.substr(name.size() + 1);
   }
   return "";
+}
+
+// The port in the Host header, by which the browser knows the server; empty if it has none.
+std::string PortOf(std::string_view host) {
+  const size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos) return "";
+  const std::string_view port = host.substr(colon + 1);
+  return std::ranges::all_of(port, absl::ascii_isdigit) ? std::string(port)
+                                                        : "";  // else within an IPv6 address
 }
 
 // Follows from the secret of the session, so that nothing more is kept.
@@ -83,12 +93,12 @@ absl::Status CheckCounts(const PersonRecord& person, int64_t issued_ms) {
 
 }  // namespace
 
-// Browsers take a cookie with this beginning from this host alone, and send it by TLS alone.
-std::string Callers::SessionName() const {
-  return parts_.is_encrypted ? "__Host-attune_session" : "attune_session";
-}
-std::string Callers::LoginName() const {
-  return parts_.is_encrypted ? "__Host-attune_login" : "attune_login";
+// Browsers take a cookie with the beginning __Host- from this host alone, and send it by TLS alone. They keep
+// one cookie of a name for all ports of a host, so that the name has the port: servers beside each other, as
+// two of `attune up`, would else end one another's sessions.
+std::string Callers::CookieName(const char* name, const HttpRequest& request) const {
+  const std::string port = PortOf(request.Header("host"));
+  return absl::StrCat(parts_.is_encrypted ? "__Host-" : "", name, port.empty() ? "" : "_", port);
 }
 
 std::string Callers::Cookie(const std::string& name, std::string_view value, int64_t seconds,
@@ -98,12 +108,16 @@ std::string Callers::Cookie(const std::string& name, std::string_view value, int
 }
 
 // The way back begins at another site, so that a strict cookie would stay behind.
-std::string Callers::LoginCookie(std::string_view secret) const {
-  return Cookie(LoginName(), secret, kLoginSeconds, "Lax");
+std::string Callers::LoginCookie(const HttpRequest& request, std::string_view secret) const {
+  return Cookie(CookieName(kLoginCookie, request), secret, kLoginSeconds, "Lax");
 }
 
 std::string Callers::LoginSecret(const HttpRequest& request) const {
-  return std::string(CookieNamed(LoginName(), request));
+  return std::string(CookieNamed(CookieName(kLoginCookie, request), request));
+}
+
+std::string Callers::ForgottenCookie(const HttpRequest& request) const {
+  return Cookie(CookieName(kSessionCookie, request), "", 0, "Strict");
 }
 
 std::variant<AccessToken, HttpResponse> Callers::Identify(const HttpRequest& request) {
@@ -144,7 +158,7 @@ absl::StatusOr<AccessToken> Callers::IdentifyByJwt(std::string_view text) {
 }
 
 std::variant<AccessToken, HttpResponse> Callers::IdentifyBySession(const HttpRequest& request) {
-  if (CookieNamed(SessionName(), request).empty())
+  if (CookieNamed(CookieName(kSessionCookie, request), request).empty())
     return UnauthorizedProblem("", "a token is needed: Authorization: Bearer attune_…");
   const auto known = FindSession(request);
   if (!known.ok()) return ServiceProblem(known.status());
@@ -157,7 +171,7 @@ std::variant<AccessToken, HttpResponse> Callers::IdentifyBySession(const HttpReq
 }
 
 absl::StatusOr<std::optional<KnownSession>> Callers::FindSession(const HttpRequest& request) {
-  const std::string_view secret = CookieNamed(SessionName(), request);
+  const std::string_view secret = CookieNamed(CookieName(kSessionCookie, request), request);
   if (secret.empty()) return std::nullopt;
   const int64_t now_ms = clock_.WallMillis();
   ASSIGN_OR_RETURN(auto session, parts_.sessions.FindSession(DigestOfToken(secret), now_ms));
@@ -169,18 +183,21 @@ absl::StatusOr<std::optional<KnownSession>> Callers::FindSession(const HttpReque
   return KnownSession{.session = *std::move(session), .csrf_token = CsrfTokenOf(secret)};
 }
 
-absl::StatusOr<Callers::NewSession> Callers::BeginByToken(std::string_view token) {
+absl::StatusOr<Callers::NewSession> Callers::BeginByToken(const HttpRequest& request,
+                                                          std::string_view token) {
   const std::string digest = DigestOfToken(token);
   ASSIGN_OR_RETURN(const auto found, parts_.tokens.FindToken(digest, clock_.WallMillis()));
   if (!found) return absl::UnauthenticatedError(kUnknownToken);
-  return Begin(kByToken, {.name = found->name,
-                          .tenant = found->tenant,
-                          .role = found->role,
-                          .token_digest = digest,
-                          .expires_ms = found->expires_ms});
+  return Begin(request, kByToken,
+               {.name = found->name,
+                .tenant = found->tenant,
+                .role = found->role,
+                .token_digest = digest,
+                .expires_ms = found->expires_ms});
 }
 
-absl::StatusOr<Callers::NewSession> Callers::BeginByLogin(const VouchedPerson& vouched) {
+absl::StatusOr<Callers::NewSession> Callers::BeginByLogin(const HttpRequest& request,
+                                                          const VouchedPerson& vouched) {
   const int64_t now_ms = clock_.WallMillis();
   ASSIGN_OR_RETURN(const PersonRecord known, parts_.people.SavePerson(RecordOf(vouched.person, now_ms)));
   PageSession session = {.name = known.name,
@@ -196,7 +213,7 @@ absl::StatusOr<Callers::NewSession> Callers::BeginByLogin(const VouchedPerson& v
     parts_.audit.Add(std::move(refused));
     return counts;
   }
-  return Begin(kByLogin, std::move(session));
+  return Begin(request, kByLogin, std::move(session));
 }
 
 AuditEntry Callers::EntryOf(const SessionRequest& request, const PageSession& session) {
@@ -209,20 +226,21 @@ AuditEntry Callers::EntryOf(const SessionRequest& request, const PageSession& se
           .result = "begun"};
 }
 
-absl::StatusOr<Callers::NewSession> Callers::Begin(const SessionRequest& request, PageSession session) {
+absl::StatusOr<Callers::NewSession> Callers::Begin(const HttpRequest& request, const SessionRequest& kind,
+                                                   PageSession session) {
   session.created_ms = clock_.WallMillis();
   session.expires_ms = std::min(session.expires_ms, session.created_ms + kSessionMs);
   ASSIGN_OR_RETURN(session.id, NewId());
   ASSIGN_OR_RETURN(const std::string secret, NewTokenText());
-  AuditEntry entry = EntryOf(request, session);
+  AuditEntry entry = EntryOf(kind, session);
   RETURN_IF_ERROR(parts_.audit.Announce(entry));
   const absl::Status added = parts_.sessions.AddSession(session, DigestOfToken(secret));
-  entry.result = absl::StrCat(added.ok() ? request.begun : ServiceProblem(added).status);
+  entry.result = absl::StrCat(added.ok() ? kind.begun : ServiceProblem(added).status);
   parts_.audit.Add(std::move(entry));
   RETURN_IF_ERROR(added);
   const int64_t seconds = (session.expires_ms - session.created_ms) / 1000;
   return NewSession{.known = {.session = std::move(session), .csrf_token = CsrfTokenOf(secret)},
-                    .cookie = Cookie(SessionName(), secret, seconds, "Strict")};
+                    .cookie = Cookie(CookieName(kSessionCookie, request), secret, seconds, "Strict")};
 }
 
 }  // namespace attune

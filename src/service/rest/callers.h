@@ -56,15 +56,15 @@ class Callers {
     KnownSession known = {};
     std::string cookie = {};
   };
-  absl::StatusOr<NewSession> BeginByToken(std::string_view token);
+  absl::StatusOr<NewSession> BeginByToken(const HttpRequest& request, std::string_view token);
   // Begins one for somebody who has just logged in. Unauthenticated if he is blocked.
-  absl::StatusOr<NewSession> BeginByLogin(const VouchedPerson& vouched);
+  absl::StatusOr<NewSession> BeginByLogin(const HttpRequest& request, const VouchedPerson& vouched);
   // The value of Set-Cookie by which a browser forgets its session.
-  std::string ForgottenCookie() const { return Cookie(SessionName(), "", 0, "Strict"); }
+  std::string ForgottenCookie(const HttpRequest& request) const;
 
   // A login in a browser, from the way to the issuer to the way back, is held together by a cookie of its
   // own.
-  std::string LoginCookie(std::string_view secret) const;
+  std::string LoginCookie(const HttpRequest& request, std::string_view secret) const;
   std::string LoginSecret(const HttpRequest& request) const;
 
  private:
@@ -77,9 +77,9 @@ class Callers {
   static constexpr SessionRequest kByToken = {"beginSession", "/v1/session", 201},
                                   kByLogin = {"finishLogin", "/v1/login/callback", 303};
   static AuditEntry EntryOf(const SessionRequest& request, const PageSession& session);
-  absl::StatusOr<NewSession> Begin(const SessionRequest& request, PageSession session);
-  std::string SessionName() const;
-  std::string LoginName() const;
+  absl::StatusOr<NewSession> Begin(const HttpRequest& request, const SessionRequest& kind,
+                                   PageSession session);
+  std::string CookieName(const char* name, const HttpRequest& request) const;
   std::string Cookie(const std::string& name, std::string_view value, int64_t seconds,
                      std::string_view same_site) const;
   std::variant<AccessToken, HttpResponse> IdentifyByToken(std::string_view text);

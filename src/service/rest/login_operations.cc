@@ -18,7 +18,7 @@ absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call)
   if (parts.logins == nullptr) return absl::NotFoundError("this server knows no issuer; use a token");
   ASSIGN_OR_RETURN(const std::string secret, NewTokenText());
   ASSIGN_OR_RETURN(const std::string url, parts.logins->BeginLogin(call.Text("issuer"), secret));
-  return Redirect(url, parts.callers.LoginCookie(secret));
+  return Redirect(url, parts.callers.LoginCookie(call.request, secret));
 }
 
 absl::StatusOr<HttpResponse> Finish(const RestParts& parts, const RestCall& call) {
@@ -30,7 +30,7 @@ absl::StatusOr<HttpResponse> Finish(const RestParts& parts, const RestCall& call
     return UnauthorizedProblem("", "this login was begun elsewhere, or too long ago; begin it again");
   const auto vouched = parts.logins->FinishLogin(
       {.state = call.Text("state"), .code = call.Text("code"), .issuer = call.Text("iss")}, secret);
-  const auto begun = vouched.ok() ? parts.callers.BeginByLogin(*vouched)
+  const auto begun = vouched.ok() ? parts.callers.BeginByLogin(call.request, *vouched)
                                   : absl::StatusOr<Callers::NewSession>(vouched.status());
   if (absl::IsUnauthenticated(begun.status())) return UnauthorizedProblem("", begun.status().message());
   RETURN_IF_ERROR(begun.status());

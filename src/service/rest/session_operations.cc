@@ -13,14 +13,12 @@ namespace {
 
 constexpr size_t kMostBodyBytes = 4 << 10;
 
-JsonSchema OrNull(const char* type) { return {{"type", {type, "null"}}}; }
-
 JsonSchema SessionSchema() {
-  return ObjectSchema({{"name", OrNull("string")},
-                       {"tenant", OrNull("string")},
-                       {"role", OrNull("string")},
-                       {"csrf_token", OrNull("string")},
-                       {"expires_ms", OrNull("integer")},
+  return ObjectSchema({{"name", OrNull(TextSchema())},
+                       {"tenant", OrNull(TextSchema())},
+                       {"role", OrNull(TextSchema())},
+                       {"csrf_token", OrNull(TextSchema())},
+                       {"expires_ms", OrNull(IntegerSchema())},
                        {"logins", ListSchema(SchemaNamed("Login"))}});
 }
 
@@ -56,7 +54,7 @@ HttpResponse Told(const KnownSession* known, const OidcLogins* logins, int statu
 }
 
 absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call) {
-  const auto begun = parts.callers.BeginByToken(call.body["token"].get<std::string>());
+  const auto begun = parts.callers.BeginByToken(call.request, call.body["token"].get<std::string>());
   if (absl::IsUnauthenticated(begun.status()))
     return UnauthorizedProblem("invalid_token", begun.status().message());
   RETURN_IF_ERROR(begun.status());
@@ -77,7 +75,7 @@ absl::StatusOr<HttpResponse> End(const RestParts& parts, const RestCall& call) {
   // A token that asks has no session.
   if (!absl::IsNotFound(ended)) RETURN_IF_ERROR(ended);
   HttpResponse response = {.status = 204};
-  response.headers["Set-Cookie"] = parts.callers.ForgottenCookie();
+  response.headers["Set-Cookie"] = parts.callers.ForgottenCookie(call.request);
   return response;
 }
 

@@ -49,10 +49,33 @@ TEST_F(SessionsTest, ByTlsTheCookieIsForThisHostAlone) {
                      .people = *people_,
                      .audit = audit_log_,
                      .is_encrypted = true});
-  const auto begun = encrypted.BeginByToken(Token("ann", AccessRole::kMember));
+  const auto begun = encrypted.BeginByToken({}, Token("ann", AccessRole::kMember));
   ASSERT_TRUE(begun.ok()) << begun.status();
   EXPECT_THAT(begun->cookie, StartsWith("__Host-attune_session="));
   EXPECT_THAT(begun->cookie, HasSubstr("; Secure"));
+}
+
+TEST_F(SessionsTest, ServersOnOtherPortsHaveOtherCookies) {
+  const Json login = {{"token", Token("ann", AccessRole::kMember)}};
+  std::string cookies;
+  for (const char* host : {"127.0.0.1:9293", "127.0.0.1:9193", "[::1]:9093", "localhost", "[::1]"}) {
+    const HttpResponse begun = Post("", "/v1/session", login, {{"host", host}});
+    const std::string cookie = begun.headers.at("Set-Cookie");
+    absl::StrAppend(&cookies, cookies.empty() ? "" : "; ", cookie.substr(0, cookie.find(';')));
+  }
+  for (const char* name :
+       {"attune_session_9293=", "attune_session_9193=", "attune_session_9093=", "attune_session="})
+    EXPECT_THAT(cookies, HasSubstr(name));
+  // Each server finds its own among all that the browser sends.
+  const Headers at = {{"cookie", cookies}, {"host", "127.0.0.1:9193"}};
+  EXPECT_EQ(Ask("", "GET", "/v1/me", "", at).status, 200);
+  Headers leaving = at;
+  leaving["x-csrf-token"] = Json::parse(Ask("", "GET", "/v1/session", "", at).body)["csrf_token"];
+  const HttpResponse left = Ask("", "DELETE", "/v1/session", "", leaving);
+  EXPECT_THAT(left.headers.at("Set-Cookie"), StartsWith("attune_session_9193=;"));
+  EXPECT_EQ(Ask("", "GET", "/v1/me", "", at).status, 401);
+  EXPECT_EQ(Ask("", "GET", "/v1/me", "", {{"cookie", cookies}, {"host", "127.0.0.1:9293"}}).status, 200);
+  EXPECT_EQ(Ask("", "GET", "/v1/me", "", {{"cookie", cookies}, {"host", "127.0.0.1:1"}}).status, 401);
 }
 
 TEST_F(SessionsTest, AMutationTakesTheCsrfToken) {

@@ -171,12 +171,12 @@ TEST_F(AuditTest, ASessionIsRecorded) {
 
 TEST_F(AuditTest, ALoginSaysWhetherItsSessionHasBegun) {
   const VouchedPerson ann = {.person = {.issuer = "local", .subject = "1", .name = "Ann", .tenant = "lab"}};
-  const auto begun = callers_.BeginByLogin(ann);
+  const auto begun = callers_.BeginByLogin({}, ann);
   ASSERT_TRUE(begun.ok()) << begun.status();
   EXPECT_THAT(Results("finishLogin"), ::testing::ElementsAre("303", "begun"));
   const std::string id = begun->known.session.person;
   ASSERT_TRUE(people_->LogOutPerson(id, "lab", /*is_blocked=*/true, SystemClock().WallMillis()).ok());
-  EXPECT_TRUE(absl::IsUnauthenticated(callers_.BeginByLogin(ann).status()));
+  EXPECT_TRUE(absl::IsUnauthenticated(callers_.BeginByLogin({}, ann).status()));
   testing::AwaitThat([&] { return Results("finishLogin").front() == "401"; });
 }
 
