@@ -35,6 +35,7 @@ Duration = float | str | datetime.timedelta  # seconds, or "90s", "5m", "1h30m"
 _PAGE = 500
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_KINDS_WITH_PROMISES = ("tuning", "quantization")
 _INPUTS = ("cost_model", "replay", "data", "files")  # settings that name files, besides the model
 
 
@@ -374,7 +375,8 @@ def _bytes(value: int | str) -> int:
 def _agree(body: dict[str, Any], *, latency: Duration | None, p99: Duration | None, accuracy_loss: float | str | None,
            size: int | str | None, deadline: Duration | None, device_time: Duration | None,
            priority: int | str | None) -> None:
-    """Adds an agreement to the body, or, without any promise, the deadline and the priority of the job alone."""
+    """Adds an agreement to the body, or, without any promise that its kind can have, the deadline and the priority of the
+    job alone."""
     agreement: dict[str, Any] = {}
     if latency is not None:
         agreement["latency_ms"] = {"mean": 1e3 * _seconds("latency", latency)}
@@ -391,6 +393,7 @@ def _agree(body: dict[str, Any], *, latency: Duration | None, p99: Duration | No
     elif priority is not None:
         body["priority"] = priority
     if deadline is not None:
-        (agreement if agreement else body)["deadline_seconds"] = _seconds("deadline", deadline)
+        is_promised = agreement or body["kind"] in _KINDS_WITH_PROMISES
+        (agreement if is_promised else body)["deadline_seconds"] = _seconds("deadline", deadline)
     if agreement:
         body["agreement"] = agreement

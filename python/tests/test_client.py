@@ -219,6 +219,10 @@ def test_an_upload_goes_on_and_an_agreement_is_asked_for(serve, tmp_path):
                     "agreement": {"latency_ms": {"mean": 5.0, "p99": 7.0}, "accuracy_loss": 0.01, "size_bytes": 10**7,
                                   "deadline_seconds": 1800.0, "device_seconds": 600.0, "priority": "standard"}}
     assert len(server.asked[-1][2]["Idempotency-Key"]) == 32
+    client.submit(model, on="desk", deadline="30m")
+    assert json.loads(server.asked[-1][3])["agreement"] == {"deadline_seconds": 1800.0}
+    client.submit(kind="mock", deadline="30m")
+    assert json.loads(server.asked[-1][3])["deadline_seconds"] == 1800.0
 
 
 def test_arguments_are_checked(serve, tmp_path):

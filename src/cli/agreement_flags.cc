@@ -52,8 +52,12 @@ CLI::Validator Checks(const Read& read, const char* why) {
   return {[read, why](const std::string& text) { return read(text).has_value() ? "" : why; }, "", ""};
 }
 
-bool HasPromise(const AgreementFlags& flags) {
-  return !(flags.latency + flags.p99 + flags.accuracy_loss + flags.size + flags.device_time).empty() ||
+// Jobs of other kinds have deadlines by which they are scheduled, and nothing is promised to them.
+bool MayHavePromise(const Json& job) { return job["kind"] == "tuning" || job["kind"] == "quantization"; }
+
+bool HasPromise(const AgreementFlags& flags, const Json& job) {
+  return (MayHavePromise(job) && !flags.deadline.empty()) ||
+         !(flags.latency + flags.p99 + flags.accuracy_loss + flags.size + flags.device_time).empty() ||
          (!flags.priority.empty() && !PriorityNumber(flags.priority));
 }
 
@@ -92,7 +96,7 @@ void AddAgreement(const AgreementFlags& flags, Json& job) {
   const std::optional<int> number = PriorityNumber(flags.priority);
   if (number) job["priority"] = *number;
   const std::optional<double> deadline = ParseSeconds(flags.deadline);
-  if (!HasPromise(flags)) {
+  if (!HasPromise(flags, job)) {
     if (deadline) job["deadline_seconds"] = *deadline;
     return;
   }

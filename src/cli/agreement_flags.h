@@ -15,8 +15,9 @@ struct AgreementFlags {
 
 void AddAgreementFlags(CLI::App& command, AgreementFlags& flags);
 
-// Adds to the body that submits a job what the flags want of it: an agreement, or, if they name no promise,
-// the deadline and the priority of the job alone. The flags must have been checked by the command line.
+// Adds to the body that submits a job what the flags want of it: an agreement, or, if they name no promise
+// that its kind can have, the deadline and the priority of the job alone. The flags must have been checked by
+// the command line.
 void AddAgreement(const AgreementFlags& flags, Json& job);
 
 }  // namespace attune

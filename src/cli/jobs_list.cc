@@ -31,11 +31,11 @@ absl::Status List(const ServerFlags& flags, bool all, const std::string& json) {
   return absl::OkStatus();
 }
 
-absl::Status Show(const ServerFlags& flags, const std::string& id, const std::string& json) {
+absl::Status Show(const ServerFlags& flags, const std::string& id, bool all_stages, const std::string& json) {
   ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags));
   ASSIGN_OR_RETURN(const RemoteJobDetail detail, server->Show(id));
   if (!json.empty()) RETURN_IF_ERROR(WriteJson(detail.job.json, json));
-  if (json != "-") PrintResult(JobDetailText(detail));
+  if (json != "-") PrintResult(JobDetailText(detail, all_stages));
   return absl::OkStatus();
 }
 
@@ -71,15 +71,18 @@ void AddJobsListCommand(CLI::App& jobs, Action& action) {
 void AddJobsShowCommand(CLI::App& jobs, Action& action) {
   struct Flags {
     ServerFlags server;
+    bool stages = false;
     std::string id, json;
   };
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = jobs.add_subcommand("show", "Show all about a job on the server");
   AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();
+  command->add_flag("--stages", flags->stages, "each stage on a line of its own");
   command->add_option("--json", flags->json, "write it to this file, or - for stdout")->type_name("FILE");
-  command->callback(
-      [flags, &action] { action = [flags] { return Show(flags->server, flags->id, flags->json); }; });
+  command->callback([flags, &action] {
+    action = [flags] { return Show(flags->server, flags->id, flags->stages, flags->json); };
+  });
 }
 
 void AddJobsCancelCommand(CLI::App& jobs, Action& action) {

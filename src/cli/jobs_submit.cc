@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/cancel.h"
-#include "base/printable.h"
 #include "base/status.h"
 #include "cli/agreement_flags.h"
 #include "cli/command.h"
@@ -131,11 +130,9 @@ absl::Status Predict(const Flags& flags) {
   std::string text;
   for (const Json& job : submission.jobs) {
     ASSIGN_OR_RETURN(Json predicted, server->Predict(job));
-    ASSIGN_OR_RETURN(const std::vector<RemotePromise> promises, ReadPromises(predicted));
-    const bool has_verdict = predicted.contains("verdict") && predicted["verdict"].is_string();
-    const std::string verdict = has_verdict ? predicted["verdict"].get<std::string>() : "predicted";
+    ASSIGN_OR_RETURN(const RemotePrediction prediction, ReadRemotePrediction(predicted));
     absl::StrAppend(&text, text.empty() ? "" : "\n", job["name"].get<std::string>(), ": ",
-                    WithoutControls(verdict), "\n", PromisesTable(promises));
+                    PredictionText(prediction));
     all.push_back(std::move(predicted));
   }
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson({{"predictions", std::move(all)}}, flags.json));

@@ -1,12 +1,15 @@
 #include "cli/submitted_jobs_view.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "base/printable.h"
 #include "cli/live_text.h"
@@ -24,24 +27,90 @@ std::string TimeText(const std::string& text) {
                                                                   : text;
 }
 
-std::string NumberText(const std::optional<double>& number) {
-  return number ? absl::StrFormat("%.4g", *number) : "";
+// With four digits, and never as 1e+07.
+std::string ReadableNumber(double number) {
+  constexpr int kDigits = 4, kMaxDecimals = 12;
+  if (number == 0 || !std::isfinite(number)) return absl::StrCat(number);
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(number))));
+  const int decimals = std::clamp(kDigits - 1 - magnitude, 0, kMaxDecimals);
+  std::string text = absl::StrFormat("%.*f", decimals, number);
+  if (decimals == 0) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  return std::string(absl::StripSuffix(text, "."));
 }
+
+std::string NumberText(const std::optional<double>& number) { return number ? ReadableNumber(*number) : ""; }
 
 std::string CellOf(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_structured()) return absl::StrCat(value.size(), value.size() == 1 ? " entry" : " entries");
-  return value.dump();
+  return value.is_number_float() ? ReadableNumber(value.get<double>()) : value.dump();
+}
+
+double NumberAt(const Json& json, const char* name) {
+  return json.is_object() && json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
+}
+
+// What tuning has gained; empty if the result does not tell.
+std::string GainText(const Json& result) {
+  const double untuned = NumberAt(result, "untuned_ms"), tuned = NumberAt(result, "tuned_ms");
+  if (untuned <= 0 || tuned <= 0) return "";
+  return absl::StrFormat("%.2f times as fast: the kernels take %s ms together, and untuned ones %s ms",
+                         untuned / tuned, ReadableNumber(tuned), ReadableNumber(untuned));
 }
 
 std::string StagesTable(const RemoteJobDetail& detail) {
-  if (detail.stages.empty()) return "";
   std::vector<std::vector<std::string>> rows = {
       {"ended", "stage", "outcome", "waited", "seconds", "runner", "reason"}};
   for (const RemoteStage& stage : detail.stages)
     rows.push_back({TimeText(stage.ended), stage.name, stage.outcome, SecondsText(stage.waited_seconds),
                     SecondsText(stage.seconds), stage.runner, stage.reason});
-  return absl::StrCat("\n", FormatTable(rows, {false, false, false, true, true, false, false}));
+  return FormatTable(rows, {false, false, false, true, true, false, false});
+}
+
+// A line for all stages of a name and an outcome, in the order of their first ones.
+std::string FoldedStages(const RemoteJobDetail& detail) {
+  struct Sum {
+    const RemoteStage* first = nullptr;
+    int count = 0;
+    double waited_seconds = 0, seconds = 0;
+    std::string reason = {};  // the latest
+  };
+  std::vector<Sum> sums;
+  for (const RemoteStage& stage : detail.stages) {
+    auto sum = std::ranges::find_if(sums, [&](const Sum& one) {
+      return one.first->name == stage.name && one.first->outcome == stage.outcome;
+    });
+    if (sum == sums.end()) sum = sums.insert(sums.end(), {.first = &stage});
+    ++sum->count;
+    sum->waited_seconds += stage.waited_seconds;
+    sum->seconds += stage.seconds;
+    if (!stage.reason.empty()) sum->reason = stage.reason;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"stages", "outcome", "count", "waited", "seconds", "reason"}};
+  for (const Sum& sum : sums)
+    rows.push_back({sum.first->name, sum.first->outcome, absl::StrCat(sum.count),
+                    SecondsText(sum.waited_seconds), SecondsText(sum.seconds), sum.reason});
+  const bool is_shorter = sums.size() < detail.stages.size();
+  return absl::StrCat(FormatTable(rows, {false, false, true, true, true, false}),
+                      is_shorter ? "--stages shows each of them\n" : "");
+}
+
+std::string PromisesTable(const std::vector<RemotePromise>& promises) {
+  if (promises.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"promise", "limit", "state", "probability", "low", "median", "high"}};
+  for (const RemotePromise& promise : promises)
+    rows.push_back({promise.name, NumberText(promise.limit), promise.state, NumberText(promise.probability),
+                    NumberText(promise.low), NumberText(promise.median), NumberText(promise.high)});
+  std::string text = FormatTable(rows, {false, true, false, true, true, true, true});
+  for (const RemotePromise& promise : promises)
+    if (!promise.evidence.empty())
+      absl::StrAppend(
+          &text,
+          WithoutControls(absl::StrCat("  ", promise.name, ": ", absl::StrJoin(promise.evidence, "; "))),
+          "\n");
+  return text;
 }
 
 }  // namespace
@@ -75,7 +144,7 @@ std::string JobsTable(const std::vector<RemoteJob>& jobs) {
   return FormatTable(rows, {false, false, false, false, false, false});
 }
 
-std::string JobDetailText(const RemoteJobDetail& detail) {
+std::string JobDetailText(const RemoteJobDetail& detail, bool all_stages) {
   const RemoteJob& job = detail.job;
   std::vector<std::vector<std::string>> rows = {{"job", job.id}};
   const auto add = [&](const char* name, const std::string& value) {
@@ -89,25 +158,31 @@ std::string JobDetailText(const RemoteJobDetail& detail) {
   add("measures on", job.on);
   add("runner", job.runner);
   add("progress", job.progress);
+  add("gain", GainText(detail.result));
   add("left", job.remaining_seconds > 0 ? FormatDuration(job.remaining_seconds) : "");
   add("error", job.error);
   add("submitted", TimeText(job.submitted));
   add("ended", TimeText(job.ended));
   std::string text = FormatTable(rows, {false, false});
   if (!job.promises.empty()) absl::StrAppend(&text, "\n", PromisesTable(job.promises));
-  absl::StrAppend(&text, StagesTable(detail));
+  if (!detail.stages.empty())
+    absl::StrAppend(&text, "\n", all_stages ? StagesTable(detail) : FoldedStages(detail));
   if (!detail.files.empty()) absl::StrAppend(&text, "\n", FilesTable(detail.files));
   return text;
 }
 
-std::string PromisesTable(const std::vector<RemotePromise>& promises) {
-  if (promises.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {
-      {"promise", "limit", "state", "probability", "low", "median", "high"}};
-  for (const RemotePromise& promise : promises)
-    rows.push_back({promise.name, NumberText(promise.limit), promise.state, NumberText(promise.probability),
-                    NumberText(promise.low), NumberText(promise.median), NumberText(promise.high)});
-  return FormatTable(rows, {false, true, false, true, true, true, true});
+std::string PredictionText(const RemotePrediction& prediction) {
+  const std::string verdict = prediction.verdict.empty() ? "predicted" : prediction.verdict;
+  std::string text =
+      WithoutControls(absl::StrCat(verdict, prediction.reason.empty() ? "" : ": ", prediction.reason));
+  absl::StrAppend(&text, "\n", PromisesTable(prediction.promises));
+  for (const RemotePromise& offer : prediction.offers)
+    absl::StrAppend(
+        &text,
+        WithoutControls(absl::StrCat("would be promised: ", offer.name, " ", NumberText(offer.limit),
+                                     ", with a probability of ", NumberText(offer.probability))),
+        "\n");
+  return text;
 }
 
 std::string StageLine(const RemoteStage& stage) {
@@ -121,8 +196,16 @@ std::string ResultText(const RemoteJobDetail& detail) {
   const RemoteJob& job = detail.job;
   std::vector<std::vector<std::string>> rows = {{"job", job.id}};
   if (!job.progress.empty()) rows.push_back({"progress", job.progress});
-  for (const auto& [key, value] : detail.result.items())
-    if (!value.is_null()) rows.push_back({detail.result.is_object() ? key : "result", CellOf(value)});
+  std::vector<std::string> more;
+  for (const auto& [key, value] : detail.result.items()) {
+    if (value.is_structured())
+      more.push_back(key);
+    else if (!value.is_null())
+      rows.push_back({detail.result.is_object() ? key : "result", CellOf(value)});
+  }
+  if (const std::string gain = GainText(detail.result); !gain.empty()) rows.push_back({"gain", gain});
+  if (!more.empty())
+    rows.push_back({"more", absl::StrCat(absl::StrJoin(more, ", "), " (--json FILE has them)")});
   return FormatTable(rows, {false, false});
 }
 

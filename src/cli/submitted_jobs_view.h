@@ -19,13 +19,14 @@ Json JobsJson(const std::vector<RemoteJob>& jobs);
 
 // A line for each job.
 std::string JobsTable(const std::vector<RemoteJob>& jobs);
-// All that is known of one.
-std::string JobDetailText(const RemoteJobDetail& detail);
-// A line for each promise; empty if there is none.
-std::string PromisesTable(const std::vector<RemotePromise>& promises);
+// All that is known of one; `all_stages`: each stage on a line of its own, instead of a line for all of a
+// name.
+std::string JobDetailText(const RemoteJobDetail& detail, bool all_stages);
+// "accepted", and lines with the promises, what each rests on, and the offers.
+std::string PredictionText(const RemotePrediction& prediction);
 // A line about a stage that has ended.
 std::string StageLine(const RemoteStage& stage);
-// The result's texts and numbers, a line each.
+// The result's texts and numbers, a line each; a last one names the lists and objects in it.
 std::string ResultText(const RemoteJobDetail& detail);
 // The files with these names.
 std::string FilesTable(const std::vector<RemoteFile>& files);

@@ -141,7 +141,9 @@ void AddTuneCommand(CLI::App& app, Action& action) {
       ->check([](const std::string& text) {
         return ParseSeconds(text).has_value() ? "" : "\"" + text + "\" is no time like 90s, 5m or 1h30m";
       });
-  command->add_option("--trials", tuning.trials, "stop after so many trials")
+  command
+      ->add_option("--trials", tuning.trials,
+                   "stop after this many trials, of which one is each kernel's baseline")
       ->check(CLI::Range(int64_t{1}, kMost));
   command->add_option("--trials-per-task", tuning.trials_per_task, "trials of one task at most")
       ->check(CLI::Range(int64_t{1}, kMost));

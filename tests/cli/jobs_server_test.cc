@@ -173,8 +173,9 @@ TEST_F(JobsServerTest, BringsWhatAJobHasWritten) {
   server_.SetJob(detail);
   const Outcome brought = Jobs({"result", "net", "-o", folder_ / "net"});
   ASSERT_EQ(brought.exit_code, 0) << brought.err;
-  EXPECT_THAT(brought.out, AllOf(HasSubstr("speedup   1.5"), HasSubstr("tasks     2 entries"),
-                                 HasSubstr(folder_ / "net/result.json"), Not(HasSubstr("notes"))));
+  EXPECT_THAT(brought.out,
+              AllOf(HasSubstr("speedup   1.5"), HasSubstr("more      tasks (--json FILE has them)"),
+                    HasSubstr(folder_ / "net/result.json"), Not(HasSubstr("notes"))));
   EXPECT_EQ(Content("net/quantized/a.onnx"), "bytes");
   EXPECT_EQ(Content("net/result.json"), "bytes");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "net"), {}), 2);
@@ -214,7 +215,13 @@ TEST_F(JobsServerTest, AnAgreementIsAskedFor) {
   EXPECT_EQ(server_.taken()[0]["agreement"], agreement);
   const Outcome predicted = Jobs({"predict", file, "--latency", "5ms"});
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
-  EXPECT_THAT(predicted.out, AllOf(HasSubstr("latency_mean      5  expected          0.9  3.5       4")));
+  EXPECT_THAT(predicted.out,
+              AllOf(HasSubstr("latency_mean         5  expected          0.9     3.5       4")));
+  EXPECT_THAT(predicted.out,
+              AllOf(HasSubstr("a: renegotiated: the deadline is close"), HasSubstr("10000000"),
+                    HasSubstr("236800"), HasSubstr("  latency_mean: 12 networks; 3 devices\n"),
+                    HasSubstr("would be promised: size_bytes 25000000, with a probability of 0.8\n"),
+                    Not(HasSubstr("e+"))));
   EXPECT_EQ(json::parse(Jobs({"predict", file, "--latency", "5ms", "--json", "-"}).out)["predictions"].size(),
             1u);
   EXPECT_EQ(server_.taken().size(), 1u);
@@ -225,6 +232,53 @@ TEST_F(JobsServerTest, AnAgreementIsAskedFor) {
   job["promises"] = {{{"name", "latency_p99"}, {"limit", 7}, {"state", "at_risk"}, {"probability", 0.25}}};
   server_.SetJob(job);
   EXPECT_THAT(Jobs({"show", "net"}).out, HasSubstr("latency_p99      7  at_risk         0.25"));
+}
+
+TEST_F(JobsServerTest, ADeadlineAloneIsAPromiseOfJobsThatHaveSome) {
+  folder_.Write("net.onnx", std::string("\x08\x08\x3A\0", 4));  // a version, and a graph of nothing
+  const std::string file = folder_.Write(
+      "jobs.yaml",
+      "jobs: [{id: a, kind: mock, stages: [{name: s}]}, {id: b, kind: tuning, model: net.onnx}]");
+  const Outcome submitted = Jobs({"submit", file, "--on", "desk", "--deadline", "30m"});
+  ASSERT_EQ(submitted.exit_code, 0) << submitted.err;
+  ASSERT_EQ(server_.taken().size(), 2u);
+  EXPECT_FALSE(server_.taken()[0].contains("agreement"));
+  EXPECT_EQ(server_.taken()[0]["deadline_seconds"], 1800);
+  EXPECT_EQ(server_.taken()[1]["agreement"], json({{"deadline_seconds", 1800}}));
+}
+
+TEST_F(JobsServerTest, AShownJobHasItsGainAndFoldsItsStages) {
+  json job = FakeServer::Job("net", "done");
+  job["result"] = {{"untuned_ms", 3.4831234567}, {"tuned_ms", 2.0}, {"seconds", 50.39633008099918}};
+  for (const char* name : {"open", "build", "time", "build", "time", "build", "time"})
+    job["stages"].push_back({{"name", name},
+                             {"outcome", "done"},
+                             {"runner", "r"},
+                             {"reason", ""},
+                             {"waited_seconds", 0.5},
+                             {"seconds", 2},
+                             {"ended", "2026-03-01T12:05:09.000Z"}});
+  server_.SetJob(job);
+  const std::string shown = Jobs({"show", "net"}).out;
+  EXPECT_THAT(
+      shown,
+      AllOf(HasSubstr("1.74 times as fast: the kernels take 2 ms together, and untuned ones 3.483 ms"),
+            HasSubstr("build   done         3     1.5      6.0"), HasSubstr("--stages shows each of them")));
+  const std::string all = Jobs({"show", "net", "--stages"}).out;
+  EXPECT_EQ(Lines(all) - Lines(shown), 3);
+  const std::string result = Jobs({"result", "net", "-o", folder_ / "net"}).out;
+  EXPECT_THAT(result,
+              AllOf(HasSubstr("  50.4\n"), HasSubstr("1.74 times as fast"), Not(HasSubstr("50.396"))));
+}
+
+TEST_F(JobsServerTest, ARefusedSubmissionLeavesNothingBehind) {
+  const std::string file = folder_.Write("jobs.yaml", kMocks);
+  server_.refusals = 1;
+  ExpectRefused(Jobs({"submit", file}), "below the bound");
+  const Outcome other = Jobs({"submit", file, "--priority", "3"});
+  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_THAT(other.err, Not(HasSubstr("was begun before")));
+  EXPECT_EQ(server_.taken().size(), 2u);
 }
 
 TEST_F(JobsServerTest, ASubmissionThatWasCutOffGoesOn) {

@@ -61,6 +61,7 @@ class FakeServer {
   }
 
   std::atomic<int> lost_answers = 0;  // so many submissions are kept, and their answers lost
+  std::atomic<int> refusals = 0;      // so many submissions are refused
   std::atomic<int> breaks = 0;        // likewise pieces of uploads
   std::atomic<int64_t> breaks_after =
       0;  // an answer with the file is cut off after so many bytes; 0: none is
@@ -169,6 +170,7 @@ class FakeServer {
   }
 
   HttpResponse Submit(const HttpRequest& request) {
+    if (TakeFault(refusals)) return Problem(409, "/agreement: below the bound");
     const Json body = Json::parse(request.body);
     std::string& id = keys_[std::string(request.Header("idempotency-key"))];
     if (id.empty()) {
@@ -180,14 +182,19 @@ class FakeServer {
   }
   HttpResponse Predict(const HttpRequest& request) {
     const Json asked = Json::parse(request.body)["agreement"];
-    return Say({{"promises",
+    return Say({{"verdict", "renegotiated"},
+                {"reason", "the deadline is close"},
+                {"promises",
                  {{{"name", "latency_mean"},
                    {"state", "expected"},
                    {"limit", asked["latency_ms"]["mean"]},
                    {"probability", 0.9},
                    {"low", 3.5},
                    {"median", 4},
-                   {"high", nullptr}}}}});
+                   {"high", nullptr},
+                   {"evidence", {"12 networks", "3 devices"}}},
+                  {{"name", "size_bytes"}, {"state", "at_risk"}, {"limit", 1e7}, {"low", 236800.4}}}},
+                {"offers", {{{"name", "size_bytes"}, {"limit", 2.5e7}, {"probability", 0.8}}}}});
   }
   HttpResponse List(const HttpRequest& request) {
     ++questions_;

@@ -117,16 +117,18 @@ absl::Status JobsClient::SendFiles(const PreparedSubmission& submission, const W
 }
 
 absl::StatusOr<std::vector<RemoteJob>> JobsClient::Submit(const PreparedSubmission& submission,
-                                                          const PendingSubmission& pending) {
+                                                          PendingSubmission& pending) {
   std::vector<RemoteJob> jobs;
   for (const Json& job : submission.jobs) {
     std::string body = TextOf(job);
     const std::string key = pending.KeyOf(body);
-    ASSIGN_OR_RETURN(const Json taken, server_->Ask({.method = "POST",
+    const absl::StatusOr<Json> taken = server_->Ask({.method = "POST",
                                                      .target = "/v1/jobs",
                                                      .headers = {{"Idempotency-Key", key}},
-                                                     .body = std::move(body)}));
-    ASSIGN_OR_RETURN(RemoteJob remote, ReadRemoteJob(taken));
+                                                     .body = std::move(body)});
+    if (jobs.empty() && RestClient::IsRefusal(taken.status())) pending.Forget();
+    RETURN_IF_ERROR(taken.status());
+    ASSIGN_OR_RETURN(RemoteJob remote, ReadRemoteJob(*taken));
     jobs.push_back(std::move(remote));
   }
   return jobs;

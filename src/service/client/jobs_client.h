@@ -30,9 +30,10 @@ class JobsClient {
   // file has changed since it was read.
   absl::Status SendFiles(const PreparedSubmission& submission, const WorkControl& control = {});
   // Submits the jobs, whose files the server has, one after the other, each once however often this is called
-  // with the same pending submission. Those before one that is refused are kept.
+  // with the same pending submission. Those before one that is refused are kept; if there are none, nothing
+  // was submitted, and `pending` is forgotten.
   absl::StatusOr<std::vector<RemoteJob>> Submit(const PreparedSubmission& submission,
-                                                const PendingSubmission& pending);
+                                                PendingSubmission& pending);
   // The latest first, at most so many. `state`: one of a job's, or "unfinished"; empty: whatever it is.
   absl::StatusOr<std::vector<RemoteJob>> List(const std::string& state, int64_t most);
   absl::StatusOr<RemoteJobDetail> Show(const std::string& id);

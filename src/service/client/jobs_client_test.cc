@@ -62,7 +62,8 @@ std::string Bytes(size_t count) {
 TEST_F(JobsClientTest, SendsFilesAndThenJobs) {
   const PreparedSubmission submission = Prepare("bytes");
   ASSERT_TRUE(client_->SendFiles(submission).ok());
-  const auto jobs = client_->Submit(submission, Pending());
+  PendingSubmission pending = Pending();
+  const auto jobs = client_->Submit(submission, pending);
   ASSERT_TRUE(jobs.ok()) << jobs.status();
   ASSERT_EQ(jobs->size(), 1u);
   EXPECT_EQ(jobs->front().id, "net");
@@ -73,7 +74,10 @@ TEST_F(JobsClientTest, SendsFilesAndThenJobs) {
 TEST_F(JobsClientTest, WhatIsSubmittedAgainIsTakenOnce) {
   server_.lost_answers = 2;
   const PreparedSubmission submission = Prepare("bytes");
-  EXPECT_TRUE(client_->Submit(submission, Pending()).ok());
+  {
+    PendingSubmission cut_off = Pending();
+    EXPECT_TRUE(client_->Submit(submission, cut_off).ok());
+  }
   EXPECT_EQ(server_.taken().size(), 1u);
   // The command was cut off and is given again.
   PendingSubmission again = Pending();
@@ -114,7 +118,8 @@ TEST_F(JobsClientTest, AnOldSubmissionCountsNoMore) {
 
 TEST_F(JobsClientTest, GivesUpWhenTheServerDoesNotAnswer) {
   server_.lost_answers = 3;
-  EXPECT_THAT(client_->Submit(Prepare("bytes"), Pending()).status().ToString(),
+  PendingSubmission pending = Pending();
+  EXPECT_THAT(client_->Submit(Prepare("bytes"), pending).status().ToString(),
               HasSubstr("UNAVAILABLE: http://127.0.0.1:"));
 }
 
@@ -240,10 +245,11 @@ TEST_F(JobsClientTest, WhatIsCancelledEnds) {
 TEST_F(JobsClientTest, APredictionIsAsked) {
   const auto predicted = client_->Predict({{"agreement", {{"latency_ms", {{"mean", 5}}}}}});
   ASSERT_TRUE(predicted.ok()) << predicted.status();
-  const auto promises = ReadPromises(*predicted);
-  ASSERT_TRUE(promises.ok()) << promises.status();
-  EXPECT_EQ(promises->front().limit, 5);
-  EXPECT_FALSE(promises->front().high);
+  const auto prediction = ReadRemotePrediction(*predicted);
+  ASSERT_TRUE(prediction.ok()) << prediction.status();
+  EXPECT_EQ(prediction->promises.front().limit, 5);
+  EXPECT_FALSE(prediction->promises.front().high);
+  EXPECT_EQ(prediction->offers.front().limit, 2.5e7);
 }
 
 }  // namespace

@@ -25,7 +25,12 @@ class Fields {
     if (const Json* value = Find(name, &Json::is_number)) to = value->get<double>();
   }
   void Take(const char* name, int64_t& to) {
-    if (const Json* value = Find(name, &Json::is_number_integer)) to = value->get<int64_t>();
+    const Json* value = Find(name, &Json::is_number_integer);
+    if (value == nullptr) return;
+    if (value->is_number_unsigned() && value->get<uint64_t>() > INT64_MAX)
+      Fail(name, "is too large");
+    else
+      to = value->get<int64_t>();
   }
   // One that may be null.
   template <typename T>
@@ -37,6 +42,17 @@ class Fields {
   void TakeIfThere(const char* name, std::optional<double>& to) {
     const auto found = json_.find(name);
     if (found != json_.end() && found->is_number()) to = found->get<double>();
+  }
+  void TakeIfThere(const char* name, std::string& to) {
+    const auto found = json_.find(name);
+    if (found != json_.end() && found->is_string()) to = found->get<std::string>();
+  }
+  // The texts of a list that may be missing.
+  void TakeIfThere(const char* name, std::vector<std::string>& to) {
+    const auto found = json_.find(name);
+    if (found == json_.end() || !found->is_array()) return;
+    for (const Json& text : *found)
+      if (text.is_string()) to.push_back(text.get<std::string>());
   }
   template <typename T>
   void TakeAll(const char* name, std::vector<T>& to, absl::StatusOr<T> (*read)(const Json&)) {
@@ -71,12 +87,13 @@ absl::StatusOr<RemotePromise> ReadPromise(const Json& json) {
   RemotePromise promise;
   Fields fields(json);
   fields.Take("name", promise.name);
-  fields.Take("state", promise.state);
+  fields.TakeIfThere("state", promise.state);
   fields.TakeIfThere("limit", promise.limit);
   fields.TakeIfThere("probability", promise.probability);
   fields.TakeIfThere("low", promise.low);
   fields.TakeIfThere("median", promise.median);
   fields.TakeIfThere("high", promise.high);
+  fields.TakeIfThere("evidence", promise.evidence);
   if (!fields.status().ok()) return fields.status();
   return promise;
 }
@@ -105,15 +122,27 @@ absl::StatusOr<RemoteFile> ReadFileOf(const Json& json) {
   return file;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<RemotePromise>> ReadPromises(const Json& json) {
+// The promises, or offers, of a list that may be missing.
+absl::StatusOr<std::vector<RemotePromise>> ReadPromises(const Json& json, const char* name) {
   std::vector<RemotePromise> promises;
-  if (!json.is_object() || !json.contains("promises")) return promises;
+  if (!json.is_object() || !json.contains(name)) return promises;
   Fields fields(json);
-  fields.TakeAll("promises", promises, ReadPromise);
+  fields.TakeAll(name, promises, ReadPromise);
   if (!fields.status().ok()) return fields.status();
   return promises;
+}
+
+}  // namespace
+
+absl::StatusOr<RemotePrediction> ReadRemotePrediction(const Json& json) {
+  RemotePrediction prediction;
+  Fields fields(json);
+  fields.TakeIfThere("verdict", prediction.verdict);
+  fields.TakeIfThere("reason", prediction.reason);
+  if (!fields.status().ok()) return fields.status();
+  ASSIGN_OR_RETURN(prediction.promises, ReadPromises(json, "promises"));
+  ASSIGN_OR_RETURN(prediction.offers, ReadPromises(json, "offers"));
+  return prediction;
 }
 
 absl::StatusOr<RemoteJob> ReadRemoteJob(const Json& json) {
@@ -133,7 +162,7 @@ absl::StatusOr<RemoteJob> ReadRemoteJob(const Json& json) {
   fields.Take("submitted", job.submitted);
   fields.TakeIfKnown("ended", job.ended);
   if (!fields.status().ok()) return fields.status();
-  ASSIGN_OR_RETURN(job.promises, ReadPromises(json));
+  ASSIGN_OR_RETURN(job.promises, ReadPromises(json, "promises"));
   job.json = json;
   return job;
 }

@@ -18,6 +18,14 @@ struct RemotePromise {
   std::optional<double> limit = {};
   std::optional<double> probability = {};  // that it can be met
   std::optional<double> low = {}, median = {}, high = {};
+  std::vector<std::string> evidence = {};  // what it rests on
+};
+
+// What the server says of a job before it is submitted.
+struct RemotePrediction {
+  std::string verdict = {}, reason = {};  // reason: a sentence, or empty
+  std::vector<RemotePromise> promises = {};
+  std::vector<RemotePromise> offers = {};  // limits that would be promised, with their probability
 };
 
 // Texts are the server's, and may hold anything. Times are as in RFC 3339, UTC.
@@ -53,7 +61,7 @@ struct RemoteJobDetail {
 // do no harm. Promises may be missing.
 absl::StatusOr<RemoteJob> ReadRemoteJob(const nlohmann::ordered_json& json);
 absl::StatusOr<RemoteJobDetail> ReadRemoteJobDetail(const nlohmann::ordered_json& json);
-absl::StatusOr<std::vector<RemotePromise>> ReadPromises(const nlohmann::ordered_json& json);
+absl::StatusOr<RemotePrediction> ReadRemotePrediction(const nlohmann::ordered_json& json);
 
 }  // namespace attune
 

@@ -17,6 +17,8 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostDetailBytes = 2000;
 // An Unavailable error carries the seconds that the server asks for under this name.
 constexpr char kRetryAfter[] = "attune/retry-after";
+// An error that is the server's answer of a status 4xx has this.
+constexpr char kRefused[] = "attune/refused";
 
 absl::StatusCode CodeOf(int status) {
   switch (status) {
@@ -77,12 +79,17 @@ absl::Status RestClient::ErrorOf(const HttpAnswer& answer) const {
       busy.SetPayload(kRetryAfter, absl::Cord(absl::string_view(absl::StrCat(seconds))));
     return busy;
   }
+  absl::Status error(CodeOf(answer.status), detail);
   if (answer.status == 401)
-    return absl::UnauthenticatedError(absl::StrCat(origin, ": ", detail, " (attune login keeps a token)"));
-  if (!detail.empty()) return absl::Status(CodeOf(answer.status), detail);
-  return absl::Status(CodeOf(answer.status), absl::StrCat(origin, ": answers with status ", answer.status,
-                                                          "; is it attune server --http?"));
+    error = absl::UnauthenticatedError(absl::StrCat(origin, ": ", detail, " (attune login keeps a token)"));
+  else if (detail.empty())
+    error = absl::Status(CodeOf(answer.status), absl::StrCat(origin, ": answers with status ", answer.status,
+                                                             "; is it attune server --http?"));
+  if (answer.status / 100 == 4) error.SetPayload(kRefused, absl::Cord());
+  return error;
 }
+
+bool RestClient::IsRefusal(const absl::Status& error) { return error.GetPayload(kRefused).has_value(); }
 
 std::string RestClient::Token() const {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -42,6 +42,8 @@ class RestClient {
   // Sends it once. Unavailable if it may be answered otherwise later.
   absl::StatusOr<nlohmann::ordered_json> AskOnce(HttpCall call) const;
   absl::StatusOr<HttpAnswer> Send(HttpCall call) const;
+  // Whether the error says that the server has refused a call (a status 4xx), which then had no effect.
+  static bool IsRefusal(const absl::Status& error);
   // Repeats `attempt` while that is Unavailable, and gives up when `position`, which it moves forward, stays.
   absl::Status Insist(const int64_t& position, const std::function<absl::Status()>& attempt) const;
   // As FollowEvents(), until `handle` returns false or the server has nothing more to tell.
