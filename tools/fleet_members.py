@@ -109,6 +109,10 @@ class Fleet:
         os.environ.update(own)
         program.ENVIRONMENT.update(own)
 
+    def state(self):
+        """The folder of the server's state."""
+        return self._folder / "server"
+
     def server_log(self):
         """What the server has said."""
         return (self._folder / "server.log").read_text()
@@ -133,9 +137,9 @@ class Fleet:
         """Starts a process of `count` agents, whose devices answer after so many seconds."""
         self._await_more(count, name, [mocks, self._folder / "server", self._folder / name, KEY, count, seconds])
 
-    def add_agent(self, name, key, processor=None):
+    def add_agent(self, name, key, processor=None, owner="local"):
         """Starts an agent that offers this machine, or one of its processors."""
-        invitation = attune("fleet", "invite", "--owner", "local", program=self._program).strip()
+        invitation = attune("fleet", "invite", "--owner", owner, program=self._program).strip()
         pinned = [] if processor is None else ["taskset", "--cpu-list", processor]
         self._await_more(1, name, [*pinned, self._program, "agent", invitation, "--state", self._folder / name, "--key",
                                    key, "--trust", "server"])
