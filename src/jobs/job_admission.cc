@@ -26,7 +26,8 @@ std::optional<size_t> JobAdmission::Take(const std::function<int64_t(const JobGr
 }
 
 void JobAdmission::Refuse(size_t job, std::string why, bool is_in_memory) {
-  if (!is_in_memory) groups_.at(group_of_.at(job)).begun.erase(job);
+  Group* own = GroupOf(job);
+  if (!is_in_memory && own != nullptr) own->begun.erase(job);
   refused_[job] = std::move(why);
 }
 
@@ -38,19 +39,24 @@ std::vector<size_t> JobAdmission::TakeRefused() {
 
 void JobAdmission::Withdraw(size_t job) {
   refused_.erase(job);
+  if (Group* own = GroupOf(job))
+    std::erase_if(own->waiting, [&](const auto& entry) { return entry.second == job; });
+}
+
+JobAdmission::Group* JobAdmission::GroupOf(size_t job) {
   const auto group = group_of_.find(job);
-  if (group == group_of_.end()) return;
-  std::erase_if(groups_.at(group->second).waiting, [&](const auto& entry) { return entry.second == job; });
+  if (group == group_of_.end()) return nullptr;
+  const auto own = groups_.find(group->second);
+  return own == groups_.end() ? nullptr : &own->second;
 }
 
 void JobAdmission::Forget(size_t job) {
   Withdraw(job);
-  const auto group = group_of_.find(job);
-  if (group == group_of_.end()) return;
-  Group& own = groups_.at(group->second);
-  own.begun.erase(job);
-  if (own.begun.empty() && own.waiting.empty()) groups_.erase(group->second);
-  group_of_.erase(group);
+  if (Group* own = GroupOf(job)) {
+    own->begun.erase(job);
+    if (own->begun.empty() && own->waiting.empty()) groups_.erase(group_of_.at(job));
+  }
+  group_of_.erase(job);
 }
 
 std::vector<size_t> JobAdmission::TakeWaiting() {

@@ -53,6 +53,9 @@ class JobAdmission {
     std::set<size_t> begun = {};
   };
 
+  // The group of the job; null if it has none, or if none of its group waits or has begun: it was refused.
+  Group* GroupOf(size_t job);
+
   std::map<JobGroup, Group> groups_;
   std::map<size_t, JobGroup> group_of_;
   std::map<size_t, std::string> refused_;  // and why

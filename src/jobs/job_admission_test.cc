@@ -41,6 +41,24 @@ TEST(JobAdmission, OneThatIsRefusedLeavesRoomUnlessItIsInMemory) {
   EXPECT_TRUE(admission.is_empty());
 }
 
+TEST(JobAdmission, AllOfAGroupMayBeRefusedAndForgotten) {
+  for (const bool is_forgotten : {true, false}) {
+    JobAdmission admission;
+    for (const size_t job : {1, 2, 3}) {
+      admission.Wait(job, {"a"}, 0);
+      EXPECT_EQ(admission.Take(Two), job);
+      admission.Refuse(job, "no host", /*is_in_memory=*/false);
+    }
+    admission.Forget(1);
+    if (is_forgotten) admission.Forget(2);
+    admission.Withdraw(2);
+    admission.Refuse(3, "no host still", /*is_in_memory=*/false);
+    admission.Forget(3);
+    EXPECT_EQ(admission.RefusalOf(3), "");
+    EXPECT_TRUE(admission.is_empty());
+  }
+}
+
 TEST(JobAdmission, IsSortedAgain) {
   JobAdmission admission;
   admission.Wait(1, {}, 1);
