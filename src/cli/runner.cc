@@ -1,10 +1,12 @@
-// attune runner [INVITATION]
+// attune runner
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/log.h"
+#include "base/process/program_guard.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/enrolment.h"
@@ -35,6 +37,9 @@ absl::Status RunRunner(Flags flags) {
       return InvalidInput("--program ", listed, ": is not like zip=/usr/bin/python3 /opt/zip.py");
     flags.runner.programs[listed.substr(0, equals)] = command;
   }
+  if (!flags.programs.empty() && !ProgramGuard::HasNamespaces())
+    Log(LogLevel::kWarning,
+        "programs of jobs get no PID namespaces on this system; what they leave is looked for");
   RETURN_IF_ERROR(Enrol(flags.enrolment, flags.runner.folder));
   ASSIGN_OR_RETURN(const std::unique_ptr<JobRunner> runner, JobRunner::Create(flags.runner));
   const StopsOnSignal stops([](void* running) { static_cast<JobRunner*>(running)->Stop(); }, runner.get(),

@@ -19,6 +19,13 @@ struct ProgramLaunch {
   // own, and with no other open files. The kernel kills the program when the thread that has called fork()
   // ends. Makes only system calls, since other threads of the parent may hold any lock.
   [[noreturn]] void Execute() const;
+
+  // The two halves of Execute(), for a process that has others between it and the program. The first moves
+  // the files to the numbers 0 to kFailureFile, and closes all others.
+  void PlaceFiles() const;
+  // `before`: the parent, as the child sees it.
+  [[noreturn]] void ExecuteAfter(pid_t before) const;
+  static constexpr int kFailureFile = 3;
 };
 
 }  // namespace attune

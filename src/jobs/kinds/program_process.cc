@@ -72,12 +72,12 @@ absl::StatusOr<Connection> SocketToProgram() {
 }
 
 // The loop of the keeper: no signal of this process interrupts it.
-void Keep(const ProgramLaunch& launch, int ended, std::promise<pid_t>& started) {
+void Keep(const ProgramGuard& guard, int ended, std::promise<pid_t>& started) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
   const pid_t pid = fork();
-  if (pid == 0) launch.Execute();
+  if (pid == 0) guard.Run();
   started.set_value(pid < 0 ? -errno : pid);  // from here on, the arguments may be gone
   siginfo_t info;
   // It is not reaped here, so that its number remains its own for as long as it may be killed.
@@ -90,7 +90,7 @@ void Keep(const ProgramLaunch& launch, int ended, std::promise<pid_t>& started) 
 }  // namespace
 
 absl::Status ProgramProcess::StartKeeper(const std::string& program, std::vector<std::string> arguments,
-                                         const std::string& folder) {
+                                         const std::string& folder, ProgramContainment containment) {
   ASSIGN_OR_RETURN(Connection input, SocketToProgram());
   ASSIGN_OR_RETURN(OutputPipe output, OpenOutputPipe());
   ASSIGN_OR_RETURN(OutputPipe errors, OpenOutputPipe());
@@ -111,8 +111,9 @@ absl::Status ProgramProcess::StartKeeper(const std::string& program, std::vector
                                 .parent = getpid()};
   std::promise<pid_t> started;
   std::future<pid_t> pid = started.get_future();
-  auto keep = [&launch, ended = ended_.get(), moved = std::move(started)]() mutable {
-    Keep(launch, ended, moved);
+  const ProgramGuard guard(launch, containment);
+  auto keep = [&guard, ended = ended_.get(), moved = std::move(started)]() mutable {
+    Keep(guard, ended, moved);
   };
   if (!StartThread(keeper_, std::move(keep))) return SystemError("no thread", errno);
   pid_ = pid.get();
@@ -129,11 +130,12 @@ absl::Status ProgramProcess::StartKeeper(const std::string& program, std::vector
 }
 
 absl::StatusOr<std::unique_ptr<ProgramProcess>> ProgramProcess::Start(const std::vector<std::string>& command,
-                                                                      const std::string& folder) {
+                                                                      const std::string& folder,
+                                                                      ProgramContainment containment) {
   ASSIGN_OR_RETURN(const std::string program, FindProgram(command.at(0), folder));
   std::unique_ptr<ProgramProcess> process(new ProgramProcess());
   process->first_processors_ = AllowedProcessors();
-  RETURN_IF_ERROR(process->StartKeeper(program, command, folder));
+  RETURN_IF_ERROR(process->StartKeeper(program, command, folder, containment));
   return process;
 }
 
@@ -191,7 +193,7 @@ void ProgramProcess::RunOn(std::span<const int> processors) {
 }
 
 void ProgramProcess::Kill() {
-  if (end_.ok()) kill(-pid_, SIGKILL);
+  if (end_.ok()) kill(pid_, SIGTERM);
 }
 
 bool ProgramProcess::ReadErrors() {
@@ -209,7 +211,7 @@ absl::Status ProgramProcess::End(double grace_seconds) {
   int status = 0;
   if (pid_ > 0) {
     const bool ended_itself = CanRead(ended_.get(), grace_seconds);
-    kill(-pid_, SIGKILL);
+    kill(pid_, SIGTERM);  // the guard, which ends all
     keeper_.join();
     pid_t waited = 0;
     do {
@@ -221,7 +223,7 @@ absl::Status ProgramProcess::End(double grace_seconds) {
   } else {
     keeper_.join();
   }
-  // A process that has left the group may still print.
+  // What the program has left may print until it is killed.
   for (int reads = 0; reads < kMostLastReads && ReadErrors(); ++reads) {
   }
   end_ = absl::UnavailableError(absl::StrCat("ended unexpectedly: ", how, printed_.Suffix()));

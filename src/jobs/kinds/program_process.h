@@ -1,10 +1,11 @@
 // A program that a job talks to by lines on its standard input and output.
 //
 // Problem: the program is anybody's. It may hang, end at any moment, start processes of its own, or print
-// without end; and it must not outlive the process that started it. Idea: it leads a process group, which is
-// killed as a whole; all waiting is by poll(), which an event of the caller ends; and what it prints to
-// standard error is read all the time, and its end is kept. The kernel kills it when the thread that has
-// started it ends, so that a thread of its own does that, and stays until the program has ended.
+// without end; and neither it nor what it has started may outlive the process that started it. Idea: a guard
+// (base/process/program_guard.h) ends all of it as a whole; all waiting is by poll(), which an event of the
+// caller ends; and what it prints to standard error is read all the time, and its end is kept. The kernel
+// ends the guard when the thread that has started it ends, so that a thread of its own does that, and stays
+// until the program has ended.
 #ifndef ATTUNE_JOBS_KINDS_PROGRAM_PROCESS_H_
 #define ATTUNE_JOBS_KINDS_PROGRAM_PROCESS_H_
 
@@ -23,6 +24,7 @@
 #include "base/file_descriptor.h"
 #include "base/process/message.h"
 #include "base/process/pipe.h"
+#include "base/process/program_guard.h"
 
 namespace attune {
 
@@ -32,11 +34,12 @@ class ProgramProcess {
   // Starts the program command[0] with the arguments `command`, in `folder`; if that is empty, where this
   // process runs. A name without a slash is searched in PATH, another one starts from `folder`. The program
   // has our environment. Fails if it cannot be started.
-  static absl::StatusOr<std::unique_ptr<ProgramProcess>> Start(const std::vector<std::string>& command,
-                                                               const std::string& folder);
+  static absl::StatusOr<std::unique_ptr<ProgramProcess>> Start(
+      const std::vector<std::string>& command, const std::string& folder,
+      ProgramContainment containment = ProgramContainment::kBest);
   ProgramProcess(const ProgramProcess&) = delete;
   ProgramProcess& operator=(const ProgramProcess&) = delete;
-  // Closes the program's standard input, gives it two seconds to end, and kills what is left of its group.
+  // Closes the program's standard input, gives it two seconds to end, and kills what is left of it.
   ~ProgramProcess();
 
   // Fails with DeadlineExceeded if the program does not read. That it has ended, ReadLine() reports.
@@ -52,7 +55,7 @@ class ProgramProcess {
   // no effect where the system does not allow it.
   void RunOn(std::span<const int> processors);
 
-  // Kills the program and its group. Its end is reported as any other.
+  // Kills the program and all that it has started. Its end is reported as any other.
   void Kill();
 
  private:
@@ -60,20 +63,20 @@ class ProgramProcess {
 
   // Starts the thread that starts the program and waits for its end.
   absl::Status StartKeeper(const std::string& program, std::vector<std::string> arguments,
-                           const std::string& folder);
+                           const std::string& folder, ProgramContainment containment);
   // Keeps the end of what has been printed to standard error. Returns false if there was nothing to read.
   bool ReadErrors();
   // Takes a complete line from what has been read.
   absl::StatusOr<std::optional<std::string>> TakeLine();
-  // Closes the program's standard input, waits for its end, kills after `grace_seconds` what is left of its
-  // group, and says how it ended.
+  // Closes the program's standard input, waits for its end, kills after `grace_seconds` what is left of it,
+  // and says how it ended.
   absl::Status End(double grace_seconds);
 
   FileDescriptor input_, output_, errors_;
   FileDescriptor ended_;  // can be read once the program has ended
   std::string output_text_;
   PrintedErrors printed_;
-  pid_t pid_ = -1;
+  pid_t pid_ = -1;  // of the guard
   std::thread keeper_;
   std::vector<int> first_processors_;
   absl::Status end_;  // once it has ended: how

@@ -14,7 +14,7 @@
 #include "absl/strings/match.h"
 #include "base/clock.h"
 #include "base/testing/await_that.h"
-#include "base/testing/child_processes.h"
+#include "base/testing/held_file.h"
 #include "base/testing/temporary_folder.h"
 #include "jobs/kinds/kinds.h"
 #include "nlohmann/json.hpp"
@@ -28,16 +28,18 @@ using ::testing::HasSubstr;
 
 // The beginning of the programs of these tests.
 constexpr char kPrelude[] = R"(
-import json, os, subprocess, sys, time
+import fcntl, json, os, subprocess, sys, time
+def hold(file):
+    held = open(file, 'w')
+    fcntl.flock(held, fcntl.LOCK_EX)
+    os.set_inheritable(held.fileno(), True)
+    return held
+def say(file): open(file, 'w').write('x\n')
 def send(message): print(json.dumps(message), flush=True)
 def receive(): return json.loads(sys.stdin.readline() or '{}')
 def stage(name, **more): send({'stage': {'name': name, **more}})
 first = receive()
 )";
-
-void AwaitEnd(pid_t process) {
-  testing::AwaitThat([&] { return testing::HasEnded(process); });
-}
 
 class ProgramJobTest : public ::testing::Test {
  protected:
@@ -62,6 +64,9 @@ class ProgramJobTest : public ::testing::Test {
     testing::AwaitThat([&] { return (text = Read(file)).ends_with('\n'); });
     return text;
   }
+
+  // Whether the program, or anything that it has started, still is there.
+  bool IsAlive() const { return testing::IsHeld(base_ / "alive"); }
 
   const testing::TemporaryFolder base_;
   JobSpec spec_ = {.id = "one", .kind = "program", .base = base_.path()};
@@ -239,17 +244,19 @@ TEST_F(ProgramJobTest, StartsAProgramBesideTheSchedule) {
 
 TEST_F(ProgramJobTest, KillsAProgramThatHangsAndItsChildrenWhenItIsCancelled) {
   Write(R"(
-child = subprocess.Popen(['sleep', '1000'])
+held = hold('alive')
+child = subprocess.Popen(['sleep', '1000'], close_fds=False)
 stage('a')
 receive()
-open('pid', 'w').write(f'{child.pid}\n')
+say('began')
 while True: time.sleep(1)
 )");
   absl::StatusOr<std::unique_ptr<Job>> job = Open();
   ASSERT_TRUE(job.ok()) << job.status();
   absl::Status status;
   std::thread runs([&] { status = (*job)->Run({}); });
-  const pid_t child = std::atoi(AwaitLine("pid").c_str());
+  AwaitLine("began");
+  EXPECT_TRUE(IsAlive());
   EXPECT_TRUE((*job)->Next().has_value());
   EXPECT_GT((*job)->SpentSeconds(), 0);
   const Stopwatch since_cancel;
@@ -257,8 +264,7 @@ while True: time.sleep(1)
   runs.join();
   EXPECT_TRUE(absl::IsCancelled(status)) << status;
   EXPECT_GT(since_cancel.Seconds(), 4);  // it had time to end by itself
-  ASSERT_GT(child, 0);
-  AwaitEnd(child);
+  EXPECT_FALSE(IsAlive());
 }
 
 TEST_F(ProgramJobTest, ACancelledProgramMayAnswerOrEnd) {
@@ -319,14 +325,36 @@ send({'done': {'said': said}})
 }
 
 TEST_F(ProgramJobTest, AProgramThatIgnoresTheEndIsKilled) {
-  Write("stage('a')\nopen('pid', 'w').write(f'{os.getpid()}\\n')\nwhile True: time.sleep(1)");
+  Write("held = hold('alive')\nstage('a')\nsay('began')\nwhile True: time.sleep(1)");
   absl::StatusOr<std::unique_ptr<Job>> job = Open();
   ASSERT_TRUE(job.ok()) << job.status();
-  const pid_t pid = std::atoi(AwaitLine("pid").c_str());
-  ASSERT_GT(pid, 0);
-  EXPECT_EQ(getpgid(pid), pid);
+  AwaitLine("began");
+  EXPECT_TRUE(IsAlive());
   job->reset();
-  EXPECT_EQ(kill(pid, 0), -1);
+  EXPECT_FALSE(IsAlive());
+}
+
+TEST_F(ProgramJobTest, WhatLeavesTheSessionEndsWithTheJob) {
+  Write(R"(
+held = hold('alive')
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() > 0: os._exit(0)
+    os.closerange(0, 3)  # nobody waits for its output
+    say('began')
+    while True: time.sleep(1)
+held.close()
+os.wait()
+while not os.path.exists('began'): time.sleep(0.001)
+stage('a')
+receive()
+send({'done': {}})
+)");
+  absl::StatusOr<std::unique_ptr<Job>> job = Open();
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_TRUE(IsAlive());
+  EXPECT_TRUE((*job)->Run({}).ok());
+  EXPECT_FALSE(IsAlive());
 }
 
 TEST_F(ProgramJobTest, OutlivesTheThreadThatOpenedIt) {
@@ -338,17 +366,17 @@ TEST_F(ProgramJobTest, OutlivesTheThreadThatOpenedIt) {
 }
 
 TEST_F(ProgramJobTest, DoesNotOutliveTheProcessThatOpenedIt) {
-  Write("stage('a')\nopen('pid', 'w').write(f'{os.getpid()}\\n')\nwhile True: time.sleep(1)");
+  Write("held = hold('alive')\nstage('a')\nsay('began')\nwhile True: time.sleep(1)");
   const pid_t opener = fork();
   if (opener == 0) {
     const absl::StatusOr<std::unique_ptr<Job>> job = Open();
     for (;;) pause();
   }
-  const pid_t program = std::atoi(AwaitLine("pid").c_str());
+  AwaitLine("began");
+  EXPECT_TRUE(IsAlive());
   kill(opener, SIGKILL);
   waitpid(opener, nullptr, 0);
-  ASSERT_GT(program, 0);
-  AwaitEnd(program);
+  testing::AwaitThat([&] { return !IsAlive(); });
 }
 
 TEST_F(ProgramJobTest, ChecksSettings) {
