@@ -139,16 +139,24 @@ class Fleet:
 
     def add_agent(self, name, key, processor=None, owner="local"):
         """Starts an agent that offers this machine, or one of its processors."""
-        invitation = attune("fleet", "invite", "--owner", owner, program=self._program).strip()
+        invitation = self._invitation(name, "agent", owner)
         pinned = [] if processor is None else ["taskset", "--cpu-list", processor]
-        self._await_more(1, name, [*pinned, self._program, "agent", invitation, "--state", self._folder / name, "--key",
-                                   key, "--trust", "server"])
+        self._await_more(1, name, [*pinned, self._program, "agent", "--invitation-file", invitation, "--state",
+                                   self._folder / name, "--key", key, "--trust", "server"])
+
+    def _invitation(self, name, role, owner):
+        """A file with an invitation, which arguments would show to others."""
+        text = attune("fleet", "invite", "--role", role, "--owner", owner, program=self._program)
+        path = self._folder / f"{name}.invitation"
+        with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text)
+        return path
 
     def add_runner(self, name, tenant="server"):
         """Starts a machine that runs the jobs that the tenant submits to the server."""
-        invitation = attune("fleet", "invite", "--role", "runner", "--owner", tenant, program=self._program).strip()
-        self.members[name] = Member([self._program, "runner", invitation, "--state", self._folder / name],
-                                    self._folder / f"{name}.log")
+        invitation = self._invitation(name, "runner", tenant)
+        self.members[name] = Member([self._program, "runner", "--invitation-file", invitation, "--state",
+                                     self._folder / name], self._folder / f"{name}.log")
         while "running jobs" not in self.members[name].log.read_text():
             if self.members[name].ended() is not None:
                 raise Failed(f"{name} has ended: {self.members[name].log.read_text()[-500:]}")

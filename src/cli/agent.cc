@@ -1,4 +1,4 @@
-// attune agent [INVITATION]
+// attune agent
 #include <memory>
 #include <mutex>
 #include <optional>

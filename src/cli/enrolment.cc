@@ -1,8 +1,13 @@
 #include "cli/enrolment.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iostream>
 #include <system_error>
 #include <thread>
 
@@ -11,6 +16,7 @@
 #include "base/log.h"
 #include "base/private_file.h"
 #include "base/status.h"
+#include "cli/output.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
@@ -19,7 +25,21 @@ namespace attune {
 namespace {
 
 constexpr int64_t kMostInvitationBytes = 4096;
+constexpr char kStandardInput[] = "-";
 constexpr std::chrono::seconds kEnrolmentPause(5);
+
+// Reads an invitation from a file that nobody else may read; "-": a line of standard input.
+absl::StatusOr<Invitation> ReadInvitation(const std::string& file) {
+  std::string text;
+  if (file == kStandardInput) {
+    if (isatty(STDIN_FILENO) != 0) PrintNote("paste the invitation, and press Enter");
+    std::getline(std::cin, text);
+    text.resize(std::min<size_t>(text.size(), kMostInvitationBytes));
+  } else {
+    ASSIGN_OR_RETURN(text, ReadPrivateFile(file, kMostInvitationBytes));
+  }
+  return Invitation::Parse(absl::StripAsciiWhitespace(text));
+}
 
 absl::Status EnrolByText(const std::string& text, const std::string& folder) {
   if (LoadCredentials(folder).ok())
@@ -33,8 +53,7 @@ absl::Status EnrolByText(const std::string& text, const std::string& folder) {
 
 absl::Status EnrolByFile(const std::string& file, const std::string& folder) {
   if (LoadCredentials(folder).ok()) return absl::OkStatus();  // it has started again
-  ASSIGN_OR_RETURN(const std::string text, ReadPrivateFile(file, kMostInvitationBytes));
-  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(absl::StripAsciiWhitespace(text)));
+  ASSIGN_OR_RETURN(const Invitation invitation, ReadInvitation(file));
   const Stopwatch since_start;
   absl::StatusOr<FleetCredentials> credentials = EnrolInFleet(invitation);
   // They come many at once, as long as the invitation counts.
@@ -47,7 +66,7 @@ absl::Status EnrolByFile(const std::string& file, const std::string& folder) {
   RETURN_IF_ERROR(credentials.status());
   RETURN_IF_ERROR(SaveCredentials(folder, *credentials));
   std::error_code ignored;  // it counts no more
-  std::filesystem::remove(file, ignored);
+  if (file != kStandardInput) std::filesystem::remove(file, ignored);
   return absl::OkStatus();
 }
 
@@ -55,10 +74,14 @@ absl::Status EnrolByFile(const std::string& file, const std::string& folder) {
 
 void AddEnrolmentFlags(CLI::App& command, EnrolmentFlags& flags) {
   CLI::Option* invitation = command.add_option(
-      "INVITATION", flags.invitation, "the text that attune fleet invite has printed; needed once, to enrol");
+      "INVITATION", flags.invitation,
+      "the text that attune fleet invite has printed; needed once, to enrol. Others on this "
+      "machine see arguments, so better");
   command
-      .add_option("--invitation-file", flags.invitation_file,
-                  "read it from this file, which nobody else may read, and delete that; waits for the server")
+      .add_option(
+          "--invitation-file", flags.invitation_file,
+          "read it from this file, which nobody else may read, and delete that; -: from standard input. "
+          "Waits for the server")
       ->type_name("FILE")
       ->excludes(invitation);
 }

@@ -1,4 +1,4 @@
-// Lets services that run on other machines join a fleet.
+// Lets services that run on other machines, and people, join a fleet.
 #ifndef ATTUNE_CLI_ENROLMENT_H_
 #define ATTUNE_CLI_ENROLMENT_H_
 
@@ -13,7 +13,7 @@ struct EnrolmentFlags {
   std::string invitation, invitation_file;
 };
 
-// The argument INVITATION and the flag --invitation-file.
+// The argument INVITATION, which others on the machine see, and the flag --invitation-file.
 void AddEnrolmentFlags(CLI::App& command, EnrolmentFlags& flags);
 
 // Enrols by the invitation, if there is one, and keeps the credentials in the folder. One in a file counts

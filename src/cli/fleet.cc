@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "cli/calibrations_view.h"
 #include "cli/command.h"
+#include "cli/enrolment.h"
 #include "cli/fleet_authority.h"
 #include "cli/fleet_calibrate.h"
 #include "cli/fleet_top.h"
@@ -20,7 +21,6 @@
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 #include "fleet/identity/credentials.h"
-#include "fleet/identity/invitation.h"
 
 namespace attune {
 namespace {
@@ -28,7 +28,8 @@ namespace {
 namespace proto = fleet_proto;
 
 struct Flags {
-  std::string role = "agent", owner, invitation, folder;
+  EnrolmentFlags enrolment;
+  std::string role = "agent", owner, folder;
   std::string device, member, reason, key, json;
 };
 
@@ -47,9 +48,10 @@ absl::Status Join(Flags flags) {
   if (LoadCredentials(flags.folder).ok())
     return InvalidInput(flags.folder,
                         ": holds credentials already; remove them first, or name another folder");
-  ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(flags.invitation));
-  ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
-  RETURN_IF_ERROR(SaveCredentials(flags.folder, credentials));
+  if (flags.enrolment.invitation.empty() && flags.enrolment.invitation_file.empty())
+    return InvalidInput("name the file of an invitation with --invitation-file, or - to paste it");
+  RETURN_IF_ERROR(Enrol(flags.enrolment, flags.folder));
+  ASSIGN_OR_RETURN(const FleetCredentials credentials, LoadCredentials(flags.folder));
   PrintResult(absl::StrCat("joined the fleet of ", credentials.server, "; the credentials are in ",
                            flags.folder, "\n"));
   return absl::OkStatus();
@@ -106,8 +108,7 @@ void AddMembers(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
   invite->callback([flags, &action] { action = [flags] { return Invite(*flags); }; });
 
   CLI::App* join = fleet.add_subcommand("join", "Join a fleet as a client or operator");
-  join->add_option("INVITATION", flags->invitation, "the text that attune fleet invite has printed")
-      ->required();
+  AddEnrolmentFlags(*join, flags->enrolment);
   join->add_option("--credentials", flags->folder,
                    "the folder for the credentials (default: $ATTUNE_FLEET, or attune/fleet among the user's "
                    "settings)");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,10 +93,17 @@ class FleetCliTest : public ::testing::Test {
     EXPECT_EQ(invited.exit_code, 0) << invited.err;
     return invited.out.substr(0, invited.out.find('\n'));
   }
+  // The same in a file that nobody else may read.
+  std::string InvitationFile(const std::string& role, const std::string& owner) {
+    std::string path = folder_.Write("invitation", Invitation(role, owner) + "\n");
+    chmod(path.c_str(), S_IRUSR | S_IWUSR);
+    return path;
+  }
   // Starts an agent, and waits until its device is there.
   void StartAgent() {
     agent_ = std::make_unique<RunningAttune>(
-        std::vector<std::string>{"agent", Invitation("agent", "bob"), "--key", "desk", "--trust", "server"},
+        std::vector<std::string>{"agent", "--invitation-file", InvitationFile("agent", "bob"), "--key",
+                                 "desk", "--trust", "server"},
         variables_, folder_ / "agent.log");
     testing::AwaitThat([&] { return !Device().empty(); });
   }
@@ -164,6 +172,28 @@ TEST_F(FleetCliTest, TwoTunersShareADeviceOfTheirOwnMachine) {
   const Outcome tuned = Attune(tune("own.db"));
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_EQ(other.Await(), 0);
+}
+
+TEST_F(FleetCliTest, AnInvitationNeedBeNoArgument) {
+  const std::string file = InvitationFile("client", "alice");
+  const std::string to_type = folder_.Write("typed.txt", Invitation("client", "alice") + "\n");
+  chmod(file.c_str(), 0644);
+  const Outcome seen = Attune({"fleet", "join", "--invitation-file", file});
+  EXPECT_EQ(seen.exit_code, 1);
+  EXPECT_THAT(seen.err, HasSubstr(file));
+  chmod(file.c_str(), 0600);
+  const Outcome joined = Attune({"fleet", "join", "--invitation-file", file});
+  EXPECT_EQ(joined.exit_code, 0) << joined.err;
+  EXPECT_THAT(folder_.Files(), ::testing::Not(::testing::Contains("invitation")));
+  const Outcome none = Attune({"fleet", "join", "--credentials", folder_ / "other"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("--invitation-file"));
+  const Outcome both = Attune({"runner", "attune-invitation-1-abc", "--invitation-file", "-"});
+  EXPECT_EQ(both.exit_code, 2);
+  const Outcome typed =
+      Attune({"fleet", "join", "--invitation-file", "-", "--credentials", folder_ / "typed"},
+             {.standard_input = to_type});
+  EXPECT_EQ(typed.exit_code, 0) << typed.err;
 }
 
 TEST_F(FleetCliTest, MistakesAreOneSentence) {

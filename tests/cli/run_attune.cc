@@ -59,6 +59,8 @@ void LimitTo(__rlimit_resource resource, int64_t most) {
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err_fd = terminal >= 0 ? terminal : open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (out_fd < 0 || err_fd < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(126);
+  const int in_fd = options.standard_input.empty() ? 0 : open(options.standard_input.c_str(), O_RDONLY);
+  if (in_fd < 0 || dup2(in_fd, 0) < 0) _exit(126);
   LimitTo(RLIMIT_FSIZE, options.max_file_bytes);
   LimitTo(RLIMIT_AS, options.max_address_bytes);
   LimitTo(RLIMIT_NOFILE, options.max_open_files);

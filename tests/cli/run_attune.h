@@ -21,6 +21,7 @@ struct RunOptions {
   int64_t max_address_bytes = -1;                                     // as `ulimit -v` does
   int64_t max_open_files = -1;                                        // as `ulimit -n` does
   std::vector<std::pair<std::string, std::string>> environment = {};  // variables besides this process's
+  std::string standard_input = {};                                    // a file; empty: this process's
   std::string standard_output = {};                                   // a file; empty: captured
   std::string records = "none";  // the default database, never the user's
   bool on_terminal = false;      // standard error is a terminal of 24 lines of 80 characters

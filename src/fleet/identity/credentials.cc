@@ -28,7 +28,7 @@ std::string FileOf(const std::string& folder) { return folder + "/credentials.pe
 // The same error with the way out.
 absl::Status EnrolAgain(const absl::Status& error) {
   return absl::Status(error.code(),
-                      absl::StrCat(error.message(), "; enrol with attune fleet join INVITATION"));
+                      absl::StrCat(error.message(), "; enrol with attune fleet join --invitation-file -"));
 }
 
 absl::Status CheckServer(std::string_view server) {

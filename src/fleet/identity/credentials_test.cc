@@ -70,7 +70,8 @@ TEST_F(CredentialsTest, OnlyTheirOwnerReadsThem) {
 }
 
 TEST_F(CredentialsTest, ErrorsNameTheFileAndTheWayOut) {
-  const auto is_helpful = AllOf(StartsWith(path_), EndsWith("enrol with attune fleet join INVITATION"));
+  const auto is_helpful =
+      AllOf(StartsWith(path_), EndsWith("enrol with attune fleet join --invitation-file -"));
   EXPECT_EQ(Load().status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(LoadError(), is_helpful);
   ASSERT_TRUE(SaveCredentials(folder_, New()).ok());

@@ -99,7 +99,8 @@ export function DevicesView() {
       {devices.value !== null && list.length === 0 && (
         <Empty title="No device has joined">
           <p>
-            Invite one with <code>attune fleet invite</code>, and run <code>attune agent INVITATION --key NAME</code> on it.
+            Invite one with <code>attune fleet invite</code>, and run <code>attune agent --invitation-file - --key NAME</code> on
+            it.
           </p>
         </Empty>
       )}
