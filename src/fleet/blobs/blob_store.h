@@ -28,6 +28,7 @@ struct BlobStoreOptions {
   int64_t most_bytes = int64_t{16} << 30;          // of all complete blobs
   int64_t most_blob_bytes = int64_t{8} << 30;      // of one
   int64_t most_partial_bytes = int64_t{16} << 30;  // of all uploads of one owner that are not complete
+  int64_t most_partials = 4096;                    // of these uploads: each is a file or a row
   double partial_seconds = 86400;                  // an upload that rests for longer is given up
   // Rows of a database name its blobs: what is complete survives a power cut, at the price of waiting for the
   // disk. The others are caches.

@@ -137,6 +137,16 @@ TEST_F(BlobStoreTest, UploadsOfAnOwnerAreBounded) {
   EXPECT_TRUE(store->Append("ann", Sha256Hex("b"), 0, "12345").ok());
 }
 
+TEST_F(BlobStoreTest, AnOwnerHasSoManyUploadsAtATime) {
+  const auto store = Open({.most_partials = 2});
+  for (const char* blob : {"a", "b"}) EXPECT_TRUE(store->Append("ann", Sha256Hex(blob), 0, "").ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(store->Append("ann", Sha256Hex("c"), 0, "c")));
+  EXPECT_TRUE(store->Append("ann", Sha256Hex("b"), 0, "b").ok());
+  EXPECT_TRUE(store->Append("eve", Sha256Hex("c"), 0, "c").ok());
+  EXPECT_TRUE(store->Finish("ann", Sha256Hex("b")).ok());
+  EXPECT_TRUE(store->Append("ann", Sha256Hex("c"), 0, "c").ok());
+}
+
 TEST_F(BlobStoreTest, NothingChangesWhatIsBeingChecked) {
   const std::string digest = Sha256Hex("bytes");
   const std::string checked =

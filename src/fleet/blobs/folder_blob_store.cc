@@ -113,15 +113,17 @@ std::string FolderBlobStore::PartialPath(const std::string& owner, const std::st
   return absl::StrCat(folder_, "/partial/", Sha256Hex(owner).substr(0, kOwnerDigits), "-", digest);
 }
 
-int64_t FolderBlobStore::PartialBytes(const std::string& owner) const {
+FolderBlobStore::Partials FolderBlobStore::PartialsOf(const std::string& owner) const {
   const std::string begin = Sha256Hex(owner).substr(0, kOwnerDigits);
-  int64_t bytes = 0;
+  Partials partials;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
     const std::string path = entry.path();
-    if (entry.path().filename().string().starts_with(begin)) bytes += SizeOf(path).value_or(0);
+    if (!entry.path().filename().string().starts_with(begin)) continue;
+    partials.bytes += SizeOf(path).value_or(0);
+    ++partials.count;
   }
-  return bytes;
+  return partials;
 }
 
 // A kill has ended their check.
@@ -179,10 +181,15 @@ absl::Status FolderBlobStore::Append(const std::string& owner, const std::string
     return absl::ResourceExhaustedError(
         absl::StrCat("blob ", digest, ": has more than ", options_.most_blob_bytes, " bytes"));
   }
-  if (std::ssize(bytes) > options_.most_partial_bytes - PartialBytes(owner)) {
+  const Partials partials = PartialsOf(owner);
+  if (std::ssize(bytes) > options_.most_partial_bytes - partials.bytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("blob ", digest, ": uploads that are not complete have more than ",
                      options_.most_partial_bytes, " bytes; finish or forget some"));
+  }
+  if (partials.count >= options_.most_partials && !SizeOf(path)) {
+    return absl::ResourceExhaustedError(absl::StrCat("blob ", digest, ": ", options_.most_partials,
+                                                     " uploads are not complete; finish or forget some"));
   }
   const FileDescriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, kPrivate));

@@ -48,8 +48,11 @@ class FolderBlobStore final : public BlobStore {
   absl::Status Link(const std::string& file, const std::string& own);
   // Before anybody learns of what was changed there, if blobs are to last.
   absl::Status Sync(const std::filesystem::path& folder) const;
-  // Bytes of the owner's uploads.
-  int64_t PartialBytes(const std::string& owner) const;
+  // The owner's uploads that are not complete.
+  struct Partials {
+    int64_t count = 0, bytes = 0;
+  };
+  Partials PartialsOf(const std::string& owner) const;
   // Removes the least recently used blobs until there is room, but not `kept`.
   void Evict(const std::string& kept);
   void GoOnWithChecked();

@@ -149,6 +149,14 @@ absl::Status SqlBlobStore::Append(const std::string& owner, const std::string& d
           absl::StrCat("blob ", digest, ": uploads that are not complete have more than ",
                        options_.most_partial_bytes, " bytes; finish or forget some"));
     if (!row) {
+      ASSIGN_OR_RETURN(const int64_t count,
+                       ReadInteger(session,
+                                   "SELECT count(*) FROM blob_owners JOIN blobs ON blobs.id = "
+                                   "blob_owners.blob WHERE blob_owners.owner = ? AND blobs.is_complete = 0",
+                                   key));
+      if (count >= options_.most_partials)
+        return absl::ResourceExhaustedError(absl::StrCat("blob ", digest, ": ", options_.most_partials,
+                                                         " uploads are not complete; finish or forget some"));
       ASSIGN_OR_RETURN(const int64_t made,
                        ReadInteger(session,
                                    "INSERT INTO blobs (digest, bytes, is_complete, touched_ms) VALUES (?, "

@@ -101,6 +101,10 @@ TEST_P(SqlBlobStoreTest, UploadsAreBounded) {
   ASSERT_TRUE(store->Append("ann", Sha256Hex("b"), 0, "1234567890").ok());
   EXPECT_TRUE(absl::IsResourceExhausted(store->Append("ann", Sha256Hex("c"), 0, "123456")));
   EXPECT_TRUE(store->Append("bob", Sha256Hex("c"), 0, "123456").ok());
+  const auto few = Open("few", {.most_partials = 1});
+  ASSERT_TRUE(few->Append("ann", Sha256Hex("a"), 0, "a").ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(few->Append("ann", Sha256Hex("b"), 0, "b")));
+  EXPECT_TRUE(few->Append("bob", Sha256Hex("b"), 0, "b").ok());
   Open("jobs", {.partial_seconds = -1});  // all are old
   EXPECT_EQ(*store->Sent("bob", Sha256Hex("c")), 0);
 }
