@@ -33,6 +33,9 @@ usage() {
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
+./do fuzz wire [conversations] [seed]
+                                agents, runners, clients and device hosts that lie to a server, under the sanitizers;
+                                100,000 of each kind
 ./do fuzz graphs [seconds] [--seed N ...]
                                 random graphs through compiler and runtime, compared with the reference; what
                                 fails is made small in build/fuzz/graphs
@@ -80,6 +83,13 @@ fuzz() {
   if [ "$target" = graphs ]; then
     build release --target graph_fuzz
     build/release/bin/graph_fuzz --seconds "$seconds" --failures build/fuzz/graphs "${@:3}"
+    return
+  fi
+  if [ "$target" = wire ]; then
+    build asan --target fleet_test service_test
+    export ATTUNE_FUZZED_CONVERSATIONS=${2:-100000} ATTUNE_FUZZ_SEED=${3:-1}
+    build/asan/bin/fleet_test --gtest_filter='LiarsTest.*:LyingHost.*'
+    build/asan/bin/service_test --gtest_filter='LyingRunnersTest.*'
     return
   fi
   build fuzz --target fuzzers

@@ -66,8 +66,17 @@ std::string Headline(const FleetState& state) {
                       " away); requests waiting: ", NumWaiting(state));
 }
 
+// A line for each device that has one.
+std::string Warnings(const FleetState& state) {
+  std::string text;
+  for (const proto::Device& device : state.devices)
+    if (!device.warning().empty())
+      absl::StrAppend(&text, WithoutControls(device.id()), ": ", WithoutControls(device.warning()), "\n");
+  return text;
+}
+
 std::string Describe(const FleetState& state) {
-  std::string text = absl::StrCat(Headline(state), "\n", DevicesTable(state.devices));
+  std::string text = absl::StrCat(Headline(state), "\n", Warnings(state), DevicesTable(state.devices));
   if (state.waiting.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"key", "waiting"}};
   for (const auto& [key, requests] : state.waiting)

@@ -11,12 +11,13 @@ namespace {
 
 namespace proto = fleet_proto;
 
-// "free", "held by alice", "drained: too hot", "away".
+// "free", "held by alice", "drained: too hot", "away", "free, warning".
 std::string StateOf(const proto::Device& device) {
   std::string state = !device.is_there()         ? "away"
                       : device.held_by().empty() ? "free"
                                                  : absl::StrCat("held by ", device.held_by());
   if (!device.drained().empty()) absl::StrAppend(&state, ", drained: ", device.drained());
+  if (!device.warning().empty()) absl::StrAppend(&state, ", warning");
   return WithoutControls(state);
 }
 
@@ -36,7 +37,8 @@ Json DevicesJson(const std::vector<proto::Device>& devices) {
     Json entry = {{"id", device.id()},           {"owner", device.owner()},
                   {"keys", KeysOf(device)},      {"is_there", device.is_there()},
                   {"held_by", device.held_by()}, {"drained", device.drained()},
-                  {"load", device.load()},       {"program", device.program()}};
+                  {"load", device.load()},       {"program", device.program()},
+                  {"warning", device.warning()}};
     entry["lacks"] = std::vector<std::string>(device.lacks().begin(), device.lacks().end());
     entry["sensors"] = std::vector<std::string>(device.sensors().begin(), device.sensors().end());
     if (const auto info = DecodeDevice(device.info()); info.ok()) {
@@ -78,6 +80,7 @@ std::string DeviceText(const proto::Device& device) {
                                    ? "none that its agent may read"
                                    : WithoutControls(absl::StrJoin(device.sensors(), ", "))});
   }
+  if (!device.warning().empty()) rows.push_back({"warning", WithoutControls(device.warning())});
   for (const std::string& lack : device.lacks()) rows.push_back({"lacks", WithoutControls(lack)});
   return FormatTable(rows, {false, false});
 }

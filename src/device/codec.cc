@@ -33,7 +33,7 @@ std::string EncodeDevice(const DeviceInfo& device) {
 absl::StatusOr<DeviceInfo> DecodeDevice(std::string_view text) {
   ASSIGN_OR_RETURN(const device_proto::Device message, ParseMessage<device_proto::Device>(text));
   MessageChecks checks;
-  checks.Integer(std::ssize(message.fingerprint()), 1, kMaxFingerprintBytes);
+  checks.Line(message.fingerprint(), 1, kMaxFingerprintBytes);
   checks.Integer(message.processors_size(), 1, kMaxProcessors);
   checks.Integer(message.usable_size(), 1, message.processors_size());
   RETURN_IF_ERROR(checks.Finish());

@@ -25,6 +25,7 @@ using Request = fleet_proto::AuthorityRequest;
 MockAnswer AnswerOfTest(const MeasureItem&) {
   MockAnswer answer;
   answer.measurement.outcome = TrialOutcome::kOk;
+  answer.measurement.timing = {.seconds = 1e-3, .low = 1e-3, .high = 1e-3, .repetitions = 1};
   return answer;
 }
 

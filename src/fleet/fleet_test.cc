@@ -10,9 +10,13 @@
 
 #include "base/log.h"
 #include "fleet/fleet_for_test.h"
+#include "fleet/identity/invitation.h"
+#include "fleet/identity/pinned_server.h"
 #include "fleet/proxy_for_test.h"
 #include "fleet/wire/channel.h"
+#include "fleet/wire/fleet.grpc.pb.h"
 #include "fleet/wire/rpc_status.h"
+#include "fleet/wire/version.h"
 
 namespace attune {
 namespace {
@@ -106,6 +110,52 @@ TEST_F(FleetTest, AClientMeasuresOnADevice) {
   const auto batch = service->Submit(Items(*service, 20));
   ExpectAllOk(*batch, 20);
   EXPECT_EQ(bench.total(), 20);
+}
+
+TEST_F(FleetTest, StreamsThatLieOrAreCutHarmNobodyElse) {
+  Bench bench(0);
+  const auto agent = fleet_.Agent(bench.Answer());
+  fleet_.AwaitDevices(1);
+  const auto stub = fleet_proto::Fleet::NewStub(ConnectFleet(fleet_.Enrol("agent", "eve")));
+  constexpr int kStreams = 20;
+  for (int i = 0; i < kStreams; ++i) {
+    grpc::ClientContext context;
+    const auto stream = stub->Serve(&context);
+    fleet_proto::FromAgent message;
+    if (i % 2 == 0) {
+      message.mutable_hello()->set_version(kFleetVersion);
+      message.mutable_hello()->set_program(std::string(size_t{32} << 20, 'x'));
+    } else {
+      message.mutable_heartbeat()->set_load(-1);
+    }
+    stream->Write(message);
+    if (i % 4 == 3) context.TryCancel();
+    fleet_proto::ToAgent answer;
+    while (stream->Read(&answer)) {
+    }
+    const grpc::Status ended = stream->Finish();
+    if (i % 4 != 3)
+      EXPECT_EQ(ended.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << ended.error_message();
+  }
+  const auto service = Service("alice");
+  const auto batch = service->Submit(Items(*service, 5));
+  ExpectAllOk(*batch, 5);
+}
+
+TEST_F(FleetTest, StrangersSendTheEnrolmentLittle) {
+  const Invitation invitation = *Invitation::Parse(*fleet_.Operator()->Invite("agent", "eve"));
+  const auto authority = AuthorityOf(invitation, kCallSeconds);
+  ASSERT_TRUE(authority.ok()) << authority.status();
+  const auto stub = fleet_proto::Enrolment::NewStub(ConnectEnrolment(invitation.address, *authority));
+  fleet_proto::EnrolRequest request;
+  fleet_proto::Certificate certificate;
+  for (const size_t bytes : {size_t{32} << 20, size_t{20} << 10}) {
+    grpc::ClientContext context;
+    request.set_certificate_request(std::string(bytes, 'x'));
+    const grpc::Status refused = stub->Enrol(&context, request, &certificate);
+    EXPECT_EQ(refused.error_code(), bytes > (size_t{1} << 20) ? grpc::StatusCode::RESOURCE_EXHAUSTED
+                                                              : grpc::StatusCode::INVALID_ARGUMENT);
+  }
 }
 
 TEST_F(FleetTest, OutputsOfANetworkMayBeLarge) {

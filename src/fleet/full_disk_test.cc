@@ -51,6 +51,7 @@ TEST_F(FullDiskTest, TheServerLivesOn) {
   const auto agent = fleet.Agent([](const MeasureItem&) {
     MockAnswer answer;
     answer.measurement.outcome = TrialOutcome::kOk;
+    answer.measurement.timing = {.seconds = 1e-3, .low = 1e-3, .high = 1e-3, .repetitions = 1};
     return answer;
   });
   fleet.AwaitDevices(1);

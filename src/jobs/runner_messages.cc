@@ -13,8 +13,10 @@ namespace {
 
 namespace proto = jobs_proto;
 
-constexpr int64_t kMaxAmount = 1'000'000'000;
-constexpr int kMaxNeeds = 64, kMaxNames = 1 << 16, kMaxParts = 1024;
+// Sums of amounts, and of bytes of memory, do not overflow.
+constexpr int64_t kMaxAmount = 1'000'000'000, kMaxMemoryBytes = int64_t{1} << 50;
+constexpr int kMaxNeeds = 100, kMaxNames = 1 << 16, kMaxParts = 1024;
+constexpr int kMaxStageNameBytes = 1024, kMaxKeyBytes = 1024;
 
 void Encode(const JobStage& stage, proto::Stage* to) {
   to->set_name(stage.name);
@@ -32,11 +34,12 @@ void Encode(const JobStage& stage, proto::Stage* to) {
 
 JobStage Decode(const proto::Stage& from, MessageChecks& checks) {
   JobStage stage;
-  stage.name = from.name();
+  stage.name = checks.Line(from.name(), 0, kMaxStageNameBytes);
   checks.Count(from.needs_size(), kMaxNeeds);
   for (const proto::Need& need : from.needs())
-    stage.needs.push_back({need.key(), checks.Integer(need.amount(), 0, kMaxAmount), need.exclusive()});
-  stage.memory_bytes = checks.Integer(from.memory_bytes(), 0, INT64_MAX);
+    stage.needs.push_back({checks.Line(need.key(), 1, kMaxKeyBytes),
+                           checks.Integer(need.amount(), 0, kMaxAmount), need.exclusive()});
+  stage.memory_bytes = checks.Integer(from.memory_bytes(), 0, kMaxMemoryBytes);
   stage.seconds = {checks.Seconds(from.low()), checks.Seconds(from.median()), checks.Seconds(from.high())};
   return stage;
 }

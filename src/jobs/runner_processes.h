@@ -30,13 +30,20 @@ class RunnerProcesses final : public Runners {
   std::vector<pid_t> Pids() const;
 
  private:
-  // The report that has arrived; or how the process ended, which is then removed.
+  struct Process {
+    std::unique_ptr<WorkerProcess> process;
+    bool is_registered = false;
+    bool runs = false;  // a stage
+  };
+
+  // The report that has arrived; or how the process ended, which is then removed, as one is that reports what
+  // it was not asked for: it runs the code of a job, and may have been taken over.
   RunnerEvent Receive(int64_t runner);
   RunnerLost Remove(int64_t runner, std::string_view why);
 
   const std::string program_;
   const int wake_;
-  std::map<int64_t, std::unique_ptr<WorkerProcess>> processes_;
+  std::map<int64_t, Process> processes_;
   std::vector<RunnerEvent> failed_;  // whose commands could not be sent
   int64_t num_started_ = 0;
 };

@@ -10,8 +10,11 @@ namespace {
 // The ratios that are remembered for a label, and the least number that says anything.
 constexpr size_t kRemembered = 64, kEnough = 5;
 
-// The time that ratios are relative to.
-double UnitOf(const SecondsPrediction& own) { return own.median > 0 ? own.median : 1; }
+// The time that ratios are relative to. One that nothing takes is none, and would make them infinite.
+double UnitOf(const SecondsPrediction& own) {
+  constexpr double kLeastSeconds = 1e-9;
+  return own.median >= kLeastSeconds ? own.median : 1;
+}
 
 }  // namespace
 

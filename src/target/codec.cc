@@ -7,6 +7,12 @@
 #include "target/target.pb.h"
 
 namespace attune {
+namespace {
+
+constexpr int64_t kMaxCacheBytes = int64_t{1} << 40;
+constexpr int kMaxCores = 1 << 16, kMaxFeatures = 1024, kMaxFeatureBytes = 256;
+
+}  // namespace
 
 std::string EncodeTarget(const Target& target) {
   target_proto::Target message;
@@ -23,11 +29,13 @@ absl::StatusOr<Target> DecodeTarget(std::string_view text) {
   ASSIGN_OR_RETURN(const target_proto::Target message, ParseMessage<target_proto::Target>(text));
   ASSIGN_OR_RETURN(Target target, TargetByName(message.name()));
   MessageChecks checks;
-  target.l1_bytes = checks.Integer(message.l1_bytes(), 0, INT64_MAX);
-  target.l2_bytes = checks.Integer(message.l2_bytes(), 0, INT64_MAX);
-  target.l3_bytes = checks.Integer(message.l3_bytes(), 0, INT64_MAX);
-  target.cores = checks.Int(message.cores(), 1, INT32_MAX);
-  for (const std::string& feature : message.modelled_features()) target.modelled_features.push_back(feature);
+  target.l1_bytes = checks.Integer(message.l1_bytes(), 0, kMaxCacheBytes);
+  target.l2_bytes = checks.Integer(message.l2_bytes(), 0, kMaxCacheBytes);
+  target.l3_bytes = checks.Integer(message.l3_bytes(), 0, kMaxCacheBytes);
+  target.cores = checks.Int(message.cores(), 1, kMaxCores);
+  checks.Count(message.modelled_features_size(), kMaxFeatures);
+  for (const std::string& feature : message.modelled_features())
+    target.modelled_features.push_back(checks.Line(feature, 1, kMaxFeatureBytes));
   RETURN_IF_ERROR(checks.Finish());
   return target;
 }

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/printable.h"
 #include "base/process/message.h"
 
 namespace attune {
@@ -56,8 +58,15 @@ class MessageChecks {
   double Seconds(double value) { return Real(value, 0, kMaxSeconds); }
   // The digest of a blob, or empty.
   std::string Digest(const std::string& digest) {
-    ok_ &= digest.empty() || digest.size() == kDigestBytes;
+    ok_ &= digest.empty() || (digest.size() == kDigestBytes &&
+                              digest.find_first_not_of("0123456789abcdef") == std::string::npos);
     return digest;
+  }
+  // One line of printable text.
+  std::string Line(const std::string& text, int64_t least, int64_t most) {
+    Integer(std::ssize(text), least, most);
+    ok_ = ok_ && WithoutControls(text) == text;
+    return text;
   }
   void Count(int64_t count, int64_t most) { Integer(count, 0, most); }
 

@@ -69,9 +69,16 @@ void LeaseWork::Take(const proto::Work& work) {
     if (!taken_.insert(item.index()).second) continue;  // it is being measured
     const auto request = DecodeWorkerRequest(item.item());
     const auto* decoded = request.ok() ? std::get_if<MeasureItem>(&*request) : nullptr;
-    if (decoded == nullptr || item.index() < 0) {
+    if (decoded == nullptr) {
       Log(LogLevel::kWarning, "an item cannot be read", "lease", TokenText(token), "owner", work.owner(),
           "reason", request.status().message());
+      proto::Result answer;
+      ToWire(token, *answer.mutable_token());
+      answer.set_index(item.index());
+      answer.set_measurement(EncodeMeasurement(FailedMeasurement(
+          TrialOutcome::kRetry,
+          absl::StrCat("the device's agent cannot read it: ", request.status().message()))));
+      Answer(std::move(answer));
       continue;
     }
     portion.batch.items.push_back({.index = item.index(), .item = *decoded});
@@ -103,9 +110,11 @@ void LeaseWork::Observe(const HostEvent& event) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const std::string& digest : result->missing) given_.erase(digest);
   if (!batches_.contains(result->number) || is_stopped_) return;
+  const auto index = static_cast<int32_t>(result->index);
+  if (index != result->index || !taken_.contains(index) || results_.contains(index)) return;
   proto::Result message;
   ToWire(latest_, *message.mutable_token());
-  message.set_index(static_cast<int32_t>(result->index));
+  message.set_index(index);
   message.set_measurement(EncodeMeasurement(result->measurement));
   for (const std::string& digest : result->missing) {
     if (const auto reason = unfetched_.find(digest); reason != unfetched_.end()) {
@@ -118,8 +127,13 @@ void LeaseWork::Observe(const HostEvent& event) {
   if (message.measurement().size() > kMostMeasurementBytes)
     message.set_measurement(EncodeMeasurement(
         FailedMeasurement(TrialOutcome::kOutOfMemory, "the result is larger than a message may be")));
-  send_(message);
-  results_[message.index()] = std::move(message);
+  Answer(std::move(message));
+}
+
+void LeaseWork::Answer(proto::Result result) {
+  send_(result);
+  const int32_t index = result.index();
+  results_[index] = std::move(result);
 }
 
 void LeaseWork::Work() {

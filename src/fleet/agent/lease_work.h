@@ -61,6 +61,8 @@ class LeaseWork {
   bool Counts(const LeaseToken& token) const;
   void Begin(const LeaseToken& token);
   void CancelBatches();
+  // Sends a result, and keeps it.
+  void Answer(fleet_proto::Result result);
 
   DeviceHost& host_;
   BlobFetcher& fetcher_;

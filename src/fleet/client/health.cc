@@ -50,21 +50,31 @@ absl::StatusOr<std::string> AskServer(const std::string& address, const char* pa
   return body;
 }
 
+// The value of a metric without labels; 0 if there is none.
+int NumberIn(const std::string& metrics, std::string_view name) {
+  const std::string begin = absl::StrCat(name, " ");
+  for (const std::string_view line : absl::StrSplit(metrics, '\n')) {
+    int value = 0;
+    if (absl::StartsWith(line, begin) && absl::SimpleAtoi(line.substr(begin.size()), &value)) return value;
+  }
+  return 0;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ServerHealth(const std::string& address) { return AskServer(address, "/readyz"); }
 
 absl::StatusOr<std::string> RunnerHealth(const std::string& address) {
   ASSIGN_OR_RETURN(const std::string metrics, AskServer(address, "/metrics"));
-  constexpr std::string_view kRunners = "attune_jobs_runners ";
-  for (const std::string_view line : absl::StrSplit(metrics, '\n')) {
-    int runners = 0;
-    if (absl::StartsWith(line, kRunners) && absl::SimpleAtoi(line.substr(kRunners.size()), &runners) &&
-        runners > 0)
-      return absl::StrCat(runners, runners == 1 ? " runner is" : " runners are", " connected");
-  }
-  return absl::UnavailableError(
-      absl::StrCat("no runner is connected to the server with ", address, "; is attune runner running?"));
+  const int runners = NumberIn(metrics, "attune_jobs_runners");
+  if (runners == 0)
+    return absl::UnavailableError(
+        absl::StrCat("no runner is connected to the server with ", address, "; is attune runner running?"));
+  if (const int shared = NumberIn(metrics, "attune_jobs_runners_with_shared_credentials"); shared > 0)
+    return absl::UnavailableError(absl::StrCat("the credentials of ", shared,
+                                               shared == 1 ? " runner" : " runners",
+                                               " are used in two places; the server's log names them"));
+  return absl::StrCat(runners, runners == 1 ? " runner is" : " runners are", " connected");
 }
 
 absl::StatusOr<std::string> AgentHealth(const std::string& folder) {
@@ -79,8 +89,10 @@ absl::StatusOr<std::string> AgentHealth(const std::string& folder) {
   if (!called.ok()) return ExplainServerCall(called, credentials);
   std::vector<std::string> connected;
   for (const proto::Device& device : devices.devices()) {
-    if (device.is_there() && absl::StartsWith(device.id(), absl::StrCat(facts.who.id, "/")))
-      connected.push_back(device.id());
+    if (!device.is_there() || !absl::StartsWith(device.id(), absl::StrCat(facts.who.id, "/"))) continue;
+    if (!device.warning().empty())
+      return absl::UnavailableError(absl::StrCat(device.id(), ": ", device.warning()));
+    connected.push_back(device.id());
   }
   if (connected.empty())
     return absl::UnavailableError(absl::StrCat("the agent of ", folder,

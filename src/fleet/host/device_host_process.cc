@@ -70,6 +70,7 @@ void DeviceHostProcess::Send(const HostCommand& command, int file) {
   const std::string message = EncodeHostCommand(command);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (process_ == nullptr) return;
+  if (const auto* run = std::get_if<RunBatch>(&command)) conversation_.Ask(*run);
   const Deadline deadline = After(kSendSeconds);
   absl::Status sent = process_->Send(message, deadline);
   if (sent.ok() && file >= 0) sent = SendFile(socket_, file, deadline);
@@ -80,6 +81,7 @@ void DeviceHostProcess::Send(const HostCommand& command, int file) {
 absl::Status DeviceHostProcess::ReadOne() {
   ASSIGN_OR_RETURN(const std::string message, ReceiveMessage(socket_, kNoDeadline));
   ASSIGN_OR_RETURN(const HostReport report, DecodeHostReport(message));
+  RETURN_IF_ERROR(conversation_.Take(report));
   return std::visit(Overloaded{[](const HostReady&) { return DamagedMessage(); },
                                [&](const auto& event) {
                                  on_event_(event);

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "base/process/worker_process.h"
 #include "fleet/host/device_host.h"
+#include "fleet/host/host_conversation.h"
 
 namespace attune {
 
@@ -60,6 +61,7 @@ class DeviceHostProcess final : public DeviceHost {
   std::mutex mutex_;
   std::unique_ptr<WorkerProcess> process_;  // null: the host is lost
   bool is_ending_ = false;
+  HostConversation conversation_;
 
   std::thread reader_;  // last member: uses all of the above
 };

@@ -65,10 +65,7 @@ absl::StatusOr<HostReady> Decode(const proto::HostReady& from, MessageChecks& ch
   HostReady ready;
   ASSIGN_OR_RETURN(ready.device, DecodeDevice(from.device()));
   checks.Count(from.lacks_size(), kMaxLacks);
-  for (const std::string& lack : from.lacks()) {
-    checks.Count(std::ssize(lack), kMaxLackBytes);
-    ready.lacks.push_back(lack);
-  }
+  for (const std::string& lack : from.lacks()) ready.lacks.push_back(checks.Line(lack, 1, kMaxLackBytes));
   return ready;
 }
 

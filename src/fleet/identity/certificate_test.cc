@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 
 #include "base/testing/manual_clock.h"
+#include "fleet/identity/openssl_objects.h"
 
 namespace attune {
 namespace {
@@ -27,6 +31,23 @@ TEST(CertificateTest, SaysWhoSomebodyIs) {
   EXPECT_THAT(facts->serial, SizeIs(32));
   EXPECT_NEAR(static_cast<double>(facts->end_ms - facts->begin_ms), 1e3 * (30 * kDay + 300), 2e3);
   EXPECT_NE(ReadCertificate(*authority->Sign(RequestOfNewKey(), kBoard, kDay))->serial, facts->serial);
+}
+
+TEST(CertificateTest, OtherKeysThanOursAreNotSigned) {
+  const auto authority = CertificateAuthority::Create();
+  constexpr int kBits = 2048;
+  EVP_PKEY* const keys[] = {EVP_RSA_gen(kBits), EVP_EC_gen("P-384"),
+                            EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")};
+  for (EVP_PKEY* key : keys) {
+    X509_REQ* request = X509_REQ_new();
+    X509_REQ_set_pubkey(request, key);
+    const bool is_edwards = EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519;
+    ASSERT_GT(X509_REQ_sign(request, key, is_edwards ? nullptr : EVP_sha256()), 0);
+    const auto pem = ToPem([&](BIO* bio) { return PEM_write_bio_X509_REQ(bio, request); });
+    EXPECT_TRUE(absl::IsInvalidArgument(authority->Sign(*pem, kBoard, kDay).status()));
+    X509_REQ_free(request);
+    EVP_PKEY_free(key);
+  }
 }
 
 TEST(CertificateTest, OnlyItsAuthorityVouchesForIt) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "absl/strings/escaping.h"
@@ -69,6 +70,9 @@ absl::StatusOr<fleet_proto::Certificate> Admission::Enrol(const fleet_proto::Enr
 
 absl::StatusOr<fleet_proto::Certificate> Admission::Renew(const FleetIdentity& who,
                                                           const fleet_proto::RenewRequest& request) {
+  if (const double wait = renewals_.Admit(who.id); wait > 0)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("this member renews its certificate too often; try again in ", std::ceil(wait), " s"));
   return Certify(who, request.certificate_request());
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/rate_limit.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
@@ -29,7 +30,7 @@ inline constexpr double kCertificateSeconds = 30.0 * 86400;
 class Admission {
  public:
   Admission(FleetAuthority& authority, FleetStore& store, const Clock& clock = SystemClock())
-      : authority_(authority), store_(store), clock_(clock) {}
+      : authority_(authority), store_(store), renewals_(kRenewals, clock), clock_(clock) {}
 
   FleetAuthority& authority() { return authority_; }
 
@@ -52,7 +53,8 @@ class Admission {
   // The certificate for whoever knows the secret of an invitation, which is used up. PermissionDenied, with
   // the same text for every reason, if there is no such invitation.
   absl::StatusOr<fleet_proto::Certificate> Enrol(const fleet_proto::EnrolRequest& request);
-  // Another certificate for the same identity.
+  // Another certificate for the same identity. ResourceExhausted if it has renewed its certificate too often:
+  // each is a row in the store.
   absl::StatusOr<fleet_proto::Certificate> Renew(const FleetIdentity& who,
                                                  const fleet_proto::RenewRequest& request);
   // Credentials of the server's own operator, with a new key.
@@ -74,9 +76,12 @@ class Admission {
   // process has made it. Forgets it.
   bool HasEnded(const std::string& digest);
 
+  static constexpr RateLimitOptions kRenewals = {.at_once = 20, .seconds_each = 3600};
+
   FleetAuthority& authority_;
   FleetStore& store_;
-  std::mutex mutex_;  // of what follows
+  RateLimit renewals_;  // of each member
+  std::mutex mutex_;    // of what follows
   std::string server_, enrolment_;
   std::vector<RestoredTime> restored_;
   std::map<std::string, double>

@@ -59,5 +59,20 @@ TEST_F(AdmissionTest, TheServersOperatorIsTheSameMember) {
   EXPECT_NE(first->key_pem, second->key_pem);
 }
 
+TEST_F(AdmissionTest, AMemberRenewsItsCertificateNowAndThen) {
+  const FleetIdentity who = {.role = FleetRole::kAgent, .owner = "ann", .id = "agent-1"};
+  FleetIdentity other = who;
+  other.id = "agent-2";
+  fleet_proto::RenewRequest request;
+  request.set_certificate_request(*PrivateKey::Generate()->Request());
+  constexpr int kTimes = 20;
+  for (int i = 0; i < kTimes; ++i) EXPECT_TRUE(admission_.Renew(who, request).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(admission_.Renew(who, request).status()));
+  EXPECT_TRUE(admission_.Renew(other, request).ok());
+  clock_.Advance(kHours);
+  EXPECT_TRUE(admission_.Renew(who, request).ok());
+  EXPECT_FALSE(admission_.Renew(who, request).ok());
+}
+
 }  // namespace
 }  // namespace attune

@@ -1,23 +1,38 @@
 #include "fleet/server/dispatcher.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
+#include <variant>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "device/codec.h"
 #include "fleet/wire/token.h"
-#include "fleet/wire/version.h"
+#include "measure/answer_check.h"
+#include "measure/codec.h"
 
 namespace attune {
 namespace {
 
 namespace proto = fleet_proto;
 
-constexpr int kMaxDevices = 64, kMaxKeys = 32, kMaxSensors = 256, kMaxItems = 4096;
-constexpr size_t kMaxItemBytes = size_t{8} << 10;  // so that all of a lease fit in a message
+// Connections of one member at a time. An agent has one, and for moments the one that it has lost; a client
+// has one for each device that it uses or waits for.
+constexpr int kMaxAgentConnections = 4, kMaxClientConnections = 1024;
+
+// Whether one more would be too many.
+template <typename Connections>
+bool HasTooMany(const Connections& connections, const FleetIdentity& who, int most) {
+  if (who.role == FleetRole::kServer) return false;
+  return std::ranges::count_if(connections,
+                               [&](const auto& entry) { return entry.second.who.who.id == who.id; }) >= most;
+}
+
+absl::Status TooManyConnections(int most) {
+  return absl::ResourceExhaustedError(absl::StrCat("a member has at most ", most, " connections at a time"));
+}
 
 }  // namespace
 
@@ -50,61 +65,71 @@ absl::Status Dispatcher::Load() {
 
 int64_t Dispatcher::AddAgent(const CertificateFacts& who, std::shared_ptr<AgentLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  agents_[++last_connection_] = {.who = who, .link = std::move(link)};
+  ++last_connection_;
+  if (HasTooMany(agents_, who.who, kMaxAgentConnections)) {
+    link->Close(TooManyConnections(kMaxAgentConnections));
+  } else {
+    agents_[last_connection_] = {.who = who, .link = std::move(link)};
+  }
   return last_connection_;
 }
 
 int64_t Dispatcher::AddClient(const CertificateFacts& who, std::shared_ptr<ClientLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  clients_[++last_connection_] = {.who = who, .link = std::move(link)};
+  ++last_connection_;
+  if (HasTooMany(clients_, who.who, kMaxClientConnections)) {
+    link->Close(TooManyConnections(kMaxClientConnections));
+  } else {
+    clients_[last_connection_] = {.who = who, .link = std::move(link)};
+  }
   return last_connection_;
 }
 
 void Dispatcher::Receive(int64_t number, const proto::FromAgent& message) {
+  // Without the mutex: a hello may offer many devices, and a result have all outputs of a network.
+  const absl::StatusOr<AgentSays> says = Checked(message);
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = agents_.find(number);
   if (found == agents_.end()) return;
-  Agent& agent = found->second;
-  if (message.has_hello()) {
-    if (const absl::Status status = Join(number, agent, message.hello()); !status.ok())
-      agent.link->Close(status);
-  } else if (message.has_heartbeat()) {
-    agent.load = message.heartbeat().load();
-    SignOfLife(agent);
-  } else if (message.has_result()) {
-    PassOn(agent, message.result());
-  }
+  const absl::Status taken = says.ok() ? Take(number, found->second, message, *says) : says.status();
+  if (!taken.ok()) Refuse(number, taken);
   Grant();
 }
 
 void Dispatcher::RemoveAgent(int64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = agents_.find(number);
-  if (found == agents_.end()) return;
-  const FleetIdentity& who = found->second.who.who;
-  Log(LogLevel::kInfo, "agent is gone", "agent", who.id, "owner", who.owner);
   // Its devices keep their leases: it may come back in time.
-  std::erase_if(agent_of_device_, [&](const auto& entry) { return entry.second == number; });
-  agents_.erase(found);
+  EraseAgent(number);
 }
 
 std::string Dispatcher::IdOf(const Agent& agent, const std::string& name) {
   return absl::StrCat(agent.who.who.id, "/", name);
 }
 
-absl::Status Dispatcher::Join(int64_t number, Agent& agent, const proto::Hello& hello) {
-  RETURN_IF_ERROR(CheckFleetVersion("agent", hello.version()));
-  if (hello.devices_size() == 0 || hello.devices_size() > kMaxDevices)
-    return InvalidInput("an agent has 1 to ", kMaxDevices, " devices, this one says ", hello.devices_size());
-  agent.program = hello.program();
-  agent.lacks.assign(hello.lacks().begin(), hello.lacks().end());
-  for (const proto::AgentDevice& device : hello.devices()) {
+absl::Status Dispatcher::Take(int64_t number, Agent& agent, const proto::FromAgent& message,
+                              const AgentSays& says) {
+  if (message.has_hello()) return Join(number, agent, says.offer);
+  if (!message.has_heartbeat() && !message.has_result()) return absl::OkStatus();  // of a later version
+  if (!agent.is_there) return InvalidInput("an agent first says what it offers");
+  if (message.has_result()) return PassOn(agent, message.result(), says.measurement);
+  agent.load = message.heartbeat().load();
+  SignOfLife(agent);
+  return absl::OkStatus();
+}
+
+absl::Status Dispatcher::Join(int64_t number, Agent& agent, const AgentOffer& offer) {
+  if (agent.is_there) return InvalidInput("an agent says twice what it offers");
+  RETURN_IF_ERROR(CheckDevices(agent, offer));
+  agent.program = offer.program;
+  agent.lacks = offer.lacks;
+  for (const OfferedDevice& device : offer.devices) {
     RETURN_IF_ERROR(JoinDevice(number, agent, device));
-    agent.devices.insert(IdOf(agent, device.name()));
-    agent.sensors[IdOf(agent, device.name())] = {device.sensors().begin(), device.sensors().end()};
+    agent.devices.insert(IdOf(agent, device.name));
+    agent.sensors[IdOf(agent, device.name)] = device.sensors;
   }
+  agent.is_there = true;
   Log(LogLevel::kInfo, "agent is here", "agent", agent.who.who.id, "owner", agent.who.who.owner, "devices",
-      hello.devices_size(), "program", hello.program());
+      offer.devices.size(), "program", offer.program);
   proto::ToAgent welcome;
   welcome.mutable_welcome()->set_lease_seconds(options_.lease_seconds);
   welcome.mutable_welcome()->set_heartbeat_seconds(options_.heartbeat_seconds);
@@ -118,30 +143,31 @@ absl::Status Dispatcher::Join(int64_t number, Agent& agent, const proto::Hello& 
   return absl::OkStatus();
 }
 
-absl::Status Dispatcher::JoinDevice(int64_t number, const Agent& agent, const proto::AgentDevice& device) {
-  if (device.keys_size() > kMaxKeys) return InvalidInput("a device has at most ", kMaxKeys, " keys");
-  if (device.sensors_size() > kMaxSensors)
-    return InvalidInput("a device has at most ", kMaxSensors, " sensors");
-  ASSIGN_OR_RETURN(const DeviceInfo info, DecodeDevice(device.info()));
-  FleetDevice record = {.id = IdOf(agent, device.name()),
+absl::Status Dispatcher::CheckDevices(const Agent& agent, const AgentOffer& offer) const {
+  std::set<std::string> ids;
+  for (const OfferedDevice& device : offer.devices) ids.insert(IdOf(agent, device.name));
+  for (const auto& [id, device] : devices_)
+    if (device.agent == agent.who.who.id) ids.insert(id);
+  if (std::ssize(ids) <= kMaxDevicesOfAgent) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("an agent has at most ", kMaxDevicesOfAgent,
+                                                   " devices, with those that it has no more; ",
+                                                   "attune fleet remove forgets one"));
+}
+
+absl::Status Dispatcher::JoinDevice(int64_t number, const Agent& agent, const OfferedDevice& device) {
+  FleetDevice record = {.id = IdOf(agent, device.name),
                         .agent = agent.who.who.id,
                         .owner = agent.who.who.owner,
-                        .keys = {device.keys().begin(), device.keys().end()},
-                        .info = device.info(),
+                        .keys = device.keys,
+                        .info = device.info,
                         .last_seen_ms = clock_.WallMillis()};
-  record.keys.insert({info.fingerprint, record.id});
+  record.keys.insert({device.fingerprint, record.id});
   if (const auto known = devices_.find(record.id); known != devices_.end())
     record.drained = known->second.drained;
   RETURN_IF_ERROR(store_.PutDevice(record));
-  // An agent that was cut off may connect again before the old connection ends: the new one counts.
-  if (const auto before = agent_of_device_.find(record.id); before != agent_of_device_.end()) {
-    const auto old = agents_.find(before->second);
-    if (before->second != number && old != agents_.end())
-      old->second.link->Close(absl::AbortedError("the same agent has connected again"));
-  }
+  Replace(record.id, agent);
   agent_of_device_[record.id] = number;
-  leases_.Join(record.id, record.keys, clock_.Now(),
-               {device.trusted_owners().begin(), device.trusted_owners().end()});
+  leases_.Join(record.id, record.keys, clock_.Now(), device.owners);
   if (record.drained) leases_.Drain(record.id, *record.drained);
   devices_[record.id] = std::move(record);
   return absl::OkStatus();
@@ -150,71 +176,82 @@ absl::Status Dispatcher::JoinDevice(int64_t number, const Agent& agent, const pr
 void Dispatcher::SignOfLife(const Agent& agent) {
   proto::ToClient alive;
   alive.mutable_device_is_alive();
-  for (const std::string& device : agent.devices) leases_.DeviceIsAlive(device, clock_.Now());
-  for (const auto& [token, lease] : held_) {
+  const double now = clock_.Now();
+  for (const std::string& device : agent.devices) leases_.DeviceIsAlive(device, now);
+  for (auto& [token, lease] : held_) {
     const auto client = clients_.find(lease.client);
-    if (agent.devices.contains(lease.device) && client != clients_.end()) client->second.link->Send(alive);
+    if (!agent.devices.contains(lease.device) || client == clients_.end()) continue;
+    // An agent that beats without pause is not to drown the client.
+    if (now - lease.told_alive < options_.heartbeat_seconds / 2) continue;
+    lease.told_alive = now;
+    client->second.link->Send(alive);
   }
 }
 
-void Dispatcher::PassOn(Agent& agent, const proto::Result& result) {
+absl::Status Dispatcher::PassOn(Agent& agent, const proto::Result& result, const Measurement& measurement) {
   const LeaseToken token = FromWire(result.token());
   const auto held = held_.find(token);
   const bool is_current = held != held_.end() && agent.devices.contains(held->second.device) &&
                           leases_.IsCurrent(held->second.device, token);
   if (!is_current) {
     ++counters_.results_refused;
-    Log(LogLevel::kInfo, "result under a stale token is refused", "agent", agent.who.who.id, "lease",
-        TokenText(token));
+    if (!std::exchange(agent.has_sent_stale, true))
+      Log(LogLevel::kInfo, "result under a stale token is refused", "agent", agent.who.who.id, "lease",
+          TokenText(token));
     proto::ToAgent stop;
     ToWire(token, *stop.mutable_stop()->mutable_token());
     agent.link->Send(stop);
-    return;
+    return absl::OkStatus();
   }
   SignOfLife(agent);
   // A client that is away asks for the result again when it comes back.
   const auto client = clients_.find(held->second.client);
-  if (client == clients_.end()) return;
-  held->second.open.erase(result.index());
+  if (client == clients_.end()) return absl::OkStatus();
+  const auto item = held->second.open.find(result.index());
+  if (item == held->second.open.end()) {  // it answers twice, or what nobody has asked
+    ++counters_.results_refused;
+    return absl::OkStatus();
+  }
+  const auto asked = DecodeWorkerRequest(item->second.item());
+  if (asked.ok()) RETURN_IF_ERROR(CheckAnswer(std::get<MeasureItem>(*asked), measurement));
+  held->second.open.erase(item);
   proto::ToClient message;
   *message.mutable_result() = result;
   client->second.link->Send(message);
   ++counters_.results_passed_on;
+  return absl::OkStatus();
 }
 
 void Dispatcher::Receive(int64_t number, const proto::FromClient& message) {
+  const absl::Status checked = Check(message);
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = clients_.find(number);
   if (found == clients_.end()) return;
-  Client& client = found->second;
-  absl::Status status;
-  if (message.has_ask()) {
-    status = Ask(number, client, message.ask());
-  } else if (message.has_release() && client.token == LeaseToken()) {
+  const absl::Status taken = checked.ok() ? Take(number, found->second, message) : checked;
+  if (!taken.ok()) RefuseClient(number, taken);
+  Grant();
+}
+
+absl::Status Dispatcher::Take(int64_t number, Client& client, const proto::FromClient& message) {
+  if (message.has_ask()) return Ask(number, client, message.ask());
+  if (message.has_release() && client.token == LeaseToken()) {
     Withdraw(client);
     client.link->Close(absl::OkStatus());
-  } else if (client.token == LeaseToken()) {
-    // A heartbeat while it waits, or what crossed with the end of the lease.
-  } else if (!leases_.HolderIsAlive(client.token, clock_.Now())) {
-    status = absl::UnavailableError("the lease has ended");
-  } else if (message.has_items()) {
-    status = AddItems(client, message.items());
-  } else if (message.has_release()) {
-    EndLease(client.token, absl::OkStatus());
+    return absl::OkStatus();
   }
-  if (!status.ok()) client.link->Close(status);
-  Grant();
+  // A heartbeat while it waits, or what crossed with the end of the lease.
+  if (client.token == LeaseToken()) return absl::OkStatus();
+  if (!leases_.HolderIsAlive(client.token, clock_.Now()))
+    return absl::UnavailableError("the lease has ended");
+  if (message.has_items()) return AddItems(client, message.items());
+  if (message.has_release()) EndLease(client.token, absl::OkStatus());
+  return absl::OkStatus();
 }
 
 void Dispatcher::RemoveClient(int64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = clients_.find(number);
-  if (found == clients_.end()) return;
-  Withdraw(found->second);
   // The lease goes on for a while: the client may come back.
-  const auto held = held_.find(found->second.token);
-  if (held != held_.end() && held->second.client == number) held->second.client = 0;
-  clients_.erase(found);
+  EraseClient(number);
 }
 
 void Dispatcher::Withdraw(Client& client) {
@@ -225,7 +262,6 @@ void Dispatcher::Withdraw(Client& client) {
 }
 
 absl::Status Dispatcher::Ask(int64_t number, Client& client, const proto::Ask& ask) {
-  RETURN_IF_ERROR(CheckFleetVersion("client", ask.version()));
   if (client.request != 0 || client.token != LeaseToken()) return InvalidInput("one connection asks once");
   if (ask.has_resumed() && TakeBack(number, client, FromWire(ask.resumed()))) return absl::OkStatus();
   RETURN_IF_ERROR(CheckServed(ask.key(), client.who.who.owner));
@@ -238,21 +274,18 @@ absl::Status Dispatcher::Ask(int64_t number, Client& client, const proto::Ask& a
   return absl::OkStatus();
 }
 
-void Dispatcher::SetPriority(const std::string& member, int priority) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  priorities_[member] = priority;
-}
-
-void Dispatcher::ForgetPriority(const std::string& member) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  priorities_.erase(member);
-}
-
 bool Dispatcher::TakeBack(int64_t number, Client& client, const LeaseToken& token) {
   const auto held = held_.find(token);
-  if (held == held_.end() || held->second.owner != client.who.who.owner ||
-      !leases_.HolderIsAlive(token, clock_.Now()))
-    return false;
+  if (held == held_.end()) return false;
+  const FleetIdentity& who = client.who.who;
+  const bool is_its =
+      held->second.owner == who.owner && (held->second.member.empty() || held->second.member == who.id);
+  if (!is_its || !leases_.HolderIsAlive(token, clock_.Now())) return false;
+  held->second.member = who.id;
+  if (const auto before = clients_.find(held->second.client); before != clients_.end()) {
+    before->second.token = {};
+    before->second.link->Close(absl::AbortedError("the lease was resumed by another connection"));
+  }
   held->second.client = number;
   client.token = token;
   SendGranted(client, held->second);
@@ -261,12 +294,10 @@ bool Dispatcher::TakeBack(int64_t number, Client& client, const LeaseToken& toke
 
 absl::Status Dispatcher::AddItems(const Client& client, const proto::Items& items) {
   Lease& lease = held_.at(client.token);
-  for (const proto::Item& item : items.items()) {
-    if (item.item().size() > kMaxItemBytes) return InvalidInput("an item is too large");
-    lease.open[item.index()] = item;
-  }
-  if (std::ssize(lease.open) > kMaxItems)
-    return InvalidInput("a lease has at most ", kMaxItems, " items that wait");
+  const auto is_new = [&](const proto::Item& item) { return !lease.open.contains(item.index()); };
+  if (std::ssize(lease.open) + std::ranges::count_if(items.items(), is_new) > kMaxItemsOfLease)
+    return InvalidInput("a lease has at most ", kMaxItemsOfLease, " items that wait");
+  for (const proto::Item& item : items.items()) lease.open[item.index()] = item;
   SendWork(client.token, lease, {items.items().begin(), items.items().end()});
   return absl::OkStatus();
 }
@@ -286,8 +317,11 @@ void Dispatcher::Grant() {
   for (const DeviceGrant& grant : leases_.Grant(clock_.Now())) {
     const auto number = client_of_request_.find(grant.request);
     Client& client = clients_.at(number->second);
-    Lease lease = {
-        .device = grant.device, .owner = client.who.who.owner, .key = client.key, .client = number->second};
+    Lease lease = {.device = grant.device,
+                   .owner = client.who.who.owner,
+                   .key = client.key,
+                   .member = client.who.who.id,
+                   .client = number->second};
     client_of_request_.erase(number);
     client.request = 0;
     client.token = grant.token;

@@ -8,6 +8,7 @@
 #ifndef ATTUNE_FLEET_SERVER_DISPATCHER_H_
 #define ATTUNE_FLEET_SERVER_DISPATCHER_H_
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,7 +27,9 @@
 #include "fleet/server/dispatcher_snapshot.h"
 #include "fleet/server/link.h"
 #include "fleet/server/promised_keys.h"
+#include "fleet/server/shared_credentials.h"
 #include "fleet/store/fleet_store.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/fleet.pb.h"
 
 namespace attune {
@@ -46,12 +49,14 @@ class Dispatcher {
   static absl::StatusOr<std::unique_ptr<Dispatcher>> Create(FleetStore& store, DispatcherOptions options,
                                                             const Clock& clock = SystemClock());
 
-  // A connection of an agent, from now until RemoveAgent(). Returns its number for the other calls.
+  // A connection of an agent, from now until RemoveAgent(). Returns its number for the other calls. One that
+  // says what makes no sense (wire/checked_messages.h) is closed with the reason, and is removed; its devices
+  // lose their leases, whose clients may go on with other devices.
   int64_t AddAgent(const CertificateFacts& who, std::shared_ptr<AgentLink> link);
   void Receive(int64_t agent, const fleet_proto::FromAgent& message);
   void RemoveAgent(int64_t agent);
 
-  // Likewise for a client, whose first message asks for a device.
+  // Likewise for a client, whose first message asks for a device. A lie ends its lease.
   int64_t AddClient(const CertificateFacts& who, std::shared_ptr<ClientLink> link);
   void Receive(int64_t client, const fleet_proto::FromClient& message);
   void RemoveClient(int64_t client);
@@ -97,7 +102,9 @@ class Dispatcher {
     std::string program = {};
     std::vector<std::string> lacks = {};
     double load = 0;
+    bool is_there = false;  // it has said what it offers
     bool is_asked_to_renew = false;
+    bool has_sent_stale = false;  // results, which is logged once
   };
   struct Client {
     CertificateFacts who;
@@ -109,18 +116,28 @@ class Dispatcher {
   };
   struct Lease {
     std::string device = {}, owner = {}, key = {};
-    int64_t client = 0;                              // its connection; 0: it is gone, and may come back
+    std::string member =
+        {};              // whose it is, by id; empty: one of the owner's, before the server started again
+    int64_t client = 0;  // its connection; 0: it is gone, and may come back
     std::map<int32_t, fleet_proto::Item> open = {};  // items without a result, by index
+    double told_alive = -INFINITY;                   // when its client was told that the device is alive
   };
 
   Dispatcher(FleetStore& store, DispatcherOptions options, const Clock& clock, int64_t epoch);
 
   absl::Status Load();
-  absl::Status Join(int64_t number, Agent& agent, const fleet_proto::Hello& hello);
-  absl::Status JoinDevice(int64_t number, const Agent& agent, const fleet_proto::AgentDevice& device);
-  void PassOn(Agent& agent, const fleet_proto::Result& result);
+  absl::Status Take(int64_t number, Agent& agent, const fleet_proto::FromAgent& message,
+                    const AgentSays& says);
+  absl::Status Join(int64_t number, Agent& agent, const AgentOffer& offer);
+  // ResourceExhausted if the agent has had too many devices.
+  absl::Status CheckDevices(const Agent& agent, const AgentOffer& offer) const;
+  absl::Status JoinDevice(int64_t number, const Agent& agent, const OfferedDevice& device);
+  // The device has another connection, which ends.
+  void Replace(const std::string& device, const Agent& agent);
+  absl::Status PassOn(Agent& agent, const fleet_proto::Result& result, const Measurement& measurement);
   void SignOfLife(const Agent& agent);
 
+  absl::Status Take(int64_t number, Client& client, const fleet_proto::FromClient& message);
   absl::Status Ask(int64_t number, Client& client, const fleet_proto::Ask& ask);
   void Withdraw(Client& client);
   bool TakeBack(int64_t number, Client& client, const LeaseToken& token);
@@ -129,6 +146,11 @@ class Dispatcher {
 
   void Grant();
   void EndLease(const LeaseToken& token, const absl::Status& why);
+  // Closes the connection with this reason, and forgets it.
+  void Refuse(int64_t agent, const absl::Status& why);
+  void RefuseClient(int64_t client, const absl::Status& why);
+  void EraseAgent(int64_t agent);
+  void EraseClient(int64_t client);
   // Sends an agent's message for the device, if its agent is connected.
   void SendToDevice(const std::string& device, const fleet_proto::ToAgent& message);
   void SendWork(const LeaseToken& token, const Lease& lease, const std::vector<fleet_proto::Item>& items);
@@ -153,6 +175,7 @@ class Dispatcher {
   std::map<std::string, int64_t> agent_of_device_;  // connections
   std::map<int64_t, int64_t> client_of_request_;    // connections
   PromisedKeys promised_;
+  SharedCredentials shared_;
   std::map<std::string, int> priorities_;  // of members, by id
   std::map<LeaseToken, Lease> held_;
   DispatcherCounters counters_;

@@ -36,6 +36,9 @@ proto::Device Dispatcher::Describe(const FleetDevice& device) const {
   described.mutable_lacks()->Assign(agent.lacks.begin(), agent.lacks.end());
   if (const auto sensors = agent.sensors.find(device.id); sensors != agent.sensors.end())
     described.mutable_sensors()->Assign(sensors->second.begin(), sensors->second.end());
+  if (shared_.IsShared(agent.who.who.id, clock_.Now()))
+    described.set_warning(absl::StrCat("its agent's credentials are used in two places; attune fleet revoke ",
+                                       agent.who.who.id, ", and invite both anew"));
   return described;
 }
 
@@ -56,6 +59,7 @@ DispatcherSnapshot Dispatcher::Snapshot() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   DispatcherSnapshot snapshot = {.counters = counters_,
                                  .agents = std::ssize(agents_),
+                                 .agents_with_shared_credentials = shared_.NumShared(clock_.Now()),
                                  .waiting = leases_.Waiting(),
                                  .seconds_since_tick = clock_.Now() - ticked_};
   std::set<std::string> held;

@@ -38,14 +38,16 @@ struct DispatcherCounters {
   int64_t leases_ended = 0;  // includes those that were lost
   int64_t leases_lost = 0;   // one side gave no signs of life
   int64_t results_passed_on = 0;
-  int64_t results_refused = 0;  // under a stale token
+  int64_t results_refused = 0;  // under a stale token, or that nobody has asked for
+  int64_t agents_replaced = 0;  // whose connection ended as the same agent had connected again
   // How long requests waited that were granted, except for those of the fleet itself.
   SecondsHistogram waited = {};
 };
 
 struct DispatcherSnapshot {
   DispatcherCounters counters = {};
-  int64_t agents = 0;  // that are connected
+  int64_t agents = 0;                          // that are connected
+  int64_t agents_with_shared_credentials = 0;  // SharedCredentials
   // Each device counts once: as away, else as held, else as drained, else as free.
   int64_t devices_free = 0, devices_held = 0, devices_drained = 0, devices_away = 0;
   std::map<std::string, int> waiting = {};  // requests by key

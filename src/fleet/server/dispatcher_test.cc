@@ -1,21 +1,27 @@
 #include "fleet/server/dispatcher.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "device/codec.h"
 #include "fleet/store/sql_fleet_store.h"
 #include "fleet/wire/token.h"
 #include "fleet/wire/version.h"
+#include "measure/codec.h"
 
 namespace attune {
 namespace {
 
 namespace proto = fleet_proto;
+using ::testing::HasSubstr;
 
 // A link whose messages stay here.
 template <typename Message>
@@ -99,7 +105,7 @@ class DispatcherTest : public ::testing::Test {
     proto::FromClient message;
     proto::Item* item = message.mutable_items()->add_items();
     item->set_index(index);
-    item->set_item("an item");
+    item->set_item(EncodeWorkerRequest(item_));
     dispatcher_->Receive(client.number, message);
   }
   void Beat(const AgentOfTest& agent) {
@@ -125,6 +131,7 @@ class DispatcherTest : public ::testing::Test {
   }
 
   static constexpr double kLeaseSeconds = 15;
+  MeasureItem item_ = {.kind = MeasureItem::Kind::kMeasurePeaks};
   ManualClock clock_;
   testing::TemporaryFolder folder_;
   std::unique_ptr<FleetStore> store_;
@@ -290,6 +297,160 @@ TEST_F(DispatcherTest, ADeviceThatContradictsItselfIsRefused) {
   const AgentOfTest agent = Agent("a", hello);
   EXPECT_TRUE(agent.link->closed);
   EXPECT_TRUE(dispatcher_->Devices("").empty());
+}
+
+TEST_F(DispatcherTest, AnAgentSaysOnceWhatItOffersAndSaysItFirst) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  dispatcher_->Receive(agent.number, Hello());
+  ASSERT_TRUE(agent.link->closed);
+  EXPECT_TRUE(absl::IsInvalidArgument(*agent.link->closed)) << *agent.link->closed;
+  // Whoever measures on its device may go on with another one, at once.
+  ASSERT_TRUE(client.link->closed);
+  EXPECT_TRUE(absl::IsUnavailable(*client.link->closed)) << *client.link->closed;
+  const AgentOfTest silent = Agent("b", proto::FromAgent());
+  EXPECT_FALSE(silent.link->closed);
+  Beat(silent);
+  ASSERT_TRUE(silent.link->closed);
+  EXPECT_TRUE(absl::IsInvalidArgument(*silent.link->closed)) << *silent.link->closed;
+}
+
+TEST_F(DispatcherTest, WhatOneDeviceOfAnAgentSaysWrongMakesNoneOfThemThere) {
+  proto::FromAgent hello = Hello();
+  *hello.mutable_hello()->add_devices() = hello.hello().devices(0);
+  const AgentOfTest agent = Agent("a", hello);
+  EXPECT_TRUE(agent.link->closed);
+  EXPECT_TRUE(dispatcher_->Devices("").empty());
+}
+
+TEST_F(DispatcherTest, AnAgentHasSoManyDevicesInAll) {
+  proto::FromAgent hello = Hello();
+  for (int i = 0; i < kMaxDevicesOfAgent; ++i) {
+    hello.mutable_hello()->mutable_devices(0)->set_name(absl::StrCat("cpu", i));
+    const AgentOfTest agent = Agent("a", hello);
+    EXPECT_FALSE(agent.link->closed);
+    dispatcher_->RemoveAgent(agent.number);
+  }
+  const AgentOfTest more = Agent("a");
+  ASSERT_TRUE(more.link->closed);
+  EXPECT_TRUE(absl::IsResourceExhausted(*more.link->closed)) << *more.link->closed;
+  ASSERT_TRUE(dispatcher_->Remove("a/cpu0").ok());
+  EXPECT_FALSE(Agent("a").link->closed);
+}
+
+TEST_F(DispatcherTest, OnlyWhatWasAskedIsAnsweredAndOnce) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  SendItem(client, 1);
+  for (const int index : {1, 1, 2, INT32_MAX}) Answer(agent, client.token(), index);
+  EXPECT_EQ(client.num_results(), 1);
+  EXPECT_FALSE(agent.link->closed);  // an agent that has come back may answer twice
+  EXPECT_EQ(dispatcher_->Snapshot().counters.results_refused, 3);
+}
+
+TEST_F(DispatcherTest, ATimeThatNothingTakesEndsTheLeaseAndTheAgent) {
+  item_.kind = MeasureItem::Kind::kTimeKernel;
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  SendItem(client, 1);
+  Answer(agent, client.token(), 1);  // in no time
+  EXPECT_EQ(client.num_results(), 0);
+  ASSERT_TRUE(agent.link->closed);
+  EXPECT_TRUE(absl::IsInvalidArgument(*agent.link->closed)) << *agent.link->closed;
+  ASSERT_TRUE(client.link->closed);
+  EXPECT_TRUE(absl::IsUnavailable(*client.link->closed)) << *client.link->closed;
+  EXPECT_FALSE(dispatcher_->Devices("board").at(0).is_there());
+}
+
+TEST_F(DispatcherTest, AnAgentThatBeatsWithoutPauseDrownsNobody) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  for (int i = 0; i < 1000; ++i) Beat(agent);
+  const auto num_alive = [&] {
+    return std::ranges::count_if(client.link->sent, &proto::ToClient::has_device_is_alive);
+  };
+  EXPECT_EQ(num_alive(), 1);
+  clock_.Advance(kLeaseSeconds / 3);
+  Beat(agent);
+  EXPECT_EQ(num_alive(), 2);
+}
+
+TEST_F(DispatcherTest, ALeaseHasOneConnection) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  const proto::Token token = client.token();
+  const ClientOfTest again = Client("alice", 0, &token);
+  ASSERT_TRUE(again.has_device());
+  ASSERT_TRUE(client.link->closed);
+  EXPECT_TRUE(absl::IsAborted(*client.link->closed)) << *client.link->closed;
+  Release(client);  // crosses with that
+  SendItem(again, 1);
+  Answer(agent, token, 1);
+  EXPECT_EQ(again.num_results(), 1);
+}
+
+TEST_F(DispatcherTest, NobodyTakesALeaseOfAnotherMemberOfTheSameOwner) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice");
+  ClientOfTest thief;
+  thief.number = dispatcher_->AddClient(Who(FleetRole::kClient, "alice", "another job"), thief.link);
+  proto::FromClient message;
+  message.mutable_ask()->set_version(kFleetVersion);
+  message.mutable_ask()->set_key("board");
+  *message.mutable_ask()->mutable_resumed() = client.token();
+  dispatcher_->Receive(thief.number, message);
+  EXPECT_FALSE(thief.has_device());
+  EXPECT_FALSE(client.link->closed);
+}
+
+TEST_F(DispatcherTest, AClientThatLiesLosesItsLease) {
+  const AgentOfTest agent = Agent("a");
+  const ClientOfTest client = Client("alice"), next = Client("carol");
+  SendItem(client, -1);
+  ASSERT_TRUE(client.link->closed);
+  EXPECT_TRUE(absl::IsInvalidArgument(*client.link->closed)) << *client.link->closed;
+  EXPECT_TRUE(next.has_device());
+  EXPECT_FALSE(agent.link->closed);
+}
+
+TEST_F(DispatcherTest, AMemberHasSoManyConnections) {
+  std::vector<ClientOfTest> clients;
+  for (int i = 0; i < 1025; ++i) {
+    clients.emplace_back();
+    clients.back().number =
+        dispatcher_->AddClient(Who(FleetRole::kClient, "eve", "eve-1"), clients.back().link);
+  }
+  EXPECT_FALSE(clients[1023].link->closed);
+  ASSERT_TRUE(clients[1024].link->closed);
+  EXPECT_TRUE(absl::IsResourceExhausted(*clients[1024].link->closed)) << *clients[1024].link->closed;
+  dispatcher_->RemoveClient(clients[0].number);
+  ClientOfTest another;
+  dispatcher_->AddClient(Who(FleetRole::kClient, "eve", "eve-1"), another.link);
+  EXPECT_FALSE(another.link->closed);
+}
+
+TEST_F(DispatcherTest, CredentialsThatTwoPlacesUseAreAWarning) {
+  const auto warnings = [&] {
+    int64_t count = 0;
+    for (const proto::Device& device : dispatcher_->Devices("")) count += device.warning().empty() ? 0 : 1;
+    return count;
+  };
+  // An agent that is cut off comes back once.
+  Agent("b");
+  Agent("b");
+  Agent("a");
+  for (int i = 0; i < SharedCredentials::kReplaced; ++i) {
+    EXPECT_EQ(warnings(), 0);
+    clock_.Advance(0.5);
+    const AgentOfTest again = Agent("a");
+    EXPECT_FALSE(again.link->closed);
+  }
+  EXPECT_EQ(warnings(), 1);
+  EXPECT_THAT(dispatcher_->Devices("a/cpu").at(0).warning(), HasSubstr("attune fleet revoke a"));
+  EXPECT_EQ(dispatcher_->Snapshot().agents_with_shared_credentials, 1);
+  EXPECT_EQ(dispatcher_->Snapshot().counters.agents_replaced, SharedCredentials::kReplaced + 1);
+  clock_.Advance(SharedCredentials::kRememberedSeconds);
+  EXPECT_EQ(warnings(), 0);
 }
 
 TEST_F(DispatcherTest, ADrainedDeviceStaysDrainedWhenItsAgentComesBack) {

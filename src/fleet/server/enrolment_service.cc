@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/rpc_status.h"
 
 namespace attune {
@@ -26,7 +27,9 @@ grpc::Status EnrolmentService::Enrol(grpc::ServerContext* context, const fleet_p
     return ToRpc(absl::ResourceExhaustedError(
         absl::StrCat("too many attempts from this address; try again in ", std::ceil(wait), " s")));
   }
-  absl::StatusOr<fleet_proto::Certificate> enrolled = admission_.Enrol(*request);
+  const absl::Status checked = Check(*request);
+  using Enrolled = absl::StatusOr<fleet_proto::Certificate>;
+  Enrolled enrolled = checked.ok() ? admission_.Enrol(*request) : Enrolled(checked);
   Log(LogLevel::kInfo, "enrolment", "address", address, "result", enrolled.status().ToString());
   ++(enrolled.ok() ? enrolled_ : refused_);
   if (enrolled.ok()) limit_.Pardon(address);  // many devices may stand behind one address

@@ -38,6 +38,8 @@ namespace {
 
 constexpr int kMostWatchers = 32;  // connections of programs that ask for metrics and health
 
+constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
+
 constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1;
 constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
 
@@ -50,11 +52,12 @@ constexpr int kHandshakeMillis = 10'000;
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
                                                      std::shared_ptr<grpc::ServerCredentials> credentials,
-                                                     const std::vector<grpc::Service*>& services, int* port) {
+                                                     const std::vector<grpc::Service*>& services,
+                                                     int most_message_bytes, int* port) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, std::move(credentials), port);
   for (grpc::Service* service : services) builder.RegisterService(service);
-  builder.SetMaxReceiveMessageSize(kMostMessageBytes);
+  builder.SetMaxReceiveMessageSize(most_message_bytes);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMillis / 2);
@@ -222,9 +225,11 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
                                                           *parts->admission, *parts->location}));
     services.push_back(&parts->extension->service());
   }
-  ASSIGN_OR_RETURN(parts->server, Listen(options.listen, parts->certificates->ForMembers(), services, &port));
-  ASSIGN_OR_RETURN(parts->enrolment, Listen(options.enrolment, parts->certificates->ForEveryone(),
-                                            {parts->enrolment_service.get()}, &enrolment_port));
+  ASSIGN_OR_RETURN(parts->server, Listen(options.listen, parts->certificates->ForMembers(), services,
+                                         kMostMessageBytes, &port));
+  ASSIGN_OR_RETURN(parts->enrolment,
+                   Listen(options.enrolment, parts->certificates->ForEveryone(),
+                          {parts->enrolment_service.get()}, kMostEnrolmentBytes, &enrolment_port));
   parts->address = absl::StrCat(host, ":", port);
   parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
   parts->admission->SetAddresses(parts->address, parts->enrolment_address);

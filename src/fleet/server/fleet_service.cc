@@ -11,6 +11,7 @@
 #include "fleet/server/blob_pieces.h"
 #include "fleet/server/caller.h"
 #include "fleet/server/server_stream.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/rpc_status.h"
 #include "fleet/wire/token.h"
 
@@ -27,20 +28,21 @@ constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, Fleet
 
 grpc::ServerBidiReactor<proto::FromAgent, proto::ToAgent>* FleetService::Serve(
     grpc::CallbackServerContext* context) {
-  return BeginStream<proto::FromAgent>(CallerOf(*context, {FleetRole::kAgent}, admission_), dispatcher_,
-                                       &Dispatcher::AddAgent, &Dispatcher::RemoveAgent);
+  return BeginStream<proto::FromAgent>(CallerOf(*context, {FleetRole::kAgent}, admission_), context->peer(),
+                                       dispatcher_, &Dispatcher::AddAgent, &Dispatcher::RemoveAgent);
 }
 
 grpc::ServerBidiReactor<proto::FromClient, proto::ToClient>* FleetService::Measure(
     grpc::CallbackServerContext* context) {
-  return BeginStream<proto::FromClient>(CallerOf(*context, kClients, admission_), dispatcher_,
-                                        &Dispatcher::AddClient, &Dispatcher::RemoveClient);
+  return BeginStream<proto::FromClient>(CallerOf(*context, kClients, admission_), context->peer(),
+                                        dispatcher_, &Dispatcher::AddClient, &Dispatcher::RemoveClient);
 }
 
 grpc::Status FleetService::Renew(grpc::ServerContext* context, const proto::RenewRequest* request,
                                  proto::Certificate* certificate) {
   const auto who = CallerOf(*context, kAnyRole, admission_);
   if (!who.ok()) return ToRpc(who.status());
+  if (const absl::Status checked = Check(*request); !checked.ok()) return ToRpc(checked);
   return Give(admission_.Renew(who->who, *request), certificate);
 }
 
@@ -64,6 +66,7 @@ grpc::Status FleetService::Queue(grpc::ServerContext* context, const proto::Queu
   if (!who.ok()) return ToRpc(who.status());
   if (request->promised_keys_size() > 0 && who->who.role != FleetRole::kOperator)
     return ToRpc(absl::PermissionDeniedError("operators alone promise devices"));
+  if (const absl::Status checked = Check(*request); !checked.ok()) return ToRpc(checked);
   for (const std::string& key : request->promised_keys())
     if (const absl::Status promised = dispatcher_.Promise(key); !promised.ok()) return ToRpc(promised);
   for (const auto& [key, requests] : dispatcher_.Waiting()) {
@@ -144,7 +147,8 @@ grpc::Status FleetService::ChangeDevice(grpc::ServerContext* context, const prot
                                         proto::DeviceList* devices) {
   const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
   if (!who.ok()) return ToRpc(who.status());
-  const absl::Status changed = Change(*change);
+  absl::Status changed = Check(*change);
+  if (changed.ok()) changed = Change(*change);
   Log(LogLevel::kInfo, "device is changed", "change", proto::DeviceChange::Kind_Name(change->kind()),
       "device", change->id(), "operator", who->who.id, "owner", who->who.owner, "result", changed.ToString());
   if (!changed.ok()) return ToRpc(changed);
@@ -156,6 +160,7 @@ grpc::Status FleetService::Revoke(grpc::ServerContext* context, const proto::Rev
                                   proto::RevokeAnswer* /*answer*/) {
   const auto who = CallerOf(*context, {FleetRole::kOperator}, admission_);
   if (!who.ok()) return ToRpc(who.status());
+  if (const absl::Status checked = Check(*request); !checked.ok()) return ToRpc(checked);
   const absl::Status revoked = store_.RevokeIdentity(
       request->id(), {.reason = request->reason(), .time_ms = SystemClock().WallMillis()});
   Log(LogLevel::kInfo, "member is revoked", "member", request->id(), "operator", who->who.id, "reason",

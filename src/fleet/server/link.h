@@ -2,6 +2,8 @@
 #ifndef ATTUNE_FLEET_SERVER_LINK_H_
 #define ATTUNE_FLEET_SERVER_LINK_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 
 namespace attune {
@@ -16,6 +18,8 @@ class Link {
   virtual void Send(const Message& message) = 0;
   // Sends what was to be sent, and ends the connection; the peer learns why.
   virtual void Close(const absl::Status& why) = 0;
+  // The peer's network address, for people; empty if it has none.
+  virtual std::string peer() const { return ""; }
 };
 
 }  // namespace attune

@@ -70,12 +70,14 @@ class MadeUpAgent {
  private:
   void AnswerItem(const fleet_proto::Work& work, const fleet_proto::Item& item) {
     const auto request = DecodeWorkerRequest(item.item());
-    ASSERT_TRUE(request.ok()) << request.status();
+    const Measurement measurement =
+        request.ok() ? answer_(std::get<MeasureItem>(*request))
+                     : FailedMeasurement(TrialOutcome::kRetry, std::string(request.status().message()));
     fleet_proto::FromAgent message;
     fleet_proto::Result* result = message.mutable_result();
     *result->mutable_token() = work.token();
     result->set_index(item.index());
-    result->set_measurement(EncodeMeasurement(answer_(std::get<MeasureItem>(*request))));
+    result->set_measurement(EncodeMeasurement(measurement));
     dispatcher_.Receive(number_, message);
   }
 

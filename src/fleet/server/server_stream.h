@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -20,7 +21,8 @@
 
 namespace attune {
 
-// Owns itself until the stream is done; who else holds it may still call Send() and Close() afterwards.
+// Owns itself until the stream is done; who else holds it may still call Send() and Close() afterwards. What
+// the peer says once the stream is being closed is not read.
 template <typename In, typename Out>
 class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<Out> {
  public:
@@ -30,9 +32,10 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
   };
 
   // Call Begin() once the handlers may be called.
-  static std::shared_ptr<ServerStream> Create() {
+  static std::shared_ptr<ServerStream> Create(std::string peer) {
     auto stream = std::make_shared<ServerStream>();
     stream->self_ = stream;
+    stream->peer_ = std::move(peer);
     return stream;
   }
   void Begin(Handlers handlers) {
@@ -44,12 +47,14 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (is_closing_) return;
-      if (waiting_.size() >= kMostWaiting) {
+      const size_t bytes = message.ByteSizeLong();
+      if (waiting_.size() >= kMostWaiting || waiting_bytes_ + bytes > kMostWaitingBytes) {
         is_closing_ = true;
         why_ = grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "messages are not read fast enough");
         waiting_.clear();
       } else {
         waiting_.push_back(message);
+        waiting_bytes_ += bytes;
       }
     }
     GoOn();
@@ -68,6 +73,10 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
   void OnReadDone(bool ok) override {
     if (!ok) return Close(absl::OkStatus());
     handlers_.received(in_);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (is_closing_) return;
+    }
     this->StartRead(&in_);
   }
   void OnWriteDone(bool ok) override {
@@ -81,6 +90,8 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
     }
     GoOn();
   }
+  std::string peer() const override { return peer_; }
+
   void OnCancel() override { Close(absl::CancelledError("the peer is gone")); }
   void OnDone() override {
     if (handlers_.gone) handlers_.gone();
@@ -88,7 +99,9 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
   }
 
  private:
+  // So that a peer that reads nothing costs no more.
   static constexpr size_t kMostWaiting = 10'000;  // messages
+  static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
 
   // Starts the next write, or finishes, if it is time.
   void GoOn() {
@@ -99,6 +112,7 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
       if (!waiting_.empty()) {
         out_ = std::move(waiting_.front());
         waiting_.pop_front();
+        waiting_bytes_ -= out_.ByteSizeLong();
         is_writing_ = true;
       } else if (is_closing_) {
         finishes = is_finished_ = true;
@@ -116,22 +130,25 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
   Handlers handlers_;
   In in_;
   std::shared_ptr<ServerStream> self_;
+  std::string peer_;
 
   std::mutex mutex_;
   std::deque<Out> waiting_;
+  size_t waiting_bytes_ = 0;
   Out out_;  // being written
   bool is_writing_ = false, is_closing_ = false, is_finished_ = false;
   grpc::Status why_;
 };
 
 // Begins a stream whose messages `logic` receives: from add(), which returns the stream's number for the
-// other calls, until remove(). Closes it if the caller, who may be nobody, is refused.
+// other calls, until remove(). Closes it if the caller, who may be nobody, is refused. `peer` is his address.
 template <typename In, typename Out, typename Logic>
-grpc::ServerBidiReactor<In, Out>* BeginStream(const absl::StatusOr<CertificateFacts>& who, Logic& logic,
+grpc::ServerBidiReactor<In, Out>* BeginStream(const absl::StatusOr<CertificateFacts>& who, std::string peer,
+                                              Logic& logic,
                                               int64_t (Logic::*add)(const CertificateFacts&,
                                                                     std::shared_ptr<Link<Out>>),
                                               void (Logic::*remove)(int64_t)) {
-  const auto stream = ServerStream<In, Out>::Create();
+  const auto stream = ServerStream<In, Out>::Create(std::move(peer));
   if (!who.ok()) {
     stream->Begin({});
     stream->Close(who.status());

@@ -1,4 +1,4 @@
-// gRPC's own messages, which are about connections and not for users, go to the log.
+// gRPC's and protobuf's own messages, which are about connections and not for users, go to the log.
 #ifndef ATTUNE_FLEET_WIRE_GRPC_LOG_H_
 #define ATTUNE_FLEET_WIRE_GRPC_LOG_H_
 

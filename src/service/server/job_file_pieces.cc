@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "fleet/server/blob_pieces.h"
+#include "service/wire/checked_messages.h"
 
 namespace attune {
 namespace {
@@ -40,6 +41,7 @@ absl::Status TakeJobFile(BlobStore& files, const std::string& owner, jobs_servic
   RETURN_IF_ERROR(files.Forget(owner, digest));
   std::optional<Content> before;
   do {
+    RETURN_IF_ERROR(CheckPiece(piece));
     // Later pieces need not repeat these.
     piece.set_digest(digest);
     piece.set_name(name);

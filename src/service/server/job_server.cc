@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/printable.h"
 #include "base/status.h"
 #include "fleet/server/blob_pieces.h"
 #include "fleet/server/caller.h"
 #include "fleet/server/server_stream.h"
 #include "fleet/wire/rpc_status.h"
 #include "service/server/job_file_pieces.h"
+#include "service/wire/checked_messages.h"
 #include "service/wire/jobs.grpc.pb.h"
 
 namespace attune {
@@ -34,6 +36,9 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
     text.Add(static_cast<double>(counts.running), {{"state", "running"}});
     text.Begin("attune_jobs_runners", "gauge", "Runners that are connected.");
     text.Add(static_cast<double>(counts.runners));
+    text.Begin("attune_jobs_runners_with_shared_credentials", "gauge",
+               "Runners whose credentials two places have used within ten minutes.");
+    text.Add(static_cast<double>(schedule_->hub().NumShared()));
     text.Begin("attune_jobs_stages_ended_total", "counter",
                "Stages of jobs that have ended, in whatever way.");
     text.Add(static_cast<double>(counts.stages));
@@ -59,7 +64,8 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
   grpc::ServerBidiReactor<proto::FromRunner, proto::ToRunner>* Run(
       grpc::CallbackServerContext* context) override {
     return BeginStream<proto::FromRunner>(CallerOf(*context, {FleetRole::kRunner}, parts_.admission),
-                                          schedule_->hub(), &RunnerHub::Add, &RunnerHub::Remove);
+                                          context->peer(), schedule_->hub(), &RunnerHub::Add,
+                                          &RunnerHub::Remove);
   }
 
  private:
@@ -70,7 +76,8 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
     if (supplies == nullptr) return NotItsJob();
     const auto file = std::ranges::find(supplies->files, request.name(), &JobFile::name);
     if (file == supplies->files.end())
-      return absl::NotFoundError(absl::StrCat(request.job(), ": has no file \"", request.name(), "\""));
+      return absl::NotFoundError(
+          absl::StrCat(request.job(), ": has no file \"", Printable(request.name()), "\""));
     ASSIGN_OR_RETURN(const auto blob, schedule_->files().Read(supplies->files_owner, file->digest));
     return GivePieces(blob, request.offset(), pieces);
   }
@@ -78,6 +85,7 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
   absl::Status TakeFile(const FleetIdentity& who, grpc::ServerReader<proto::FilePiece>& pieces) {
     proto::FilePiece first;
     if (!pieces.Read(&first)) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckFirstPiece(first));
     const auto supplies = schedule_->hub().SuppliesOf(who.id, first.job());
     if (supplies == nullptr) return NotItsJob();
     return TakeJobFile(schedule_->files(), supplies->files_owner, std::move(first),

@@ -8,30 +8,27 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "device/codec.h"
 #include "jobs/runner_messages.h"
 #include "service/job_files.h"
-#include "service/wire/version.h"
+#include "service/wire/checked_messages.h"
 
 namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
 
-constexpr int kMostNames = 4096;
+// A runner has one connection, and for moments the one that it has lost.
+constexpr int kMostConnections = 4;
 
 // A machine's host, whose processors all compute: nothing is measured there.
-absl::StatusOr<LocalHost> HostOf(const FleetIdentity& who, const proto::RunnerHello& hello) {
+LocalHost HostOf(const FleetIdentity& who, RunnerOffer offer) {
   LocalHost host;
-  ASSIGN_OR_RETURN(host.device, DecodeDevice(hello.device()));
-  if (host.device.usable.empty() || hello.memory_bytes() < 0)
-    return InvalidInput("a runner without processors or memory");
-  if (hello.programs_size() > kMostNames) return InvalidInput("a runner with too many programs");
+  host.device = std::move(offer.device);
   host.numbers = host.building = host.device.usable;
   host.resources.processors = static_cast<int>(host.numbers.size());
-  host.resources.memory_bytes = hello.memory_bytes();
+  host.resources.memory_bytes = offer.memory_bytes;
   host.resources.slots[OwnerSlot(who.owner)] = kAnyAmount;
-  for (const std::string& program : hello.programs()) host.resources.slots[ProgramSlot(program)] = kAnyAmount;
+  for (const std::string& program : offer.programs) host.resources.slots[ProgramSlot(program)] = kAnyAmount;
   return host;
 }
 
@@ -42,20 +39,23 @@ std::string ProgramSlot(const std::string& program) { return absl::StrCat("progr
 
 int64_t RunnerHub::Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  connections_[++last_connection_] = {.who = who, .link = std::move(link)};
+  ++last_connection_;
+  const auto is_its = [&](const auto& entry) { return entry.second.who.who.id == who.who.id; };
+  if (std::ranges::count_if(connections_, is_its) >= kMostConnections) {
+    link->Close(absl::ResourceExhaustedError(
+        absl::StrCat("a runner has at most ", kMostConnections, " connections at a time")));
+  } else {
+    connections_[last_connection_] = {.who = who, .link = std::move(link)};
+  }
   return last_connection_;
 }
 
-absl::Status RunnerHub::Join(int64_t number, Connection& connection, const proto::RunnerHello& hello) {
+absl::Status RunnerHub::Join(int64_t number, Connection& connection, RunnerOffer offer) {
   if (connection.is_there) return InvalidInput("a runner says twice what it is");
-  if (hello.version() != kJobsVersion) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this runner speaks version ", hello.version(), " and the server version ", kJobsVersion,
-                     "; update the older of the two (the runner's program is ", hello.program(), ")"));
-  }
-  ASSIGN_OR_RETURN(connection.machine.host, HostOf(connection.who.who, hello));
-  connection.machine.connection = number;
-  connection.machine.id = connection.who.who.id;
+  Replace(number, connection);
+  connection.machine = {.connection = number,
+                        .id = connection.who.who.id,
+                        .host = HostOf(connection.who.who, std::move(offer))};
   connection.is_there = have_machines_changed_ = true;
   proto::ToRunner welcome;
   welcome.mutable_welcome();
@@ -65,58 +65,73 @@ absl::Status RunnerHub::Join(int64_t number, Connection& connection, const proto
   return absl::OkStatus();
 }
 
+void RunnerHub::Replace(int64_t number, const Connection& connection) {
+  const FleetIdentity& who = connection.who.who;
+  const auto before = std::ranges::find_if(connections_, [&](const auto& entry) {
+    return entry.first != number && entry.second.is_there && entry.second.who.who.id == who.id;
+  });
+  if (before == connections_.end()) return;
+  const std::string there = before->second.link->peer(), here = connection.link->peer();
+  before->second.link->Close(absl::AbortedError("the same runner has connected again"));
+  Erase(before->first);
+  if (!shared_.NoteReplaced(who.id, clock_.Now())) return;
+  Log(LogLevel::kWarning, "a runner's credentials are used in two places", "runner", who.id, "owner",
+      who.owner, "here", here, "and", there, "help",
+      absl::StrCat("attune fleet revoke ", who.id, ", and invite both anew"));
+}
+
 void RunnerHub::Receive(int64_t number, const proto::FromRunner& message) {
   if (message.has_reported()) return Report(number, message.reported());
+  absl::StatusOr<RunnerOffer> offer = RunnerOffer();
+  if (message.has_hello()) offer = CheckedHello(message.hello());
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = connections_.find(number);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
   if (message.has_hello()) {
-    const absl::Status joined = Join(number, connection, message.hello());
-    if (!joined.ok()) connection.link->Close(joined);
+    const absl::Status joined = offer.ok() ? Join(number, connection, *std::move(offer)) : offer.status();
+    if (!joined.ok()) Refuse(number, joined);
   } else if (message.has_lost()) {
     const auto runner = connection.runners.find(message.lost().job());
-    if (runner != connection.runners.end()) Lose(runner->second, {WithoutControls(message.lost().reason())});
+    if (runner != connection.runners.end()) Lose(runner->second, {CheckedReason(message.lost())});
   }
   is_woken_ = true;
   changed_.notify_all();
 }
 
 void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
-  const auto find = [&]() -> std::optional<std::pair<int64_t, Runner>> {
-    const auto connection = connections_.find(number);
-    if (connection == connections_.end()) return std::nullopt;
-    const auto runner = connection->second.runners.find(reported.job());
-    if (runner == connection->second.runners.end()) return std::nullopt;  // it has been taken away meanwhile
-    return *runners_.find(runner->second);
-  };
+  absl::StatusOr<RunnerStageEnded> report = CheckedReport(reported);
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto runner = find();
-  if (!runner) return;
-  const std::string tenant = connections_.at(number).who.who.owner;
+  const auto connection = connections_.find(number);
+  if (connection == connections_.end()) return;
+  const std::string tenant = connection->second.who.who.owner;
+  const auto found = connection->second.runners.find(reported.job());
+  if (!report.ok()) return Refuse(number, report.status());
+  // It has been taken away meanwhile.
+  if (found == connection->second.runners.end()) return;
+  const int64_t number_of_runner = found->second;
+  const Runner runner = runners_.at(number_of_runner);
+  if (!runner.runs) return Refuse(number, InvalidInput("a report of a stage that nobody has begun"));
+  runners_.at(number_of_runner).runs = false;
   // Looking for many files takes a while.
   lock.unlock();
-  const absl::StatusOr<RunnerReport> report = Checked(tenant, runner->second, reported);
+  const absl::Status kept = TakeMade(tenant, runner, reported, *report);
   lock.lock();
-  const auto still = find();
-  if (!still || still->first != runner->first) return;
-  if (report.ok()) {
-    events_.push_back({runner->first, *report});
+  if (!runners_.contains(number_of_runner)) return;
+  if (kept.ok()) {
+    events_.push_back({number_of_runner, RunnerReport(*std::move(report))});
   } else {
-    Lose(runner->first, {WithoutControls(report.status().message())});
+    Lose(number_of_runner, {WithoutControls(kept.message())});
   }
   is_woken_ = true;
   changed_.notify_all();
 }
 
-absl::StatusOr<RunnerReport> RunnerHub::Checked(const std::string& tenant, const Runner& runner,
-                                                const proto::RunnerReported& reported) const {
-  ASSIGN_OR_RETURN(RunnerReport report, DecodeRunnerReport(reported.report()));
-  auto* ended = std::get_if<RunnerStageEnded>(&report);
-  if (ended == nullptr || !ended->status.ok()) return report;
-  // Clients are sent these as texts.
-  ended->result = WithoutControls(ended->result, "\n\t");
-  if (ended->next.has_value()) ended->next->name = WithoutControls(ended->next->name);
+absl::Status RunnerHub::TakeMade(const std::string& tenant, const Runner& runner,
+                                 const proto::RunnerReported& reported, RunnerStageEnded& ended) const {
+  if (!ended.status.ok()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckMade(ended));
+  RETURN_IF_ERROR(CheckNeeds(runner, ended));
   const std::vector<JobFile> kept = FromWire(reported.files());
   std::vector<JobFile> files;
   std::ranges::copy_if(runner.supplies->files, std::back_inserter(files),
@@ -129,10 +144,21 @@ absl::StatusOr<RunnerReport> RunnerHub::Checked(const std::string& tenant, const
       return InvalidInput(file.name, ": the runner has not sent it");
   }
   // Not earlier: the runner would not know the files again.
-  if (signer_ != nullptr && !ended->next.has_value())
+  if (signer_ != nullptr && !ended.next.has_value())
     RETURN_IF_ERROR(signer_->SignFiles(tenant, runner.supplies->files_owner, files_, files));
-  ended->files = std::move(files);
-  return report;
+  ended.files = std::move(files);
+  return absl::OkStatus();
+}
+
+absl::Status RunnerHub::CheckNeeds(const Runner& runner, const RunnerStageEnded& ended) {
+  if (!ended.next.has_value()) return absl::OkStatus();
+  for (const ResourceNeed& need : ended.next->needs) {
+    const bool is_its_own = need.key == kProcessorsKey || (!runner.on.empty() && need.key == runner.on);
+    if (need.exclusive && !is_its_own)
+      return InvalidInput("the next stage wants \"", Printable(need.key), "\" for itself, and the job ",
+                          runner.on.empty() ? "measures on no device" : "measures elsewhere");
+  }
+  return absl::OkStatus();
 }
 
 void RunnerHub::Lose(int64_t runner, RunnerLost lost) {
@@ -152,6 +178,10 @@ void RunnerHub::EndRunner(int64_t runner) {
 
 void RunnerHub::Remove(int64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  Erase(number);
+}
+
+void RunnerHub::Erase(int64_t number) {
   const auto found = connections_.find(number);
   if (found == connections_.end()) return;
   Log(LogLevel::kInfo, "runner is gone", "runner", found->second.who.who.id);
@@ -160,6 +190,19 @@ void RunnerHub::Remove(int64_t number) {
   connections_.erase(found);
   is_woken_ = have_machines_changed_ = true;
   changed_.notify_all();
+}
+
+void RunnerHub::Refuse(int64_t number, const absl::Status& why) {
+  const Connection& connection = connections_.at(number);
+  Log(LogLevel::kWarning, "runner is refused", "runner", connection.who.who.id, "owner",
+      connection.who.who.owner, "reason", why.message());
+  connection.link->Close(why);
+  Erase(number);
+}
+
+int64_t RunnerHub::NumShared() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return shared_.NumShared(clock_.Now());
 }
 
 void RunnerHub::Close(const MemberRefusal& refusal) {
@@ -238,12 +281,14 @@ void RunnerHub::Send(int64_t runner, const RunnerCommand& command) {
       return Lose(runner, {std::string(supplies->status().message()), /*may_be_jobs_fault=*/false});
     found->second.job = assign->spec.id;
     found->second.supplies = std::make_shared<const JobSupplies>(**supplies);
+    found->second.on = assign->place.on;
     connections_.at(found->second.connection).runners[assign->spec.id] = runner;
     message.mutable_start()->set_job(assign->spec.id);
     *message.mutable_start()->mutable_files() = ToWire((*supplies)->files);
     message.mutable_start()->set_credentials((*supplies)->credentials);
     SendTo(found->second, message);
   }
+  if (std::holds_alternative<RunStage>(command)) found->second.runs = true;
   message.mutable_command()->set_job(found->second.job);
   message.mutable_command()->set_command(Encode(command));
   SendTo(found->second, message);

@@ -20,12 +20,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/server/link.h"
+#include "fleet/server/shared_credentials.h"
 #include "jobs/local_host.h"
 #include "jobs/runners.h"
 #include "service/server/artifact_signer.h"
+#include "service/wire/checked_messages.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -58,10 +61,13 @@ class RunnerHub final : public Runners {
   using Supply = std::function<absl::StatusOr<JobSupplies>(const std::string& job)>;
 
   // `files` must outlive it. `signer` signs what jobs have made; null: nobody does.
-  RunnerHub(BlobStore& files, Supply supply, const ArtifactSigner* signer = nullptr)
-      : files_(files), supply_(std::move(supply)), signer_(signer) {}
+  RunnerHub(BlobStore& files, Supply supply, const ArtifactSigner* signer = nullptr,
+            const Clock& clock = SystemClock())
+      : files_(files), supply_(std::move(supply)), signer_(signer), clock_(clock) {}
 
-  // A machine's connection, from now until Remove(). Returns its number for the other calls.
+  // A machine's connection, from now until Remove(). Returns its number for the other calls. One that says
+  // what makes no sense (wire/checked_messages.h), or connects again, is closed with the reason, and is
+  // removed.
   int64_t Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> link);
   void Receive(int64_t connection, const jobs_service_proto::FromRunner& message);
   void Remove(int64_t connection);
@@ -70,6 +76,8 @@ class RunnerHub final : public Runners {
 
   // The supplies of a job that a machine, by its certificate's id, has now; null if it has no such job.
   std::shared_ptr<const JobSupplies> SuppliesOf(const std::string& machine, const std::string& job) const;
+  // How many runners' credentials are used in two places (SharedCredentials).
+  int64_t NumShared() const;
   // Makes Await() return soon.
   void Wake();
 
@@ -99,16 +107,24 @@ class RunnerHub final : public Runners {
     int64_t connection = 0;
     std::string job = {};                              // empty: it has none yet
     std::shared_ptr<const JobSupplies> supplies = {};  // of the job
+    std::string on = {};                               // the key of the device that the job measures on
+    bool runs = false;                                 // a stage, and so may report its end
   };
 
   void Report(int64_t connection, const jobs_service_proto::RunnerReported& reported);
-  // The report with all files of the job of this tenant, signed at its end. Fails if it is damaged, or if the
-  // store lacks one of them.
-  absl::StatusOr<RunnerReport> Checked(const std::string& tenant, const Runner& runner,
-                                       const jobs_service_proto::RunnerReported& reported) const;
+  // Gives the report all files of the job of this tenant, signed at its end. Fails if the job has made what
+  // cannot be kept, or if the store lacks a file.
+  absl::Status TakeMade(const std::string& tenant, const Runner& runner,
+                        const jobs_service_proto::RunnerReported& reported, RunnerStageEnded& ended) const;
+  // A job has no device for itself but its own.
+  static absl::Status CheckNeeds(const Runner& runner, const RunnerStageEnded& ended);
 
   // For those who hold the mutex.
-  absl::Status Join(int64_t number, Connection& connection, const jobs_service_proto::RunnerHello& hello);
+  absl::Status Join(int64_t number, Connection& connection, RunnerOffer offer);
+  // Ends the runner's other connection, if there is one.
+  void Replace(int64_t number, const Connection& connection);
+  void Refuse(int64_t number, const absl::Status& why);
+  void Erase(int64_t number);
   void Lose(int64_t runner, RunnerLost lost);
   void SendTo(const Runner& runner, const jobs_service_proto::ToRunner& message);
   void EndRunner(int64_t runner);
@@ -116,6 +132,7 @@ class RunnerHub final : public Runners {
   BlobStore& files_;
   const Supply supply_;
   const ArtifactSigner* const signer_;
+  const Clock& clock_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -124,6 +141,7 @@ class RunnerHub final : public Runners {
   std::map<int64_t, Runner> runners_;
   std::vector<RunnerEvent> events_;
   int64_t last_connection_ = 0, last_runner_ = 0;
+  SharedCredentials shared_;
 };
 
 }  // namespace attune

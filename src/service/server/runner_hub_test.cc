@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,6 +71,11 @@ class MachineOfTest {
   int64_t number_ = 0;
 };
 
+// A stage that wants this for itself.
+JobStage Wanting(const std::string& key) {
+  return {.name = "x", .needs = {{.key = key, .exclusive = true}}, .memory_bytes = 0, .seconds = {}};
+}
+
 class RunnerHubTest : public ::testing::Test {
  protected:
   // A runner with a job, on this machine.
@@ -81,6 +88,7 @@ class RunnerHubTest : public ::testing::Test {
     assign.spec.id = job;
     assign.place.processors = 2;
     hub_.Send(*runner, assign);
+    hub_.Send(*runner, RunStage());
     return *runner;
   }
   // The reason for which the runner was lost, or the report's result.
@@ -127,11 +135,24 @@ TEST_F(RunnerHubTest, RefusesMachinesThatMakeNoSense) {
   MachineOfTest newer(hub_, "ann", "runner-1");
   newer.Join(hello);
   EXPECT_THAT(newer.closed(), HasSubstr("update the older of the two"));
-  hello = MachineOfTest::Hello();
-  hello.set_device("nonsense");
-  MachineOfTest damaged(hub_, "ann", "runner-2");
-  damaged.Join(hello);
-  EXPECT_NE(damaged.closed(), "");
+  const std::function<void(proto::RunnerHello&)> lies[] = {
+      [](auto& lie) { lie.set_device("nonsense"); },
+      [](auto& lie) { lie.set_memory_bytes(-1); },
+      [](auto& lie) { lie.set_memory_bytes(INT64_MAX); },
+      [](auto& lie) { lie.set_program(std::string(size_t{1} << 20, 'x')); },
+      [](auto& lie) { lie.add_programs("a\nb"); },
+      [](auto& lie) { lie.add_programs(""); },
+      [](auto& lie) {
+        for (int i = 0; i < kMaxProgramsOfRunner; ++i) lie.add_programs("x");
+      },
+  };
+  for (const auto& change : lies) {
+    hello = MachineOfTest::Hello();
+    change(hello);
+    MachineOfTest damaged(hub_, "ann", "runner-2");
+    damaged.Join(hello);
+    EXPECT_THAT(damaged.closed(), HasSubstr("INVALID_ARGUMENT"));
+  }
   MachineOfTest twice(hub_, "ann", "runner-3");
   twice.Join();
   twice.Join();
@@ -164,13 +185,27 @@ TEST_F(RunnerHubTest, ReportsOfLiarsAreLosses) {
   const std::string ended = Encode(RunnerReport(RunnerStageEnded()));
   KeepFile("x");
   const std::string digest = Sha256Hex("x");
+  const auto with = [](const auto& change) {
+    RunnerStageEnded lie;
+    change(lie);
+    return Encode(RunnerReport(lie));
+  };
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   const std::vector<std::pair<std::string, std::vector<JobFile>>> lies = {
-      {"nonsense", {}},
+      {with([&](auto& lie) { lie.result = deep; }), {}},
+      {with([&](auto& lie) { lie.figures = deep; }), {}},
+      {with([](auto& lie) { lie.result = "no JSON"; }), {}},
+      {with([](auto& lie) { lie.figures = "\"" + std::string(kMaxFiguresBytes, 'x') + "\""; }), {}},
+      // Another's device for itself.
+      {with([](auto& lie) { lie.next = Wanting("desk"); }), {}},
       {ended, {{"state", Sha256Hex("never sent"), 1}}},
       {ended, {{"state", digest, 77}}},
       {ended, {{"../state", digest, 1}}},
       {ended, {{"in/model", digest, 1}}},
       {ended, {{"state", digest, 1}, {"state", digest, 1}}},
+      {ended, {{"state", digest, INT64_MAX}}},
+      {ended, {{"state", digest, -1}}},
+      {ended, {{"a\nb", digest, 1}}},
   };
   for (const auto& [report, files] : lies) {
     const int64_t runner = Assign(machine, "job");
@@ -179,6 +214,58 @@ TEST_F(RunnerHubTest, ReportsOfLiarsAreLosses) {
     EXPECT_THAT(Event(runner), HasSubstr("lost: "));
     EXPECT_TRUE(machine.Take().at(0).has_end());
   }
+}
+
+TEST_F(RunnerHubTest, WhoeverReportsWhatNoRunnerReportsIsOut) {
+  const std::string ended = Encode(RunnerReport(RunnerStageEnded()));
+  RunnerStageEnded boundless;
+  boundless.next = {.name = "x", .needs = {}, .memory_bytes = INT64_MAX, .seconds = {}};
+  for (const std::string& report :
+       {std::string("nonsense"), Encode(RunnerReport(RunnerRegistered())), Encode(RunnerReport(boundless))}) {
+    MachineOfTest machine(hub_, "ann", "runner-1");
+    machine.Join();
+    Assign(machine, "job");
+    hub_.TakeChangedMachines();
+    machine.Report("job", report);
+    EXPECT_THAT(machine.closed(), HasSubstr("INVALID_ARGUMENT"));
+    EXPECT_TRUE(hub_.TakeChangedMachines()->empty());  // its jobs go on elsewhere
+    EXPECT_TRUE(hub_.Await(0).empty());
+  }
+  // The end of a stage that nobody has begun.
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  Assign(machine, "job");
+  machine.Report("job", ended);
+  EXPECT_EQ(machine.closed(), "");
+  machine.Report("job", ended);
+  EXPECT_THAT(machine.closed(), HasSubstr("nobody has begun"));
+}
+
+TEST_F(RunnerHubTest, TextsOfJobsAreForPeople) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  Assign(machine, "job");
+  RunnerStageEnded ended;
+  ended.status = absl::InternalError("\x1b[2J" + std::string(100 * kMaxTextBytes, 'x'));
+  machine.Report("job", Encode(RunnerReport(ended)));
+  const std::vector<RunnerEvent> events = hub_.Await(0);
+  ASSERT_EQ(events.size(), 1);
+  const auto& report = std::get<RunnerStageEnded>(std::get<RunnerReport>(events[0].what));
+  EXPECT_THAT(report.status.message(), ::testing::StartsWith("?[2Jxxx"));
+  EXPECT_EQ(report.status.message().size(), kMaxTextBytes + 3);
+}
+
+TEST_F(RunnerHubTest, CredentialsThatTwoPlacesUseAreAWarning) {
+  std::vector<std::unique_ptr<MachineOfTest>> machines;
+  for (int i = 0; i <= SharedCredentials::kReplaced; ++i) {
+    EXPECT_EQ(hub_.NumShared(), 0);
+    machines.push_back(std::make_unique<MachineOfTest>(hub_, "ann", "runner-1"));
+    machines.back()->Join();
+    EXPECT_EQ(machines.back()->closed(), "");
+    if (i > 0) EXPECT_THAT(machines[machines.size() - 2]->closed(), HasSubstr("has connected again"));
+    EXPECT_EQ(hub_.TakeChangedMachines()->size(), 1);
+  }
+  EXPECT_EQ(hub_.NumShared(), 1);
 }
 
 TEST_F(RunnerHubTest, NobodyReportsForAJobThatAnotherHas) {

@@ -1,0 +1,289 @@
+// Agents and clients that say what makes no sense, to a dispatcher as a server has it. Each conversation is
+// one as our programs have it, but for one place. ATTUNE_FUZZED_CONVERSATIONS says how many there are, and
+// ATTUNE_FUZZ_SEED makes others.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/printable.h"
+#include "base/testing/manual_clock.h"
+#include "base/testing/message_mutations.h"
+#include "base/testing/temporary_folder.h"
+#include "device/codec.h"
+#include "fleet/server/dispatcher.h"
+#include "fleet/server/made_up_agent_for_test.h"
+#include "fleet/server/made_up_client_for_test.h"
+#include "fleet/server/mailbox.h"
+#include "fleet/store/sql_fleet_store.h"
+#include "fleet/wire/grpc_log.h"
+#include "fleet/wire/version.h"
+#include "measure/codec.h"
+#include "target/target.h"
+
+namespace attune {
+namespace {
+
+namespace proto = fleet_proto;
+using testing::FuzzingRun;
+using testing::MessageMutations;
+using testing::SpoiledOrder;
+
+constexpr int kConversationsAtOnce = 50;  // between two looks at those who are honest
+constexpr size_t kMostMessageBytes = 2048;
+
+// Those that a member who says what makes no sense may be told.
+bool IsClearRefusal(const absl::Status& status) {
+  return status.ok() || absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsResourceExhausted(status) || absl::IsNotFound(status) || absl::IsPermissionDenied(status) ||
+         absl::IsAborted(status) || absl::IsUnavailable(status);
+}
+
+MeasureItem TimeItem() {
+  return {
+      .kind = MeasureItem::Kind::kTimeKernel, .subject = std::string(64, 'a'), .data = std::string(64, 'b')};
+}
+
+Measurement Answer(const MeasureItem& /*item*/) {
+  Measurement measurement;
+  measurement.outcome = TrialOutcome::kOk;
+  measurement.timing = {.seconds = 1e-3, .low = 9e-4, .high = 2e-3, .repetitions = 9};
+  return measurement;
+}
+
+class LiarsTest : public ::testing::Test {
+ protected:
+  LiarsTest()
+      : store_(*SqlFleetStore::Open(folder_ / "fleet.db")),
+        dispatcher_(*Dispatcher::Create(
+            *store_, {.lease_seconds = kLeaseSeconds, .heartbeat_seconds = kLeaseSeconds / 3}, clock_)) {
+    honest_.emplace(*dispatcher_, Answer,
+                    MadeUpAgentOptions{.id = "honest", .owner = "ann", .keys = {"desk"}});
+  }
+  void SetUp() override {
+    LogGrpcForDebugging();
+    SetLogLevel(LogLevel::kOff);
+  }
+  void TearDown() override { SetLogLevel(LogLevel::kWarning); }
+
+  // Runs the conversations, each by `talk`, and looks after some whether all others go on.
+  void RunAll(const std::function<void(Random& random)>& talk) {
+    const FuzzingRun run = FuzzingRun::FromEnvironment();
+    RecordProperty("seed", absl::StrCat(run.seed));
+    for (int64_t i = 0; i < run.count && !HasFailure(); ++i) {
+      SCOPED_TRACE(absl::StrCat("ATTUNE_FUZZ_SEED=", run.seed, ", conversation ", i));
+      Random random = run.RandomOf(i);
+      talk(random);
+      clock_.Advance(0.01);
+      if (i % kConversationsAtOnce == 0 || i + 1 == run.count) ExpectOthersGoOn();
+    }
+    // Some lies are noticed, and some of what is said is right.
+    EXPECT_GT(num_refused_, run.count / 20);
+    EXPECT_LT(num_refused_, run.count);
+    EXPECT_GT(dispatcher_->Snapshot().counters.results_passed_on, run.count / 10);
+  }
+
+  template <typename Link>
+  void ExpectClear(const Link& link) {
+    const std::optional<absl::Status> closed = link.closed();
+    if (!closed) return;
+    if (absl::IsInvalidArgument(*closed)) ++num_refused_;
+    EXPECT_TRUE(IsClearRefusal(*closed)) << *closed;
+    EXPECT_LE(closed->message().size(), kMostMessageBytes);
+    EXPECT_EQ(WithoutControls(closed->message()), closed->message());
+  }
+
+  void ExpectOthersGoOn() {
+    // Whoever fell silent has lost what it had.
+    clock_.Advance(kLeaseSeconds);
+    honest_->Tick();
+    dispatcher_->Tick();
+    MadeUpClient client(*dispatcher_, "desk");
+    ASSERT_TRUE(client.WasGranted());
+    client.SendItem(EncodeWorkerRequest(TimeItem()));
+    const int64_t before = dispatcher_->Snapshot().counters.results_passed_on;
+    honest_->Tick();
+    EXPECT_EQ(dispatcher_->Snapshot().counters.results_passed_on, before + 1);
+    client.Release();
+    EXPECT_EQ(client.closed(), absl::OkStatus());
+    ExpectListsAreRead();
+  }
+
+  void ExpectListsAreRead() {
+    const auto stored = store_->Devices();
+    ASSERT_TRUE(stored.ok()) << stored.status();
+    std::map<std::string, int> devices;
+    for (const FleetDevice& device : *stored) {
+      EXPECT_LE(++devices[device.agent], kMaxDevicesOfAgent);
+      EXPECT_TRUE(DecodeDevice(device.info).ok());
+      EXPECT_LE(device.keys.size(), kMaxKeysOfDevice + 2);
+      for (const std::string& key : device.keys) EXPECT_EQ(WithoutControls(key), key);
+    }
+    EXPECT_TRUE(store_->Leases().ok());
+    for (const proto::Device& device : dispatcher_->Devices("")) {
+      EXPECT_TRUE(std::isfinite(device.load()));
+      EXPECT_EQ(WithoutControls(device.program()), device.program());
+      EXPECT_LE(device.ByteSizeLong(), size_t{4} << 20);
+    }
+    // Nobody waits who has left.
+    EXPECT_TRUE(dispatcher_->Waiting().empty());
+    EXPECT_EQ(dispatcher_->Snapshot().agents, 1);
+  }
+
+  static constexpr double kLeaseSeconds = 15;
+  const std::vector<std::string> known_ = {"desk", "honest/cpu", "honest", "liar-0/cpu",
+                                           "ann",  "the fleet",  "cpu"};
+  ManualClock clock_;
+  const testing::TemporaryFolder folder_;
+  const std::unique_ptr<FleetStore> store_;
+  const std::unique_ptr<Dispatcher> dispatcher_;
+  std::optional<MadeUpAgent> honest_;
+  int64_t num_refused_ = 0;
+};
+
+// An agent that lies in one place of what it says, and somebody who measures on its device.
+class LyingAgent {
+ public:
+  LyingAgent(Dispatcher& dispatcher, Random& random, const std::vector<std::string>& known)
+      : dispatcher_(dispatcher),
+        mutations_(random, known),
+        id_(absl::StrCat("liar-", mutations_.Below(5))),
+        key_(absl::StrCat("of ", id_)),
+        number_(
+            dispatcher.AddAgent({.who = {.role = FleetRole::kAgent, .owner = "eve", .id = id_}}, mailbox_)) {}
+  ~LyingAgent() { dispatcher_.RemoveAgent(number_); }
+  LyingAgent(const LyingAgent&) = delete;
+  LyingAgent& operator=(const LyingAgent&) = delete;
+
+  void Talk() {
+    constexpr size_t kSteps = 6;
+    const std::vector<size_t> order = SpoiledOrder(mutations_, kSteps);
+    const size_t lie = mutations_.Below(kSteps);
+    for (const size_t step : order) {
+      // Its victim asks as soon as there is a device.
+      if (!victim_ && std::ranges::any_of(dispatcher_.Devices(key_), &proto::Device::is_there)) {
+        victim_.emplace(dispatcher_, key_);
+        victim_->SendItem(EncodeWorkerRequest(TimeItem()));
+      }
+      if (!Say(step, step == lie)) return;
+    }
+  }
+
+  const Mailbox<proto::ToAgent>& mailbox() const { return *mailbox_; }
+  const MadeUpClient* victim() const { return victim_ ? &*victim_ : nullptr; }
+
+ private:
+  proto::FromAgent Message(size_t step) {
+    proto::FromAgent message;
+    if (step == 0) {
+      proto::Hello* hello = message.mutable_hello();
+      hello->set_version(kFleetVersion);
+      hello->set_program("1.0");
+      hello->add_lacks("The system has no Landlock.");
+      proto::AgentDevice* device = hello->add_devices();
+      device->set_name("cpu");
+      device->add_keys(key_);
+      device->add_sensors("frequency");
+      device->add_trusted_owners("bob");
+      device->set_info(EncodeDevice({.fingerprint = "board",
+                                     .target = *TargetByName("znver3"),
+                                     .usable = {1},
+                                     .processors = {{0, 0, 0}, {1, 1, 0}}}));
+    } else if (step % 2 == 1) {
+      message.mutable_heartbeat()->set_load(0.5);
+    } else {
+      for (const proto::ToAgent& from : mailbox_->Take())
+        if (from.has_work()) work_ = from.work();
+      proto::Result* result = message.mutable_result();
+      *result->mutable_token() = work_.token();
+      result->set_index(work_.items_size() > 0 ? work_.items(0).index() : 0);
+      result->set_measurement(EncodeMeasurement(Answer({})));
+      if (mutations_.Happens(3)) result->add_missing(std::string(64, 'a'));
+    }
+    return message;
+  }
+  // False if its stream is cut.
+  bool Say(size_t step, bool lies) {
+    std::string bytes = Message(step).SerializeAsString();
+    if (lies) bytes = mutations_.Spoil(bytes);
+    proto::FromAgent message;
+    if (!message.ParseFromString(bytes)) return false;
+    dispatcher_.Receive(number_, message);
+    return true;
+  }
+
+  Dispatcher& dispatcher_;
+  MessageMutations mutations_;
+  const std::string id_, key_;
+  const std::shared_ptr<Mailbox<proto::ToAgent>> mailbox_ = std::make_shared<Mailbox<proto::ToAgent>>();
+  const int64_t number_;
+  std::optional<MadeUpClient> victim_;
+  proto::Work work_;
+};
+
+TEST_F(LiarsTest, LyingAgentsHarmNobodyElse) {
+  RunAll([&](Random& random) {
+    LyingAgent agent(*dispatcher_, random, known_);
+    agent.Talk();
+    ExpectClear(agent.mailbox());
+    if (agent.victim() == nullptr) return;
+    // The device is taken away from it at the latest when it has been silent for long enough.
+    clock_.Advance(kLeaseSeconds);
+    dispatcher_->Tick();
+    const std::optional<absl::Status> closed = agent.victim()->closed();
+    const bool takes_others = closed && absl::IsPermissionDenied(*closed);
+    EXPECT_TRUE(!closed || takes_others || absl::IsUnavailable(*closed)) << *closed;
+    honest_->Tick();
+  });
+}
+
+TEST_F(LiarsTest, LyingClientsHarmNobodyElse) {
+  RunAll([&](Random& random) {
+    MessageMutations mutations(random, known_);
+    const auto mailbox = std::make_shared<Mailbox<proto::ToClient>>();
+    const std::string id = absl::StrCat("liar-", mutations.Below(5));
+    const int64_t number =
+        dispatcher_->AddClient({.who = {.role = FleetRole::kClient, .owner = "eve", .id = id}}, mailbox);
+    constexpr size_t kSteps = 6;
+    const std::vector<size_t> order = SpoiledOrder(mutations, kSteps);
+    const size_t lie = mutations.Below(kSteps);
+    for (const size_t step : order) {
+      proto::FromClient message;
+      if (step == 0) {
+        message.mutable_ask()->set_version(kFleetVersion);
+        message.mutable_ask()->set_key("desk");
+        message.mutable_ask()->set_priority(3);
+        if (mutations.Happens(2)) message.mutable_ask()->mutable_resumed()->set_number(1);
+      } else if (step == 2 || step == 4) {
+        for (int i = 0; i < 3; ++i) {
+          proto::Item* item = message.mutable_items()->add_items();
+          item->set_index(i);
+          item->set_item(EncodeWorkerRequest(TimeItem()));
+        }
+      } else if (step == 5) {
+        message.mutable_release();
+      } else {
+        message.mutable_heartbeat();
+      }
+      std::string bytes = message.SerializeAsString();
+      if (step == lie) bytes = mutations.Spoil(bytes);
+      if (!message.ParseFromString(bytes)) break;
+      dispatcher_->Receive(number, message);
+      honest_->Tick();
+    }
+    ExpectClear(*mailbox);
+    dispatcher_->RemoveClient(number);
+  });
+}
+
+}  // namespace
+}  // namespace attune
