@@ -27,8 +27,10 @@ std::string EncodeTarget(const Target& target) {
 
 absl::StatusOr<Target> DecodeTarget(std::string_view text) {
   ASSIGN_OR_RETURN(const target_proto::Target message, ParseMessage<target_proto::Target>(text));
-  ASSIGN_OR_RETURN(Target target, TargetByName(message.name()));
   MessageChecks checks;
+  checks.Line(message.name(), 1, kMaxFeatureBytes);  // an error repeats it
+  RETURN_IF_ERROR(checks.Finish());
+  ASSIGN_OR_RETURN(Target target, TargetByName(message.name()));
   target.l1_bytes = checks.Integer(message.l1_bytes(), 0, kMaxCacheBytes);
   target.l2_bytes = checks.Integer(message.l2_bytes(), 0, kMaxCacheBytes);
   target.l3_bytes = checks.Integer(message.l3_bytes(), 0, kMaxCacheBytes);
