@@ -120,6 +120,14 @@ absl::StatusOr<std::vector<double>> NetworkOnDevice::Bench(const Network& networ
                                                            double seconds,
                                                            const std::vector<NamedTensor>& inputs,
                                                            uint64_t seed) {
+  ASSIGN_OR_RETURN(Runs runs, BenchRuns(network, threads, seconds, inputs, seed));
+  return std::move(runs.milliseconds);
+}
+
+absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& network, int threads,
+                                                                 double seconds,
+                                                                 const std::vector<NamedTensor>& inputs,
+                                                                 uint64_t seed) {
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, network.Complete(inputs, seed));
   constexpr int kMostRuns = 1 << 17;
   MeasureItem item = {.kind = MeasureItem::Kind::kRunNetwork};
@@ -127,9 +135,9 @@ absl::StatusOr<std::vector<double>> NetworkOnDevice::Bench(const Network& networ
   item.options.max_batches = kMostRuns;
   item.options.seconds_limit = seconds;
   ASSIGN_OR_RETURN(const Measurement measurement, Measure(network, complete, std::move(item)));
-  std::vector<double> latencies;
-  for (const double run : measurement.run_seconds) latencies.push_back(1e3 * run);
-  return latencies;
+  Runs runs = {.waited_share = measurement.waited_share};
+  for (const double run : measurement.run_seconds) runs.milliseconds.push_back(1e3 * run);
+  return runs;
 }
 
 absl::StatusOr<ProfileReport> NetworkOnDevice::Profile(const Network& network, int threads,

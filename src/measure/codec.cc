@@ -238,6 +238,7 @@ std::string EncodeMeasurement(const Measurement& m) {
   Encode(m.baseline_profile, message.mutable_baseline_profile());
   Encode(m.peaks, message.mutable_peaks());
   message.mutable_run_seconds()->Add(m.run_seconds.begin(), m.run_seconds.end());
+  message.set_waited_share(m.waited_share);
   for (const OutputValue& output : m.outputs) {
     proto::OutputValue* added = message.add_outputs();
     added->mutable_shape()->Add(output.shape.begin(), output.shape.end());
@@ -270,6 +271,7 @@ absl::StatusOr<Measurement> DecodeMeasurement(std::string_view text) {
   m.baseline_profile = Decode(message.baseline_profile(), checks);
   m.peaks = Decode(message.peaks(), checks);
   for (const double seconds : message.run_seconds()) m.run_seconds.push_back(checks.Seconds(seconds));
+  m.waited_share = checks.Real(message.waited_share(), 0, kMostRatio);
   for (const proto::OutputValue& output : message.outputs())
     m.outputs.push_back({.shape = {output.shape().begin(), output.shape().end()}, .bytes = output.bytes()});
   RETURN_IF_ERROR(checks.Finish());

@@ -32,6 +32,7 @@ Measurement SampleMeasurement() {
   m.timing = {1e-3, 0.9e-3, 1.1e-3, 50};
   m.seconds = 0.5;
   m.abandoned = true;
+  m.waited_share = 0.25;
   m.baseline_seconds = 2e-3;
   m.ratio = 0.5;
   m.ratio_low = 0.4;

@@ -123,6 +123,11 @@ struct Measurement {
   std::vector<double> run_seconds;
   std::vector<OutputValue> outputs;
 
+  // How long the threads that measured waited for processors that other programs had, as a share of
+  // `seconds`; 0 too where that is not known. From kDisturbedShare (device/contention.h) on, its times are
+  // too long.
+  double waited_share = 0;
+
   // The subject's time, comparable with other times that have the same baseline.
   double comparable_seconds() const { return normalized_seconds > 0 ? normalized_seconds : timing.seconds; }
 };

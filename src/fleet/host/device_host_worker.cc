@@ -21,6 +21,7 @@
 #include "base/process/worker_process.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "device/contention.h"
 #include "device/device.h"
 #include "device/lease.h"
 #include "fleet/host/batch_queue.h"
@@ -128,11 +129,20 @@ class HostedBatch {
   void Measure(const std::vector<int>& processors) {
     std::vector<MeasureItem> items;
     for (const HostItem& item : batch_.items) items.emplace_back(item.item).processors = processors;
+    ProcessWaits waits(getpid());
+    Stopwatch since_result;
     const std::unique_ptr<MeasureBatch> submitted = measuring_.service.Submit(std::move(items));
     while (!submitted->is_over()) {
       if (measuring_.queue.IsCancelled()) submitted->Cancel();
-      if (auto result = submitted->Next(After(kPollSeconds)))
-        Report(batch_.items[result->first], std::move(result->second));
+      auto result = submitted->Next(After(kPollSeconds));
+      waits.Look();
+      if (result) {
+        // Those that share the device wait for each other.
+        const HostItem& item = batch_.items[result->first];
+        const double share = waits.Take() / std::max(since_result.Lap(), kPollSeconds);
+        if (item.item.is_exclusive()) result->second.waited_share = share;
+        Report(item, std::move(result->second));
+      }
       measuring_.reports.Beat();
     }
   }

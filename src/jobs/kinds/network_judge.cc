@@ -10,6 +10,8 @@
 #include "api/network_on_device.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "device/contention.h"
+#include "jobs/kinds/quiet_runs.h"
 #include "jobs/latency_judgement.h"
 #include "tune/job/recording.h"
 #include "tune/job/stage.h"
@@ -37,16 +39,21 @@ double SecondsOfRuns(double seconds, double latency) {
 }  // namespace
 
 absl::StatusOr<Json> JudgeNetwork(const Network& tuned, const TuningSummary& summary, double seconds,
-                                  MeasuringService& device) {
+                                  MeasuringService& device,
+                                  const std::function<bool(double seconds)>& pause) {
   ASSIGN_OR_RETURN(const NetworkDescription description, tuned.Describe());
   ASSIGN_OR_RETURN(const std::string network, tuned.GraphDigest());
   ASSIGN_OR_RETURN(const std::string interface, tuned.Interface());
   ASSIGN_OR_RETURN(const int64_t weight_bytes, tuned.WeightBytes());
   NetworkOnDevice on_device(device);
-  ASSIGN_OR_RETURN(const std::vector<double> milliseconds,
-                   on_device.Bench(tuned, summary.threads, SecondsOfRuns(seconds, summary.tuned_seconds)));
-  if (milliseconds.empty()) return absl::UnavailableError("the device has not run the network");
-  Json judged = ToJson(JudgeLatency(milliseconds));
+  const auto run = [&]() -> absl::StatusOr<NetworkOnDevice::Runs> {
+    return on_device.BenchRuns(tuned, summary.threads, SecondsOfRuns(seconds, summary.tuned_seconds));
+  };
+  ASSIGN_OR_RETURN(const NetworkOnDevice::Runs runs, RunQuietly<NetworkOnDevice::Runs>(run, pause));
+  if (runs.milliseconds.empty()) return absl::UnavailableError("the device has not run the network");
+  Json judged = ToJson(JudgeLatency(runs.milliseconds));
+  judged["waited_share"] = runs.waited_share;
+  judged["is_disturbed"] = runs.waited_share >= kDisturbedShare;
   judged["network"] = network;
   judged["interface"] = interface;
   judged["weight_bytes"] = weight_bytes;

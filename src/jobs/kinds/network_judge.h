@@ -2,6 +2,8 @@
 #ifndef ATTUNE_JOBS_KINDS_NETWORK_JUDGE_H_
 #define ATTUNE_JOBS_KINDS_NETWORK_JUDGE_H_
 
+#include <functional>
+
 #include "absl/status/statusor.h"
 #include "api/network.h"
 #include "measure/service.h"
@@ -12,10 +14,12 @@ namespace attune {
 
 // Runs the tuned network for about `seconds`, longer if it is too slow for enough runs, and returns its
 // latency (latency_judgement.h) with what tells it apart from other networks: digests of the network and of
-// its kernels, names and types of inputs and outputs, the device with its peaks, the compiler. Fails as the
-// device's measurement does.
+// its kernels, names and types of inputs and outputs, the device with its peaks, the compiler. Tries again if
+// other programs disturb the device (quiet_runs.h), and says whether they have in the end: "waited_share" and
+// "is_disturbed". Fails as the device's measurement does.
 absl::StatusOr<nlohmann::ordered_json> JudgeNetwork(const Network& tuned, const TuningSummary& summary,
-                                                    double seconds, MeasuringService& device);
+                                                    double seconds, MeasuringService& device,
+                                                    const std::function<bool(double seconds)>& pause);
 
 // What a tuning job has reached so far: {"trials", "untuned_ms", "latency_ms", "device_seconds"}. Both times
 // are sums of those of tasks; they are 0 until all were measured.

@@ -1,16 +1,21 @@
 #include "jobs/kinds/quantization_work.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/named_shape.h"
 #include "api/reusing_executor.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "device/contention.h"
+#include "jobs/kinds/quiet_runs.h"
 #include "measure/local_service.h"
 
 namespace attune {
@@ -169,23 +174,35 @@ absl::Status QuantizationWork::Measure(const std::vector<int>& processors) {
   item.options.abandon_ratio = 0;
   item.options.max_batches = 5000;
   item.options.memory_bytes_limit = std::min(item.options.memory_bytes_limit, MemoryOfMachine() / 2);
+  const auto pause = [&](double seconds) {
+    constexpr std::chrono::milliseconds kLook(50);
+    for (const Stopwatch waits; waits.Seconds() < seconds; std::this_thread::sleep_for(kLook))
+      if (!Control().Continue("measuring").ok()) return false;
+    return Control().Continue("measuring").ok();
+  };
+  ASSIGN_OR_RETURN(measured_, RunQuietly<Measurement>([&] { return MeasureOnce(service, item); }, pause));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Measurement> QuantizationWork::MeasureOnce(MeasuringService& service,
+                                                          const MeasureItem& item) const {
   constexpr int kAttempts = 3;
   constexpr double kAskSeconds = 0.1;  // between two checks whether the job is cancelled
-  measured_ = {};
-  for (int attempt = 0; attempt < kAttempts && measured_.outcome == TrialOutcome::kRetry; ++attempt) {
+  Measurement measured;
+  for (int attempt = 0; attempt < kAttempts && measured.outcome == TrialOutcome::kRetry; ++attempt) {
     const std::unique_ptr<MeasureBatch> batch = service.Submit({item});
     while (!batch->is_over()) {
-      if (auto result = batch->Next(After(kAskSeconds))) measured_ = std::move(result->second);
+      if (auto result = batch->Next(After(kAskSeconds))) measured = std::move(result->second);
       RETURN_IF_ERROR(Control().Continue("measuring"));  // the batch's destructor ends it
     }
   }
-  if (measured_.outcome == TrialOutcome::kRetry)
-    return absl::UnavailableError(absl::StrCat("cannot measure here: ", measured_.reason));
-  if (measured_.outcome != TrialOutcome::kOk) {
+  if (measured.outcome == TrialOutcome::kRetry)
+    return absl::UnavailableError(absl::StrCat("cannot measure here: ", measured.reason));
+  if (measured.outcome != TrialOutcome::kOk) {
     return absl::FailedPreconditionError(
-        absl::StrCat("it was not timed (", Name(measured_.outcome), "): ", measured_.reason));
+        absl::StrCat("it was not timed (", Name(measured.outcome), "): ", measured.reason));
   }
-  if (measured_.ratio > 0) return absl::OkStatus();
+  if (measured.ratio > 0) return measured;
   return absl::FailedPreconditionError("the f32 network that it is compared with was not timed");
 }
 
@@ -199,6 +216,8 @@ absl::StatusOr<nlohmann::ordered_json> QuantizationWork::Judge(const Quantizatio
                                 {"speedup", 1 / measured_.ratio},
                                 {"speedup_low", 1 / measured_.ratio_high},
                                 {"speedup_high", 1 / measured_.ratio_low},
+                                {"waited_share", measured_.waited_share},
+                                {"is_disturbed", measured_.waited_share >= kDisturbedShare},
                                 {"agreement", report.agreement.agreement},
                                 {"cosine", report.agreement.cosine},
                                 {"drop", 1 - report.agreement.agreement},

@@ -61,6 +61,7 @@ class QuantizationWork {
   int64_t sample_bytes() const;
 
  private:
+  absl::StatusOr<Measurement> MeasureOnce(MeasuringService& service, const MeasureItem& item) const;
   // Sets aside the samples that judge.
   absl::Status SetAside();
   // Compares the quantized network with f32 on these.

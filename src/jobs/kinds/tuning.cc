@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -214,7 +216,13 @@ class NetworkTuningJob final : public Job {
     if (tuner_->job().is_stopped()) return absl::OkStatus();
     const TuningSummary summary = tuner_->job().Summary();
     const Stopwatch watch;
-    ASSIGN_OR_RETURN(judged_, JudgeNetwork(*tuned_, summary, settings_.judge_seconds, *elsewhere_));
+    const auto pause = [this](double seconds) {
+      constexpr std::chrono::milliseconds kLook(50);
+      for (const Stopwatch waits; waits.Seconds() < seconds; std::this_thread::sleep_for(kLook))
+        if (tuner_->job().is_stopped()) return false;
+      return !tuner_->job().is_stopped();
+    };
+    ASSIGN_OR_RETURN(judged_, JudgeNetwork(*tuned_, summary, settings_.judge_seconds, *elsewhere_, pause));
     judging_seconds_ = watch.Seconds();
     return absl::OkStatus();
   }

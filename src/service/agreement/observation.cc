@@ -121,6 +121,8 @@ absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
   if (!result.contains("judged")) return absl::NotFoundError("its network was not judged");
   if (result.contains("is_known") && result["is_known"] == true)
     return absl::NotFoundError("it was answered by what another job has measured");
+  if (result["judged"].is_object() && result["judged"].value("is_disturbed", false))
+    return absl::NotFoundError("other programs disturbed the device while its network was judged");
   Observation observation = {
       .job = job.spec.id, .tenant = job.spec.owner, .ended_ms = job.ended_ms, .files_owner = job.spec.base};
   try {

@@ -76,6 +76,9 @@ class Standing {
     if (promise.name == kDeviceSeconds) measured = Exactly(NumberAt(result_, "/device_seconds"));
     if (promise.name == kAccuracyLoss) measured = Loss();
     if (job_.kind == "quantization") measured = OfBestVariant(promise.name, measured);
+    const bool is_latency = promise.name == kLatencyMean || promise.name == kLatencyP99;
+    if (measured.has_value() && is_latency && IsDisturbed())
+      return OfDisturbed(std::move(promise), *measured);
     if (measured.has_value()) {
       std::string evidence = Evidence(promise.name);
       return Judged(std::move(promise), *measured, std::move(evidence));
@@ -83,6 +86,25 @@ class Standing {
     promise.state = PromiseState::kBroken;
     promise.probability = 0;
     promise.evidence = {"it was not measured"};
+    return promise;
+  }
+
+  // Where it says how the latency was measured.
+  Json Latency() const { return job_.kind == "quantization" ? Best() : result_.value("judged", Json()); }
+  bool IsDisturbed() const {
+    const Json latency = Latency();
+    return latency.is_object() && latency.contains("is_disturbed") && latency["is_disturbed"] == true;
+  }
+
+  // What was measured while others had the processors says nothing of the network.
+  Promise OfDisturbed(Promise promise, const PromiseRange& measured) const {
+    promise.state = PromiseState::kUnknown;
+    promise.evidence.insert(
+        promise.evidence.begin(),
+        absl::StrFormat(
+            "not judged: other programs disturbed the device at each attempt (the network waited for "
+            "processors for %.0f %% of the time, and took %.4g ms so); try again when it is quiet",
+            100 * NumberAt(Latency(), "/waited_share"), measured.median));
     return promise;
   }
 

@@ -129,6 +129,32 @@ class PromisesOfJobTest : public ::testing::Test {
   }
 };
 
+TEST_F(PromisesOfJobTest, ADisturbedDeviceJudgesNoLatency) {
+  Json result = Judged(5.5, 7);
+  result["judged"]["is_disturbed"] = true;
+  result["judged"]["waited_share"] = 4.9;
+  JobToday done = {.state = "done", .result = result.dump(), .submitted_ms = 0, .ended_ms = 90'000};
+  for (const auto& [name, promise] : Of(done)) {
+    const bool is_latency = name == kLatencyMean || name == kLatencyP99;
+    EXPECT_EQ(promise.state, is_latency ? PromiseState::kUnknown : PromiseState::kMet) << name;
+    if (is_latency) {
+      EXPECT_THAT(promise.evidence.front(),
+                  HasSubstr("not judged: other programs disturbed the device at each attempt"));
+    }
+  }
+  done.kind = "quantization";
+  done.result = Json{{"best", "mse"},
+                     {"variants",
+                      {{{"name", "mse"},
+                        {"ms", 1},
+                        {"baseline_ms", 2},
+                        {"speedup_low", 1.9},
+                        {"speedup_high", 2.1},
+                        {"is_disturbed", true}}}}}
+                    .dump();
+  EXPECT_EQ(Of(done)[kLatencyMean].state, PromiseState::kUnknown);
+}
+
 TEST_F(PromisesOfJobTest, TheWorseEndDecides) {
   const JobToday done = {
       .state = "done", .result = Judged(5.5, 7).dump(), .submitted_ms = 0, .ended_ms = 90'000};
