@@ -158,9 +158,8 @@ TEST_F(ScheduleDriverTest, WhatCanNeverBeGrantedIsRefusedBeforeAnythingStarts) {
                      : std::string(file.status().message());
   };
   EXPECT_EQ(check("{kind: mock, stages: [{name: s}]}"), "");
-  EXPECT_THAT(
-      check("{kind: mock, stages: [{name: s, processors: 2}]}"),
-      HasSubstr("job \"mock\": no host can ever grant what its stage \"s\" needs: 2 of \"processors\""));
+  EXPECT_THAT(check("{kind: mock, stages: [{name: s, processors: 2}]}"),
+              HasSubstr("job \"mock\": no machine has what its stage \"s\" needs: 2 processors"));
   EXPECT_THAT(check("{model: m.onnx, threads: 2}"), HasSubstr("2 of \"device/two\" for itself"));
   EXPECT_THAT(check("{kind: poem}"), HasSubstr("there is no kind \"poem\"; there are tuning, quantization"));
   EXPECT_THAT(check("{model: m.onnx, trails: 2}"),

@@ -37,6 +37,12 @@ const ResourceNeed* DeviceNeed(const StageNeeds& needs, const Devices& devices) 
 
 }  // namespace
 
+const std::pair<const std::string, int64_t>* FindSlot(const HostResources& host, const std::string& name) {
+  auto slot = host.slots.find(name);
+  if (slot == host.slots.end()) slot = host.slots.find(name.substr(0, name.find('/') + 1) + "*");
+  return slot == host.slots.end() ? nullptr : &*slot;
+}
+
 std::string StageNeeds::Name() const {
   std::string name = absl::StrCat(memory_bytes);
   for (const ResourceNeed& need : needs)
@@ -133,12 +139,12 @@ class ResourceLedger::Fitting {
   }
 
   bool AddSlots(const ResourceNeed& need) {
-    const auto all = host_.all.slots.find(need.key);
-    if (all == host_.all.slots.end()) return false;
-    const int64_t wanted = need.exclusive ? all->second : need.amount;
-    int64_t& held = holding_.slots[need.key];
-    if (need.amount > all->second || held + wanted > (if_free_ ? all->second : host_.free_slots.at(need.key)))
-      return false;
+    const auto* slot = FindSlot(host_.all, need.key);
+    if (slot == nullptr) return false;
+    const auto& [name, all] = *slot;
+    const int64_t wanted = need.exclusive ? all : need.amount;
+    int64_t& held = holding_.slots[name];
+    if (need.amount > all || held + wanted > (if_free_ ? all : host_.free_slots.at(name))) return false;
     held += wanted;
     return true;
   }
@@ -170,6 +176,18 @@ int ResourceLedger::AddHost(HostResources resources) {
   }
   Index(number);
   return number;
+}
+
+void ResourceLedger::SetSlots(int number, std::map<std::string, int64_t> slots) {
+  Host& host = hosts_[static_cast<size_t>(number)];
+  for (const auto& [name, amount] : slots) {
+    const auto before = host.all.slots.find(name);
+    host.free_slots[name] += amount - (before == host.all.slots.end() ? 0 : before->second);
+  }
+  // Of those that go, what is free goes at once, and what is held when it is released.
+  for (const auto& [name, amount] : host.all.slots)
+    if (!slots.contains(name)) host.free_slots[name] -= amount;
+  host.all.slots = std::move(slots);
 }
 
 void ResourceLedger::RemoveHost(int host) {

@@ -43,8 +43,12 @@ struct HostResources {
   bool keeps_device_processors = false;
   int64_t memory_bytes = INT64_MAX;
   std::vector<DeviceResource> devices = {};
-  std::map<std::string, int64_t> slots = {};  // all else that there is a number of, such as licences
+  // All else that there is a number of, such as licences. "owner/*" stands for all slots that begin with
+  // "owner/" and are not named themselves.
+  std::map<std::string, int64_t> slots = {};
 };
+// The slot of the host that a need of this name takes; null if there is none.
+const std::pair<const std::string, int64_t>* FindSlot(const HostResources& host, const std::string& name);
 
 // The resources that one stage needs, as JobStage has them.
 struct StageNeeds {
@@ -72,6 +76,8 @@ class ResourceLedger {
  public:
   // Returns the host's number, which is never given to another one.
   int AddHost(HostResources resources);
+  // The host has these slots from now on. What is held of others must still be released.
+  void SetSlots(int host, std::map<std::string, int64_t> slots);
   // From now on, nothing of the host is given out. What is held there must still be released.
   void RemoveHost(int host);
 

@@ -122,6 +122,36 @@ TEST(Resources, ProcessorsOfDevicesMayBeForThoseAlone) {
   EXPECT_THAT(ledger.Take(Processors(2))->granted, ElementsAre(0, 1));
 }
 
+TEST(Resources, ASlotMayStandForMany) {
+  ResourceLedger ledger;
+  ledger.AddHost({.slots = {{"owner/*", 2}, {"owner/ann", 1}}});
+  const auto of = [](const std::string& name) { return StageNeeds{.needs = {{.key = name}}}; };
+  EXPECT_EQ(ledger.HostThatCouldGrant(of("program/zip")), -1);
+  ASSERT_TRUE(ledger.Take(of("owner/ann")));
+  EXPECT_FALSE(ledger.Take(of("owner/ann")));  // which has a slot of its own
+  const auto bobs = ledger.Take(of("owner/bob"));
+  ASSERT_TRUE(bobs && ledger.Take(of("owner/eve")));
+  EXPECT_FALSE(ledger.Take(of("owner/bob")));
+  ledger.Release(*bobs);
+  EXPECT_TRUE(ledger.Take(of("owner/dan")));
+}
+
+TEST(Resources, SlotsMayChangeWhileTheyAreHeld) {
+  ResourceLedger ledger;
+  const int host = ledger.AddHost({.slots = {{"a", 1}}});
+  const StageNeeds a = {.needs = {{.key = "a"}}}, b = {.needs = {{.key = "b"}}};
+  const auto held = ledger.Take(a);
+  ASSERT_TRUE(held);
+  ledger.SetSlots(host, {{"b", 1}});
+  EXPECT_EQ(ledger.HostThatCouldGrant(a), -1);
+  EXPECT_TRUE(ledger.Take(b));
+  ledger.SetSlots(host, {{"a", 1}, {"b", 2}});
+  EXPECT_FALSE(ledger.Take(a));  // it is still held
+  EXPECT_TRUE(ledger.Take(b));
+  ledger.Release(*held);
+  EXPECT_TRUE(ledger.Take(a));
+}
+
 TEST(Resources, TheFullestHostThatSufficesIsTaken) {
   ResourceLedger ledger;
   ledger.AddHost({.processors = 8});

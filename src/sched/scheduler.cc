@@ -5,11 +5,29 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "sched/priority_class.h"
 
 namespace attune {
+
+std::string NeedsText(const JobStage& stage) {
+  std::vector<std::string> needs;
+  for (const ResourceNeed& need : stage.needs) {
+    const bool are_processors = need.key == kProcessorsKey;
+    std::string text = are_processors    ? absl::StrCat(need.amount, " processors")
+                       : need.amount > 1 ? absl::StrCat(need.amount, " of \"", need.key, "\"")
+                                         : absl::StrCat("\"", need.key, "\"");
+    if (need.exclusive) absl::StrAppend(&text, " for itself");
+    needs.push_back(std::move(text));
+  }
+  constexpr double kGigabyte = 1e9;
+  if (stage.memory_bytes > 0)
+    needs.push_back(
+        absl::StrFormat("%.2g GB of memory", static_cast<double>(stage.memory_bytes) / kGigabyte));
+  return absl::StrJoin(needs, ", ");
+}
 
 std::vector<int64_t> Scheduler::RemoveHost(int host, double now) {
   ledger_.RemoveHost(host);
@@ -98,14 +116,9 @@ void Scheduler::Lost(int64_t number, double now) {
 
 absl::Status Scheduler::CheckGrantable(const JobFacts& facts, const JobStage& stage, int host) const {
   if (ledger_.HostThatCouldGrant(StageNeeds::Of(stage), host) >= 0) return absl::OkStatus();
-  const auto one = [](std::string* out, const ResourceNeed& need) {
-    absl::StrAppend(out, need.amount, " of \"", need.key, "\"", need.exclusive ? " for itself" : "");
-  };
-  std::string needs = absl::StrJoin(stage.needs, ", ", one);
-  if (stage.memory_bytes > 0)
-    absl::StrAppend(&needs, needs.empty() ? "" : ", ", stage.memory_bytes, " bytes of memory");
-  return absl::FailedPreconditionError(absl::StrCat(
-      "job \"", facts.id, "\": no host can ever grant what its stage \"", stage.name, "\" needs: ", needs));
+  return absl::FailedPreconditionError(absl::StrCat("job \"", facts.id,
+                                                    "\": no machine has what its stage \"", stage.name,
+                                                    "\" needs: ", NeedsText(stage)));
 }
 
 std::optional<int> Scheduler::FreeHost(const JobStage& stage) {

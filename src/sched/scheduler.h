@@ -40,6 +40,9 @@ struct StageStart {
   Holding holding;  // until Done() or Lost()
 };
 
+// What the stage needs, for people: "4 processors, "desk" for itself, 1.5 GB of memory".
+std::string NeedsText(const JobStage& stage);
+
 // Not thread safe. Times are seconds on one clock and never go back.
 class Scheduler {
  public:
@@ -74,6 +77,9 @@ class Scheduler {
   absl::Status CheckGrantable(const JobFacts& facts, const JobStage& stage) const {
     return CheckGrantable(facts, stage, -1);
   }
+
+  // The host has these slots from now on; stages that run keep what they have.
+  void SetSlots(int host, std::map<std::string, int64_t> slots) { ledger_.SetSlots(host, std::move(slots)); }
 
   // The jobs that wait for what no host could ever grant, since hosts are gone.
   std::vector<int64_t> Ungrantable() const;

@@ -207,7 +207,7 @@ TEST_F(SchedulerTest, KnowsWhatNobodyCanGrantAnyMore) {
 TEST_F(SchedulerTest, RefusesWhatCanNeverBeGranted) {
   Make("first_come");
   EXPECT_THAT(scheduler_->Submit({.id = "large"}, {Build(3), 1}, 0).status().message(),
-              HasSubstr("job \"large\": no host can ever grant what its stage \"build\" needs"));
+              HasSubstr("job \"large\": no machine has what its stage \"build\" needs"));
   const int64_t job = Submit(Build());
   EXPECT_THAT(scheduler_->Submit({.id = "job0"}, {Build(), 1}, 0).status().message(),
               HasSubstr("job job0 runs already"));

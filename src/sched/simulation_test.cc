@@ -48,7 +48,7 @@ TEST(Simulation, CountsMissedDeadlines) {
 TEST(Simulation, NamesAStageThatCanNeverRun) {
   const std::vector<SimulatedJob> jobs = {{{.id = "a"}, 0, {{{"fly", {{"wings", 2, false}}, 0, {}}, 1}}}};
   EXPECT_THAT(Simulate(jobs, kHost, *FindSchedulingStrategy("first_come")).status().message(),
-              HasSubstr("job \"a\": no host can ever grant what its stage \"fly\" needs"));
+              HasSubstr("job \"a\": no machine has what its stage \"fly\" needs"));
 }
 
 // The least makespan of jobs on the two resources, by trying all active schedules (Giffler and Thompson,

@@ -72,7 +72,7 @@ TEST_F(JobsTest, RefusesWhatCannotBeRunInOneSentence) {
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 99999}]}]"),
                 "processors: is no whole number");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 60000}]}]"),
-                "job \"mock\": no host can ever grant what its stage \"s\" needs: 60000 of \"processors\"");
+                "job \"mock\": no machine has what its stage \"s\" needs: 60000 processors");
   ExpectRefused(RunAttune({"jobs", "run", folder_ / "none.yaml"}), folder_ / "none.yaml");
   ExpectRefused(Jobs(kMocks, {"--set", "trials"}), "--set trials: is not like trials=200");
   const std::string text = folder_.Write("text.db", "this is no database at all, but long enough to be one");
