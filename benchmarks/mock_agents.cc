@@ -60,7 +60,7 @@ Measurement Answer(const MeasureItem& item) {
 // Gets credentials, unless there are some. One after the other, as the server limits who tries at once.
 absl::Status Enrol(FleetClient& fleet, const std::string& folder) {
   if (!absl::IsNotFound(LoadCredentials(folder).status())) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::string text, fleet.Invite("agent", "mock"));
+  ASSIGN_OR_RETURN(const std::string text, fleet.Invite("agent", "server"));
   ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(text));
   ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
   return SaveCredentials(folder, credentials);

@@ -137,7 +137,7 @@ class Fleet:
         """Starts a process of `count` agents, whose devices answer after so many seconds."""
         self._await_more(count, name, [mocks, self._folder / "server", self._folder / name, KEY, count, seconds])
 
-    def add_agent(self, name, key, processor=None, owner="local"):
+    def add_agent(self, name, key, processor=None, owner="server"):
         """Starts an agent that offers this machine, or one of its processors."""
         invitation = self._invitation(name, "agent", owner)
         pinned = [] if processor is None else ["taskset", "--cpu-list", processor]

@@ -282,13 +282,13 @@ class Client:
             query["cursor"] = page["next_cursor"]
 
     def devices(self, key: str = "") -> list[RemoteDevice]:
-        """The devices that jobs can measure on. key: those with this key alone."""
+        """The devices that your jobs can measure on. key: those with this key alone."""
         answer = self._rest.ask("GET", "/v1/devices", query={"key": key} if key else None).json()
         return [RemoteDevice(id=_field(device, "id", str), keys=tuple(_field(device, "keys", list)),
                              fingerprint=_field(device, "fingerprint", str), target=_field(device, "target", str),
                              processors=_field(device, "processors", int), state=_field(device, "state", str),
                              load=float(_field(device, "load", (int, float))))
-                for device in _field(answer, "devices", list)]
+                for device in _field(answer, "devices", list) if device.get("is_usable", True)]
 
     def me(self) -> Mapping[str, Any]:
         """What the server knows of the token: its name, tenant and role, and when it expires."""

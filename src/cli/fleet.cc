@@ -1,4 +1,6 @@
-// attune fleet invite|join|list|show|drain|resume|remove|revoke|authority|calibrate|top|slurm
+// attune fleet invite|join|list|show|drain|resume|remove|share|unshare|trust|distrust|revoke|authority|
+//   calibrate|top|slurm
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -21,6 +23,7 @@
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 #include "fleet/identity/credentials.h"
+#include "fleet/leases/device_owners.h"
 
 namespace attune {
 namespace {
@@ -31,6 +34,8 @@ struct Flags {
   EnrolmentFlags enrolment;
   std::string role = "agent", owner, folder;
   std::string device, member, reason, key, json;
+  std::vector<std::string> owners;
+  bool with_all = false;
 };
 
 absl::Status Invite(const Flags& flags) {
@@ -59,7 +64,7 @@ absl::Status Join(Flags flags) {
 
 absl::Status List(const Flags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
-  ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Devices(flags.key));
+  ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Overview(flags.key));
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson({{"devices", DevicesJson(devices)}}, flags.json));
   if (flags.json != "-")
     PrintResult(devices.empty() ? "no devices; invite one with attune fleet invite\n"
@@ -69,7 +74,7 @@ absl::Status List(const Flags& flags) {
 
 absl::Status Show(const Flags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
-  ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Devices(flags.device));
+  ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Overview(flags.device));
   if (devices.empty())
     return absl::NotFoundError(absl::StrCat("no device ", flags.device, "; attune fleet list shows all"));
   ASSIGN_OR_RETURN(const proto::CalibrationState calibrations, fleet->Calibrations(devices.front().id()));
@@ -89,6 +94,35 @@ absl::Status Change(const Flags& flags, proto::DeviceChange::Kind kind) {
   change.set_kind(kind);
   change.set_reason(flags.reason);
   return fleet->Change(change).status();
+}
+
+// "ann, bob" or "all".
+std::string NamesOf(const std::vector<std::string>& owners) {
+  const bool has_all = std::ranges::find(owners, kEveryOwner) != owners.end();
+  return WithoutControls(has_all ? "all" : absl::StrJoin(owners, ", "));
+}
+
+absl::Status Share(const Flags& flags, bool is_shared) {
+  std::vector<std::string> owners = flags.owners;
+  if (flags.with_all) owners.emplace_back(kEveryOwner);
+  if (owners.empty()) return InvalidInput("name whom with --with OWNER, or --with-all");
+  ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
+  using Owners = std::vector<std::string>;
+  ASSIGN_OR_RETURN(const proto::Device device,
+                   fleet->Share(flags.device, is_shared ? owners : Owners(), is_shared ? Owners() : owners));
+  const Owners shared(device.shared_with().begin(), device.shared_with().end());
+  PrintResult(absl::StrCat(flags.device, shared.empty() ? " is its owner's alone" : " is shared with ",
+                           NamesOf(shared), "\n"));
+  return absl::OkStatus();
+}
+
+absl::Status Trust(const std::vector<std::string>& add, const std::vector<std::string>& remove) {
+  ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
+  ASSIGN_OR_RETURN(const std::vector<std::string> trusted, fleet->Trust(add, remove));
+  PrintResult(absl::StrCat(
+      "your models go to your own devices",
+      trusted.empty() ? " alone" : " and to those that these owners share: ", NamesOf(trusted), "\n"));
+  return absl::OkStatus();
 }
 
 absl::Status Revoke(const Flags& flags) {
@@ -150,6 +184,35 @@ void AddDevices(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
   }
 }
 
+void AddSharing(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
+  struct ShareCommand {
+    const char *name, *help;
+    bool is_shared;
+  };
+  constexpr ShareCommand kShares[] = {
+      {"share", "Let others measure on a device of yours", true},
+      {"unshare", "Let others measure on a device of yours no more; what they measure there now ends",
+       false}};
+  for (const ShareCommand& share : kShares) {
+    CLI::App* command = fleet.add_subcommand(share.name, share.help);
+    command->add_option("DEVICE", flags->device, "its id, as attune fleet list shows it")->required();
+    command->add_option("--with", flags->owners, "an owner; may be repeated")
+        ->type_name("OWNER")
+        ->allow_extra_args(false);
+    command->add_flag("--with-all", flags->with_all, "all owners");
+    command->callback([flags, is_shared = share.is_shared, &action] {
+      action = [flags, is_shared] { return Share(*flags, is_shared); };
+    });
+  }
+  CLI::App* trust = fleet.add_subcommand(
+      "trust", "Let your models go to devices of others that they share; without names, show whose");
+  trust->add_option("OWNER", flags->owners, "whose devices");
+  trust->callback([flags, &action] { action = [flags] { return Trust(flags->owners, {}); }; });
+  CLI::App* distrust = fleet.add_subcommand("distrust", "Let your models go to devices of others no more");
+  distrust->add_option("OWNER", flags->owners, "whose devices")->required();
+  distrust->callback([flags, &action] { action = [flags] { return Trust({}, flags->owners); }; });
+}
+
 }  // namespace
 
 void AddFleetCommand(CLI::App& app, Action& action) {
@@ -158,6 +221,7 @@ void AddFleetCommand(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<Flags>();
   AddMembers(*fleet, flags, action);
   AddDevices(*fleet, flags, action);
+  AddSharing(*fleet, flags, action);
   AddFleetAuthorityCommand(*fleet, action);
   AddFleetCalibrateCommand(*fleet, action);
   AddFleetTopCommand(*fleet, action);

@@ -45,7 +45,7 @@ absl::Status Calibrate(const std::string& device, const std::string& json) {
   ASSIGN_OR_RETURN(const proto::CalibrationState state, Await(*fleet, device, before));
   if (!json.empty()) RETURN_IF_ERROR(WriteJson(CalibrationsJson(state).back(), json));
   if (json != "-") PrintResult(LatestCalibrationTable(state));
-  ASSIGN_OR_RETURN(const auto devices, fleet->Devices(device));
+  ASSIGN_OR_RETURN(const auto devices, fleet->Overview(device));
   if (!devices.empty() && !devices.front().drained().empty())
     PrintNote(absl::StrCat(device, " is given out no more: ", devices.front().drained()));
   return absl::OkStatus();

@@ -1,10 +1,14 @@
 #include "cli/fleet_view.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
 #include "device/codec.h"
+#include "device/contention.h"
+#include "fleet/leases/device_owners.h"
 
 namespace attune {
 namespace {
@@ -18,7 +22,16 @@ std::string StateOf(const proto::Device& device) {
                                                  : absl::StrCat("held by ", device.held_by());
   if (!device.drained().empty()) absl::StrAppend(&state, ", drained: ", device.drained());
   if (!device.warning().empty()) absl::StrAppend(&state, ", warning");
+  if (device.is_there() && device.disturbance() >= kDisturbedShare)
+    absl::StrAppendFormat(&state, ", disturbed: others use %.0f %% of it", 100 * device.disturbance());
   return WithoutControls(state);
+}
+
+// "bob, eve", "all", or "nobody".
+std::string SharedWith(const proto::Device& device) {
+  if (device.shared_with().empty()) return "nobody";
+  const bool has_all = std::ranges::find(device.shared_with(), kEveryOwner) != device.shared_with().end();
+  return has_all ? "all" : WithoutControls(absl::StrJoin(device.shared_with(), ", "));
 }
 
 // The keys besides the id.
@@ -39,6 +52,8 @@ Json DevicesJson(const std::vector<proto::Device>& devices) {
                   {"held_by", device.held_by()}, {"drained", device.drained()},
                   {"load", device.load()},       {"program", device.program()},
                   {"warning", device.warning()}};
+    entry["shared_with"] = std::vector<std::string>(device.shared_with().begin(), device.shared_with().end());
+    entry["disturbance"] = device.disturbance();
     entry["lacks"] = std::vector<std::string>(device.lacks().begin(), device.lacks().end());
     entry["sensors"] = std::vector<std::string>(device.sensors().begin(), device.sensors().end());
     if (const auto info = DecodeDevice(device.info()); info.ok()) {
@@ -52,21 +67,23 @@ Json DevicesJson(const std::vector<proto::Device>& devices) {
 }
 
 std::string DevicesTable(const std::vector<proto::Device>& devices) {
-  std::vector<std::vector<std::string>> rows = {{"device", "owner", "state", "processors", "load", "keys"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"device", "owner", "shared with", "state", "processors", "load", "keys"}};
   for (const proto::Device& device : devices) {
     const auto info = DecodeDevice(device.info());
-    rows.push_back({WithoutControls(device.id()), WithoutControls(device.owner()), StateOf(device),
-                    info.ok() ? absl::StrCat(info->usable.size()) : "?",
+    rows.push_back({WithoutControls(device.id()), WithoutControls(device.owner()), SharedWith(device),
+                    StateOf(device), info.ok() ? absl::StrCat(info->usable.size()) : "?",
                     device.is_there() ? absl::StrFormat("%.2f", device.load()) : "",
                     absl::StrJoin(KeysOf(device), " ")});
   }
-  return FormatTable(rows, {false, false, false, true, true, false});
+  return FormatTable(rows, {false, false, false, false, true, true, false});
 }
 
 std::string DeviceText(const proto::Device& device) {
   const auto info = DecodeDevice(device.info());
   std::vector<std::vector<std::string>> rows = {{"device", WithoutControls(device.id())},
                                                 {"owner", WithoutControls(device.owner())},
+                                                {"shared with", SharedWith(device)},
                                                 {"state", StateOf(device)},
                                                 {"keys", absl::StrJoin(KeysOf(device), " ")}};
   if (info.ok()) {

@@ -20,6 +20,7 @@
 #include "fleet/host/mock_device_host.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/member_folders.h"
+#include "fleet/leases/device_owners.h"
 #include "fleet/server/fleet_server.h"
 #include "target/target.h"
 
@@ -116,7 +117,7 @@ class FleetOfTest {
   std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer, const std::string& server = "",
                                      double idle_seconds = 0) {
     const std::string folder = folder_.path() + "/agent" + std::to_string(++num_agents_);
-    FleetCredentials credentials = Enrol("agent", "bob");
+    FleetCredentials credentials = Enrol("agent", kServersOwner);
     if (!server.empty()) credentials.server = server;
     EXPECT_TRUE(SaveCredentials(folder, credentials).ok());
     return std::make_unique<AgentOfTest>(folder, std::move(answer), idle_seconds);

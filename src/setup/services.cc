@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -9,7 +10,8 @@
 #include "base/log.h"
 #include "base/state_file.h"
 #include "base/status.h"
-#include "fleet/client/fleet_client.h"
+#include "device/codec.h"
+#include "device/device.h"
 #include "fleet/client/health.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
@@ -39,7 +41,12 @@ absl::Status Invite(const Installation& installation, const std::string& role, c
   if (const auto own = LoadCredentials(folder); own.ok() && AreCurrent(*own)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const FleetCredentials credentials,
                    LoadCredentials(OperatorFolder(installation.ServerFolder())));
-  ASSIGN_OR_RETURN(const std::string invitation, FleetClient(credentials).Invite(role, kFirstTenant));
+  FleetClient fleet(credentials);
+  if (role == Name(FleetRole::kAgent)) {
+    ASSIGN_OR_RETURN(const DeviceInfo here, HostDevice());
+    RETURN_IF_ERROR(ForgetReplaced(fleet, installation.key, here.fingerprint));
+  }
+  ASSIGN_OR_RETURN(const std::string invitation, fleet.Invite(role, kFirstTenant));
   RETURN_IF_ERROR(MakeStateFolder(folder));
   std::error_code error;
   std::filesystem::remove(folder + "/credentials.pem", error);
@@ -58,6 +65,22 @@ ServiceProgram MemberProgram(const Installation& installation, const std::string
 }
 
 }  // namespace
+
+absl::Status ForgetReplaced(FleetClient& fleet, const std::string& key, const std::string& fingerprint) {
+  ASSIGN_OR_RETURN(const std::vector<fleet_proto::Device> devices, fleet.Overview(key));
+  for (const fleet_proto::Device& device : devices) {
+    const auto info = DecodeDevice(device.info());
+    const bool is_replaced =
+        !device.is_there() && device.owner() == kFirstTenant && info.ok() && info->fingerprint != fingerprint;
+    if (!is_replaced) continue;
+    Log(LogLevel::kInfo, "device is replaced", "device", device.id(), "key", key);
+    fleet_proto::DeviceChange change;
+    change.set_id(device.id());
+    change.set_kind(fleet_proto::DeviceChange::REMOVE);
+    RETURN_IF_ERROR(fleet.Change(change).status());
+  }
+  return absl::OkStatus();
+}
 
 ServiceProgram ServerProgram(const Installation& installation) {
   ServiceProgram server = {

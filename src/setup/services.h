@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "fleet/client/fleet_client.h"
 #include "setup/installation.h"
 #include "setup/supervised_service.h"
 
@@ -22,6 +24,9 @@ std::vector<std::string> AgentFlags(const Installation& installation);
 // Unavailable if a certificate of the installation counts only later: then nobody lets anybody in, however
 // long one waits, until this machine's clock is right.
 absl::Status CheckClock(const Installation& installation, const Clock& clock = SystemClock());
+// Forgets the server's devices with the key that are away and of another kind than this machine: it takes
+// their place, since their state was restored here, and would be refused beside them.
+absl::Status ForgetReplaced(FleetClient& fleet, const std::string& key, const std::string& fingerprint);
 
 // One line about a service, by its name, or the reason why it does not work.
 absl::StatusOr<std::string> ServiceHealth(const Installation& installation, const std::string& name);

@@ -8,6 +8,7 @@
 
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
+#include "fleet/fleet_for_test.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/credentials.h"
 #include "setup/supervised_service.h"
@@ -48,6 +49,22 @@ TEST(SupervisedService, ItsLogIsNoLink) {
   EXPECT_EQ(service.state().pid, 0);
   EXPECT_THAT(service.state().end, HasSubstr("is a symbolic link"));
   EXPECT_FALSE(std::filesystem::exists(victim));
+}
+
+TEST(ServicesTest, AMachineTakesThePlaceOfThoseThatAreAway) {
+  FleetOfTest fleet;
+  const auto operators = fleet.Operator();
+  auto agent = fleet.Agent([](const MeasureItem&) { return MockAnswer(); });
+  fleet.AwaitDevices(1);
+  EXPECT_TRUE(ForgetReplaced(*operators, "desk", "another board").ok());
+  EXPECT_EQ(operators->Devices("desk")->size(), 1);  // it is there
+  agent.reset();
+  fleet.AwaitDevices(0);
+  EXPECT_TRUE(ForgetReplaced(*operators, "attic", "another board").ok());
+  EXPECT_TRUE(ForgetReplaced(*operators, "desk", DeviceOfTest().fingerprint).ok());
+  EXPECT_EQ(operators->Devices("desk")->size(), 1);  // as it was
+  EXPECT_TRUE(ForgetReplaced(*operators, "desk", "another board").ok());
+  EXPECT_EQ(operators->Devices("desk")->size(), 0);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ absl::Status OwnFleet::StartServer() {
 absl::Status OwnFleet::StartAgent(const SweepAgent& agent) {
   ASSIGN_OR_RETURN(const int64_t before, CountDevices(agent.key));
   ASSIGN_OR_RETURN(const std::string printed,
-                   RunCommand({kOwnProgram, "fleet", "invite", "--role", "agent", "--owner", "sweep"}));
+                   RunCommand({kOwnProgram, "fleet", "invite", "--role", "agent", "--owner", "server"}));
   const std::string name = absl::StrCat("agent-", members_.size());
   const std::string log = absl::StrCat(folder_, "/", name, ".log");
   {

@@ -100,9 +100,9 @@ class FleetCliTest : public ::testing::Test {
     return path;
   }
   // Starts an agent, and waits until its device is there.
-  void StartAgent() {
+  void StartAgent(const std::string& owner = "server") {
     agent_ = std::make_unique<RunningAttune>(
-        std::vector<std::string>{"agent", "--invitation-file", InvitationFile("agent", "bob"), "--key",
+        std::vector<std::string>{"agent", "--invitation-file", InvitationFile("agent", owner), "--key",
                                  "desk", "--trust", "server"},
         variables_, folder_ / "agent.log");
     testing::AwaitThat([&] { return !Device().empty(); });
@@ -304,6 +304,34 @@ TEST_F(FleetCliTest, ADrainedDeviceIsShownWithItsReason) {
               AllOf(HasSubstr("repairs"), HasSubstr("target"), HasSubstr("sensors")));
   EXPECT_EQ(Attune({"fleet", "resume", id}).exit_code, 0);
   EXPECT_THAT(Attune({"fleet", "list"}).out, Not(HasSubstr("repairs")));
+}
+
+TEST_F(FleetCliTest, ADeviceGoesToOthersByItsOwnersWordAndTheirs) {
+  StartAgent("bob");
+  const std::string id = Device()["id"], model = folder_.Write("scores.onnx", ScoresModel());
+  EXPECT_THAT(Attune({"fleet", "share", id, "--with-all"}).err, HasSubstr("server has no device"));
+  EXPECT_THAT(Attune({"bench", model, "--on", "desk"}).err,
+              HasSubstr("no device has the key \"desk\" that is server's or shared with server"));
+  const auto as_bob = [&](std::vector<std::string> arguments) {
+    Variables variables = {{"ATTUNE_FLEET", folder_ / "bob"}};
+    variables.insert(variables.end(), variables_.begin(), variables_.end());
+    std::erase(variables, Variables::value_type("ATTUNE_FLEET", folder_ / "client"));
+    return RunAttune(arguments, {.environment = variables});
+  };
+  const std::string invitation = Invitation("client", "bob");
+  ASSERT_EQ(as_bob({"fleet", "join", invitation}).exit_code, 0);
+  EXPECT_EQ(as_bob({"fleet", "share", id}).exit_code, 1);
+  const Outcome shared = as_bob({"fleet", "share", id, "--with", "server"});
+  EXPECT_EQ(shared.out, id + " is shared with server\n") << shared.err;
+  EXPECT_THAT(Attune({"bench", model, "--on", "desk"}).err, HasSubstr("attune fleet trust bob allows it"));
+  EXPECT_EQ(Attune({"fleet", "trust", "bob"}).out,
+            "your models go to your own devices and to those that these owners share: bob\n");
+  const Outcome benched = Attune({"bench", model, "--on", "desk", "--seconds", "0.1"});
+  EXPECT_EQ(benched.exit_code, 0) << benched.err;
+  EXPECT_EQ(Attune({"fleet", "distrust", "bob"}).out, "your models go to your own devices alone\n");
+  EXPECT_EQ(as_bob({"fleet", "unshare", id, "--with", "server"}).out, id + " is its owner's alone\n");
+  EXPECT_EQ(as_bob({"fleet", "trust"}).out,
+            "your models go to your own devices and to those that these owners share: server\n");
 }
 
 TEST_F(FleetCliTest, OperatorsWatchAndCalibrate) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -66,8 +67,9 @@ absl::Status FleetAgent::AddDevice(const std::string& name, std::unique_ptr<Devi
     *message.mutable_result() = result;
     Send(message);
   });
+  auto use = std::make_unique<ProcessorUse>(host->device().usable);
   const std::lock_guard<std::mutex> lock(mutex_);
-  devices_[name] = {.host = std::move(host), .work = std::move(work)};
+  devices_[name] = {.host = std::move(host), .work = std::move(work), .use = std::move(use)};
   return absl::OkStatus();
 }
 
@@ -198,11 +200,29 @@ void FleetAgent::KeepAlive(grpc::ClientContext& context) {
     StopIfIdle();
     if (is_stopped_ || !Lost().ok()) return context.TryCancel();
     if (since_heartbeat.Seconds() < seconds) continue;
-    since_heartbeat.Lap();
+    LookForDisturbance(since_heartbeat.Lap());
     proto::FromAgent message;
     message.mutable_heartbeat()->set_load(LoadOfMachine());
+    for (const auto& [name, device] : devices_)
+      (*message.mutable_heartbeat()->mutable_disturbance())[name] = device.disturbance;
     Send(message);
     renewal_.RenewIfDue();
+  }
+}
+
+void FleetAgent::LookForDisturbance(double seconds) {
+  bool has_measured = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    has_measured = since_work_.Seconds() < seconds;
+  }
+  for (auto& [name, device] : devices_) {
+    // What it measures itself disturbs nobody.
+    if (has_measured || !device.work->is_idle()) {
+      device.use->Forget();
+    } else if (const std::optional<double> used = device.use->Take()) {
+      device.disturbance = *used;
+    }
   }
 }
 

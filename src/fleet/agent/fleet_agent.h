@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "device/contention.h"
 #include "fleet/agent/lease_work.h"
 #include "fleet/agent/stored_blobs.h"
 #include "fleet/client/renewing_connection.h"
@@ -58,6 +59,8 @@ class FleetAgent {
   struct Device {
     std::unique_ptr<DeviceHost> host;
     std::unique_ptr<LeaseWork> work;
+    std::unique_ptr<ProcessorUse> use;  // of its processors
+    double disturbance = 0;             // when nobody measured there last
   };
   using Stream = grpc::ClientReaderWriter<fleet_proto::FromAgent, fleet_proto::ToAgent>;
 
@@ -74,6 +77,8 @@ class FleetAgent {
   fleet_proto::FromAgent Hello() const;
   // The loop of the thread that gives signs of life, renews the certificate and notices Stop().
   void KeepAlive(grpc::ClientContext& context);
+  // Looks at who uses the devices, if nobody has measured there for so many seconds.
+  void LookForDisturbance(double seconds);
   void NoteWork();
   void StopIfIdle();
   void Send(const fleet_proto::FromAgent& message);

@@ -43,8 +43,39 @@ absl::StatusOr<FleetIdentity> FleetClient::Identity() const {
 absl::StatusOr<std::vector<proto::Device>> FleetClient::Devices(const std::string& key) {
   proto::DevicesRequest request;
   request.set_key(key);
+  return Devices(request);
+}
+
+absl::StatusOr<std::vector<proto::Device>> FleetClient::Overview(const std::string& key) {
+  proto::DevicesRequest request;
+  request.set_key(key);
+  request.set_is_overview(true);
+  return Devices(request);
+}
+
+absl::StatusOr<std::vector<proto::Device>> FleetClient::Devices(const proto::DevicesRequest& request) {
   ASSIGN_OR_RETURN(const proto::DeviceList list, Call(&proto::Fleet::Stub::Devices, request));
   return std::vector<proto::Device>(list.devices().begin(), list.devices().end());
+}
+
+absl::StatusOr<proto::Device> FleetClient::Share(const std::string& device,
+                                                 const std::vector<std::string>& add,
+                                                 const std::vector<std::string>& remove) {
+  proto::DeviceSharing sharing;
+  sharing.set_id(device);
+  sharing.mutable_add()->Assign(add.begin(), add.end());
+  sharing.mutable_remove()->Assign(remove.begin(), remove.end());
+  ASSIGN_OR_RETURN(const proto::DeviceList list, Call(&proto::Fleet::Stub::ShareDevice, sharing));
+  return list.devices_size() == 0 ? proto::Device() : list.devices(0);
+}
+
+absl::StatusOr<std::vector<std::string>> FleetClient::Trust(const std::vector<std::string>& add,
+                                                            const std::vector<std::string>& remove) {
+  proto::TrustChange change;
+  change.mutable_add()->Assign(add.begin(), add.end());
+  change.mutable_remove()->Assign(remove.begin(), remove.end());
+  ASSIGN_OR_RETURN(const proto::TrustState state, Call(&proto::Fleet::Stub::Trust, change));
+  return std::vector<std::string>(state.owners().begin(), state.owners().end());
 }
 
 absl::StatusOr<std::map<std::string, int>> FleetClient::Queue(const std::vector<std::string>& promised_keys) {

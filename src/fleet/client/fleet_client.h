@@ -33,7 +33,18 @@ class FleetClient {
   // The clock must outlive this object.
   explicit FleetClient(const FleetCredentials& credentials, const Clock& clock = SystemClock());
 
+  // Those that the key means for the caller; all that he may see if it is empty.
   absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const std::string& key);
+  // All with the key that the caller may see, whether or not he may use them.
+  absl::StatusOr<std::vector<fleet_proto::Device>> Overview(const std::string& key);
+  // Shares a device of the caller's with these owners, and no more with those; kEveryOwner stands for all.
+  // Returns the device.
+  absl::StatusOr<fleet_proto::Device> Share(const std::string& device, const std::vector<std::string>& add,
+                                            const std::vector<std::string>& remove);
+  // The caller's work may go to devices of these owners, and no more to those of the others. Returns whom he
+  // trusts besides himself.
+  absl::StatusOr<std::vector<std::string>> Trust(const std::vector<std::string>& add,
+                                                 const std::vector<std::string>& remove);
   // How many requests wait for each key. For the next minute, requests for the promised keys may wait even if
   // no device has them; to promise is for operators.
   absl::StatusOr<std::map<std::string, int>> Queue(const std::vector<std::string>& promised_keys = {});
@@ -68,6 +79,7 @@ class FleetClient {
   absl::StatusOr<std::optional<int64_t>> Sent(const std::string& digest, int64_t bytes);
   absl::Status SendFrom(const std::string& digest, const InputFile& file, int64_t offset,
                         const Follow& follow);
+  absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const fleet_proto::DevicesRequest& request);
   template <typename Request, typename Answer>
   using Method = grpc::Status (fleet_proto::Fleet::Stub::*)(grpc::ClientContext*, const Request&, Answer*);
   template <typename Request, typename Answer>

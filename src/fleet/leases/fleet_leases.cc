@@ -112,10 +112,19 @@ FleetLeases::FreeDevices FleetLeases::FindFree(double now) const {
 }
 
 std::optional<std::string> FleetLeases::Choose(const DeviceRequest& request, const FreeDevices& free) const {
-  const auto found = free.find(request.key);
+  std::optional<DeviceOwners::Meaning> meaning;
+  if (owners_ != nullptr) {
+    meaning = owners_->MeaningOf(request.owner, request.key);
+    if (!meaning) return std::nullopt;
+  }
+  const auto found = free.find(meaning ? meaning->key : request.key);
   if (found == free.end()) return std::nullopt;
-  const auto name = std::ranges::find_if(
-      found->second, [&](const std::string& device) { return MayServe(device, request.owner); });
+  const auto is_meant = [&](const std::string& device) {
+    return !meaning || (owners_->OwnerOf(device) == meaning->owner && owners_->MayUse(device, request.owner));
+  };
+  const auto name = std::ranges::find_if(found->second, [&](const std::string& device) {
+    return is_meant(device) && MayServe(device, request.owner);
+  });
   if (name == found->second.end()) return std::nullopt;
   return *name;
 }

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "fleet/leases/device_owners.h"
+
 namespace attune {
 
 struct LeaseToken {
@@ -27,12 +29,8 @@ struct LeaseToken {
   auto operator<=>(const LeaseToken&) const = default;
 };
 
-// The owner of the fleet's own work, such as calibrations. Every device takes it, whomever it trusts, since
-// it runs nobody's code. The space keeps it from being anybody else's name.
-inline constexpr char kFleetItself[] = "the fleet";
-
 struct DeviceRequest {
-  std::string key = {};  // of any device that will do
+  std::string key = {};  // of any device that will do (device_owners.h)
   std::string owner = {};
   // Of one owner's requests, higher ones go first; among equals, whoever came first. Owners do not compete by
   // it. The fleet's own requests come before those of all owners, or after all if it is negative.
@@ -58,9 +56,14 @@ class FleetLeases {
  public:
   // `epoch` must be larger than that of all earlier objects for these devices. Nothing is granted before
   // `begin` + `lease_seconds`, since devices may still be held by leases of an earlier epoch; 0 for `begin`:
-  // they are not.
-  FleetLeases(int64_t epoch, double lease_seconds, std::optional<double> begin = std::nullopt)
-      : epoch_(epoch), lease_seconds_(lease_seconds), grants_from_(begin ? *begin + lease_seconds : 0) {}
+  // they are not. `owners` says what keys mean and who may use what, and must outlive this object; null:
+  // a key means all devices that have it.
+  FleetLeases(int64_t epoch, double lease_seconds, std::optional<double> begin = std::nullopt,
+              const DeviceOwners* owners = nullptr)
+      : epoch_(epoch),
+        lease_seconds_(lease_seconds),
+        grants_from_(begin ? *begin + lease_seconds : 0),
+        owners_(owners) {}
 
   // The device is there (again), and can be asked for by these keys, for work of these owners (empty: of
   // all). A lease that it has goes on, whoever holds it.
@@ -144,6 +147,7 @@ class FleetLeases {
 
   const int64_t epoch_;
   const double lease_seconds_, grants_from_;
+  const DeviceOwners* const owners_;
   int64_t last_request_ = 0, last_token_ = 0;
   std::map<std::string, Device> devices_;
   std::map<Place, DeviceRequest> waiting_;

@@ -191,6 +191,29 @@ TEST(FleetLeasesTest, TheFleetsOwnWorkIsTakenByAll) {
   EXPECT_THAT(leases.Grant(1), SizeIs(1));
 }
 
+TEST(FleetLeasesTest, NobodyGetsADeviceThatItsOwnerDoesNotShare) {
+  DeviceOwners owners;
+  owners.Put("a", "ann", {"key"}, {});
+  owners.Put("b", "bob", {"key"}, {"ann"});
+  FleetLeases leases(1, kLease, std::nullopt, &owners);
+  for (const char* device : {"a", "b"}) leases.Join(device, {"key"}, 0);
+  leases.Ask({.key = "key", .owner = "eve", .priority = 9});
+  const int64_t bobs = leases.Ask({.key = "key", .owner = "bob"});
+  std::vector<DeviceGrant> grants = leases.Grant(1);
+  ASSERT_THAT(grants, SizeIs(1));
+  EXPECT_EQ(grants[0].request, bobs);
+  EXPECT_EQ(grants[0].device, "b");
+  EXPECT_TRUE(leases.Release(grants[0].token));
+  // Her own device is busy, and nobody gives her another's instead.
+  leases.Ask({.key = "key", .owner = "ann"});
+  EXPECT_EQ(leases.Grant(2).at(0).device, "a");
+  leases.Ask({.key = "key", .owner = "ann"});
+  EXPECT_THAT(leases.Grant(2), IsEmpty());
+  owners.SetTrust("ann", {"bob"});
+  leases.Ask({.key = "bob/key", .owner = "ann"});
+  EXPECT_EQ(leases.Grant(2).at(0).device, "b");
+}
+
 TEST(FleetLeasesTest, DrainedDevicesFinishWhatTheyHave) {
   FleetLeases leases(1, kLease);
   leases.Join("a", {"key"}, 0);

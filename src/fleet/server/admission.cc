@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "fleet/leases/device_owners.h"
 
 namespace attune {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 constexpr double kKeptSeconds = 86400;
 
 // The server's own operator, who is the same whenever the server starts.
-constexpr char kServersOwner[] = "server", kServersOperator[] = "operator-of-server";
+constexpr char kServersOperator[] = "operator-of-server";
 
 // An identity that nobody has had before.
 absl::StatusOr<std::string> NewId(std::string_view begin) {

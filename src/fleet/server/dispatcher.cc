@@ -41,7 +41,7 @@ Dispatcher::Dispatcher(FleetStore& store, DispatcherOptions options, const Clock
       options_(options),
       clock_(clock),
       // The first epoch of a store has no leases before it.
-      leases_(epoch, options.lease_seconds, epoch == 1 ? std::nullopt : std::optional(clock.Now())),
+      leases_(epoch, options.lease_seconds, epoch == 1 ? std::nullopt : std::optional(clock.Now()), &owners_),
       ticked_(clock.Now()) {}
 
 absl::StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(FleetStore& store, DispatcherOptions options,
@@ -54,12 +54,18 @@ absl::StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(FleetStore& store
 
 absl::Status Dispatcher::Load() {
   ASSIGN_OR_RETURN(std::vector<FleetDevice> devices, store_.Devices());
-  for (FleetDevice& device : devices) devices_.emplace(device.id, std::move(device));
+  for (FleetDevice& device : devices) {
+    owners_.Put(device.id, device.owner, device.keys, device.shared_with);
+    devices_.emplace(device.id, std::move(device));
+  }
+  ASSIGN_OR_RETURN(const auto trusts, store_.Trusts());
+  for (const auto& [owner, trusted] : trusts) owners_.SetTrust(owner, trusted);
   ASSIGN_OR_RETURN(const std::vector<HeldLease> leases, store_.Leases());
   for (const HeldLease& lease : leases) {
     if (!leases_.Restore(lease.device, lease.token, clock_.Now())) continue;
     held_[lease.token] = {.device = lease.device, .owner = lease.owner, .key = lease.key};
   }
+  EndForbidden();  // an earlier version let everybody use everything
   return absl::OkStatus();
 }
 
@@ -113,6 +119,10 @@ absl::Status Dispatcher::Take(int64_t number, Agent& agent, const proto::FromAge
   if (!agent.is_there) return InvalidInput("an agent first says what it offers");
   if (message.has_result()) return PassOn(agent, message.result(), says.measurement);
   agent.load = message.heartbeat().load();
+  for (const auto& [name, share] : message.heartbeat().disturbance()) {
+    const std::string id = IdOf(agent, name);
+    if (agent.devices.contains(id)) agent.disturbance[id] = share;
+  }
   SignOfLife(agent);
   return absl::OkStatus();
 }
@@ -162,11 +172,17 @@ absl::Status Dispatcher::JoinDevice(int64_t number, const Agent& agent, const Of
                         .info = device.info,
                         .last_seen_ms = clock_.WallMillis()};
   record.keys.insert({device.fingerprint, record.id});
-  if (const auto known = devices_.find(record.id); known != devices_.end())
+  if (const auto known = devices_.find(record.id); known != devices_.end()) {
     record.drained = known->second.drained;
+    record.shared_with = known->second.shared_with;
+  } else {
+    record.shared_with = DefaultSharing(record.owner);
+  }
+  RETURN_IF_ERROR(CheckKeys(record, device.fingerprint));
   RETURN_IF_ERROR(store_.PutDevice(record));
   Replace(record.id, agent);
   agent_of_device_[record.id] = number;
+  owners_.Put(record.id, record.owner, record.keys, record.shared_with);
   leases_.Join(record.id, record.keys, clock_.Now(), device.owners);
   if (record.drained) leases_.Drain(record.id, *record.drained);
   devices_[record.id] = std::move(record);

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "fleet/identity/certificate.h"
+#include "fleet/leases/device_owners.h"
 #include "fleet/leases/fleet_leases.h"
 #include "fleet/server/dispatcher_snapshot.h"
 #include "fleet/server/link.h"
@@ -33,6 +35,9 @@
 #include "fleet/wire/fleet.pb.h"
 
 namespace attune {
+
+// Adds owners to some, and removes others.
+using OwnersChange = std::function<void(std::set<std::string>& owners)>;
 
 using AgentLink = Link<fleet_proto::ToAgent>;
 using ClientLink = Link<fleet_proto::ToClient>;
@@ -77,11 +82,30 @@ class Dispatcher {
 
   // The owner of a lease that one of this agent's devices has; PermissionDenied if there is no such lease.
   absl::StatusOr<std::string> OwnerOfLease(const FleetIdentity& agent, const LeaseToken& token) const;
-  // NotFound if no device has the key and none is promised, PermissionDenied if none of those takes this
-  // owner's work.
+  // NotFound if the owner may use no device with the key and none is promised, PermissionDenied if he does
+  // not trust whose they are, or if none of those takes his work.
   absl::Status CheckKey(const std::string& key, const std::string& owner) const;
-  // The devices with this key; all if it is empty.
+  // The devices with this key, whosever they are; all if it is empty.
   std::vector<fleet_proto::Device> Devices(std::string_view key) const;
+  // Those that the key means when this owner says it (device_owners.h); if it is empty, all that are his or
+  // shared with him, whether or not he trusts their owners.
+  std::vector<fleet_proto::Device> DevicesFor(const std::string& owner, const std::string& key) const;
+  // The ids of those that the key means.
+  std::set<std::string> Meant(const std::string& owner, const std::string& key) const;
+
+  // Whether the device is this owner's or shared with him.
+  bool IsSeen(const std::string& device, const std::string& owner) const;
+  // Whether both sides consent that this owner's work goes to the device.
+  bool MayUse(const std::string& device, const std::string& owner) const;
+  // Changes with whom its owner shares the device. NotFound if he has no such device. What is not allowed any
+  // more ends at once, here and below. Returns the device.
+  absl::StatusOr<fleet_proto::Device> Share(const std::string& device, const std::string& owner,
+                                            const OwnersChange& change);
+  // Changes whom the owner trusts besides himself. Returns them.
+  absl::StatusOr<std::set<std::string>> SetTrust(const std::string& owner, const OwnersChange& change);
+  std::set<std::string> TrustOf(const std::string& owner) const;
+  // Nobody shares with him any more, and whom he trusts is forgotten.
+  absl::Status ForgetOwner(const std::string& owner);
   // How many requests wait for each key.
   std::map<std::string, int> Waiting() const;
   DispatcherSnapshot Snapshot() const;
@@ -102,7 +126,8 @@ class Dispatcher {
     std::string program = {};
     std::vector<std::string> lacks = {};
     double load = 0;
-    bool is_there = false;  // it has said what it offers
+    std::map<std::string, double> disturbance = {};  // of each device, a share
+    bool is_there = false;                           // it has said what it offers
     bool is_asked_to_renew = false;
     bool has_sent_stale = false;  // results, which is logged once
   };
@@ -135,6 +160,10 @@ class Dispatcher {
   // The device has another connection, which ends.
   void Replace(const std::string& device, const Agent& agent);
   absl::Status PassOn(Agent& agent, const fleet_proto::Result& result, const Measurement& measurement);
+  // Whether the owner may have such a device with such keys. One that was there before goes on so.
+  absl::Status CheckKeys(const FleetDevice& device, const std::string& fingerprint) const;
+  // Ends leases, and refuses requests, that the owners of their devices or of their work do not consent to.
+  void EndForbidden();
   void SignOfLife(const Agent& agent);
 
   absl::Status Take(int64_t number, Client& client, const fleet_proto::FromClient& message);
@@ -167,6 +196,7 @@ class Dispatcher {
   const Clock& clock_;
 
   mutable std::mutex mutex_;
+  DeviceOwners owners_;
   FleetLeases leases_;
   int64_t last_connection_ = 0;
   std::map<int64_t, Agent> agents_;

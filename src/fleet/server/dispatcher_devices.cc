@@ -1,4 +1,5 @@
 // How the dispatcher shows devices, and what operators do with them.
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -25,6 +26,7 @@ proto::Device Dispatcher::Describe(const FleetDevice& device) const {
   for (const std::string& key : device.keys) described.add_keys(key);
   described.set_info(device.info);
   if (device.drained) described.set_drained(*device.drained);
+  described.mutable_shared_with()->Assign(device.shared_with.begin(), device.shared_with.end());
   for (const auto& [token, lease] : held_)
     if (lease.device == device.id) described.set_held_by(lease.owner);
   const auto number = agent_of_device_.find(device.id);
@@ -32,6 +34,8 @@ proto::Device Dispatcher::Describe(const FleetDevice& device) const {
   const Agent& agent = agents_.at(number->second);
   described.set_is_there(true);
   described.set_load(agent.load);
+  if (const auto share = agent.disturbance.find(device.id); share != agent.disturbance.end())
+    described.set_disturbance(share->second);
   described.set_program(agent.program);
   described.mutable_lacks()->Assign(agent.lacks.begin(), agent.lacks.end());
   if (const auto sensors = agent.sensors.find(device.id); sensors != agent.sensors.end())
@@ -48,6 +52,23 @@ std::vector<proto::Device> Dispatcher::Devices(std::string_view key) const {
   for (const auto& [id, device] : devices_)
     if (key.empty() || device.keys.contains(std::string(key))) found.push_back(Describe(device));
   return found;
+}
+
+std::vector<proto::Device> Dispatcher::DevicesFor(const std::string& owner, const std::string& key) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<proto::Device> found;
+  if (key.empty()) {
+    for (const auto& [id, device] : devices_)
+      if (owners_.IsShared(id, owner)) found.push_back(Describe(device));
+  } else {
+    for (const std::string& id : owners_.Meant(owner, key)) found.push_back(Describe(devices_.at(id)));
+  }
+  return found;
+}
+
+std::set<std::string> Dispatcher::Meant(const std::string& owner, const std::string& key) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return owners_.Meant(owner, key);
 }
 
 std::map<std::string, int> Dispatcher::Waiting() const {
@@ -89,18 +110,19 @@ absl::Status Dispatcher::CheckKey(const std::string& key, const std::string& own
 }
 
 absl::Status Dispatcher::CheckServed(const std::string& key, const std::string& owner) const {
-  bool is_known = false;
-  for (const auto& [id, device] : devices_) {
-    if (!device.keys.contains(key)) continue;
-    if (leases_.MayServe(id, owner)) return absl::OkStatus();
-    is_known = true;
-  }
-  if (!is_known && promised_.Has(key, clock_.Now())) return absl::OkStatus();
-  if (!is_known)
-    return absl::NotFoundError(
-        absl::StrCat("no device has the key \"", key, "\"; attune fleet list shows the keys"));
-  return absl::PermissionDeniedError(
-      absl::StrCat("devices with the key \"", key, "\" take work of other owners only"));
+  const std::set<std::string> meant = owners_.Meant(owner, key);
+  if (std::ranges::any_of(meant, [&](const std::string& id) { return leases_.MayServe(id, owner); }))
+    return absl::OkStatus();
+  if (!meant.empty())
+    return absl::PermissionDeniedError(
+        absl::StrCat("devices with the key \"", key, "\" take work of other owners only"));
+  if (promised_.Has(key, clock_.Now())) return absl::OkStatus();
+  if (const std::optional<std::string> other = owners_.Distrusted(owner, key))
+    return absl::PermissionDeniedError(
+        absl::StrCat("the device with the key \"", key, "\" is that of ", *other, ", whose devices ", owner,
+                     " does not trust: they see the models; attune fleet trust ", *other, " allows it"));
+  return absl::NotFoundError(absl::StrCat("no device has the key \"", key, "\" that is ", owner,
+                                          "'s or shared with ", owner, "; attune fleet list shows the keys"));
 }
 
 absl::Status Dispatcher::Drain(const std::string& device, const std::string& reason) {
@@ -132,6 +154,7 @@ absl::Status Dispatcher::Remove(const std::string& device) {
     break;
   }
   leases_.Remove(device);
+  owners_.Remove(device);
   agent_of_device_.erase(device);
   devices_.erase(device);
   return absl::OkStatus();

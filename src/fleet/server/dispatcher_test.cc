@@ -86,7 +86,7 @@ class DispatcherTest : public ::testing::Test {
   }
   AgentOfTest Agent(const std::string& id, const proto::FromAgent& hello = Hello()) {
     AgentOfTest agent;
-    agent.number = dispatcher_->AddAgent(Who(FleetRole::kAgent, "bob", id), agent.link);
+    agent.number = dispatcher_->AddAgent(Who(FleetRole::kAgent, kServersOwner, id), agent.link);
     dispatcher_->Receive(agent.number, hello);
     return agent;
   }
@@ -487,8 +487,8 @@ TEST_F(DispatcherTest, BlobsAreForTheHolderOfTheDevice) {
   const AgentOfTest agent = Agent("a");
   const ClientOfTest client = Client("alice");
   const LeaseToken token = FromWire(client.token());
-  const FleetIdentity holder = Who(FleetRole::kAgent, "bob", "a").who,
-                      other = Who(FleetRole::kAgent, "bob", "b").who;
+  const FleetIdentity holder = Who(FleetRole::kAgent, kServersOwner, "a").who,
+                      other = Who(FleetRole::kAgent, kServersOwner, "b").who;
   EXPECT_EQ(*dispatcher_->OwnerOfLease(holder, token), "alice");
   EXPECT_TRUE(absl::IsPermissionDenied(dispatcher_->OwnerOfLease(other, token).status()));
 }

@@ -1,8 +1,11 @@
 #include "fleet/server/fleet_service.h"
 
+#include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
@@ -23,6 +26,15 @@ namespace proto = fleet_proto;
 constexpr std::initializer_list<FleetRole> kAnyRole = {FleetRole::kAgent, FleetRole::kClient,
                                                        FleetRole::kOperator, FleetRole::kRunner};
 constexpr std::initializer_list<FleetRole> kClients = {FleetRole::kClient, FleetRole::kOperator};
+
+using Names = google::protobuf::RepeatedPtrField<std::string>;
+
+OwnersChange ChangeOf(const Names& add, const Names& remove) {
+  return [&add, &remove](std::set<std::string>& owners) {
+    for (const std::string& owner : remove) owners.erase(owner);
+    owners.insert(add.begin(), add.end());
+  };
+}
 
 }  // namespace
 
@@ -55,8 +67,48 @@ grpc::Status FleetService::Devices(grpc::ServerContext* context, const proto::De
                                    proto::DeviceList* devices) {
   const auto who = CallerOf(*context, kAnyRole, admission_);
   if (!who.ok()) return ToRpc(who.status());
-  for (proto::Device& device : dispatcher_.Devices(request->key()))
-    *devices->add_devices() = std::move(device);
+  for (proto::Device& device : DevicesFor(who->who, *request)) *devices->add_devices() = std::move(device);
+  return grpc::Status::OK;
+}
+
+std::vector<proto::Device> FleetService::DevicesFor(const FleetIdentity& who,
+                                                    const proto::DevicesRequest& request) const {
+  const bool is_overview = request.is_overview() || request.key().empty();
+  if (!is_overview) return dispatcher_.DevicesFor(who.owner, request.key());
+  if (who.role == FleetRole::kOperator) return dispatcher_.Devices(request.key());
+  std::vector<proto::Device> seen = dispatcher_.DevicesFor(who.owner, "");
+  if (!request.key().empty())
+    std::erase_if(seen, [&](const proto::Device& device) {
+      return std::ranges::find(device.keys(), request.key()) == device.keys().end();
+    });
+  return seen;
+}
+
+grpc::Status FleetService::ShareDevice(grpc::ServerContext* context, const proto::DeviceSharing* sharing,
+                                       proto::DeviceList* devices) {
+  const auto who = CallerOf(*context, kClients, admission_);
+  if (!who.ok()) return ToRpc(who.status());
+  if (const absl::Status checked = Check(*sharing); !checked.ok()) return ToRpc(checked);
+  absl::StatusOr<proto::Device> shared =
+      dispatcher_.Share(sharing->id(), who->who.owner, ChangeOf(sharing->add(), sharing->remove()));
+  Log(LogLevel::kInfo, "device is shared", "device", sharing->id(), "owner", who->who.owner, "result",
+      shared.status().ToString());
+  return Give(std::move(shared), devices->add_devices());
+}
+
+grpc::Status FleetService::Trust(grpc::ServerContext* context, const proto::TrustChange* change,
+                                 proto::TrustState* state) {
+  const auto who = CallerOf(*context, kClients, admission_);
+  if (!who.ok()) return ToRpc(who.status());
+  if (const absl::Status checked = Check(*change); !checked.ok()) return ToRpc(checked);
+  const bool changes = change->add_size() + change->remove_size() > 0;
+  absl::StatusOr<std::set<std::string>> trusted = dispatcher_.TrustOf(who->who.owner);
+  if (changes) {
+    trusted = dispatcher_.SetTrust(who->who.owner, ChangeOf(change->add(), change->remove()));
+    Log(LogLevel::kInfo, "trust is changed", "owner", who->who.owner, "result", trusted.status().ToString());
+  }
+  if (!trusted.ok()) return ToRpc(trusted.status());
+  state->mutable_owners()->Assign(trusted->begin(), trusted->end());
   return grpc::Status::OK;
 }
 
@@ -152,7 +204,8 @@ grpc::Status FleetService::ChangeDevice(grpc::ServerContext* context, const prot
   Log(LogLevel::kInfo, "device is changed", "change", proto::DeviceChange::Kind_Name(change->kind()),
       "device", change->id(), "operator", who->who.id, "owner", who->who.owner, "result", changed.ToString());
   if (!changed.ok()) return ToRpc(changed);
-  for (proto::Device& device : dispatcher_.Devices(change->id())) *devices->add_devices() = std::move(device);
+  for (proto::Device& device : dispatcher_.Devices(change->id()))
+    if (device.id() == change->id()) *devices->add_devices() = std::move(device);
   return grpc::Status::OK;
 }
 

@@ -46,6 +46,10 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
                            fleet_proto::BlobState* state) override;
   grpc::Status ReadBlob(grpc::ServerContext* context, const fleet_proto::ReadBlobRequest* request,
                         grpc::ServerWriter<fleet_proto::BlobPiece>* pieces) override;
+  grpc::Status ShareDevice(grpc::ServerContext* context, const fleet_proto::DeviceSharing* sharing,
+                           fleet_proto::DeviceList* devices) override;
+  grpc::Status Trust(grpc::ServerContext* context, const fleet_proto::TrustChange* change,
+                     fleet_proto::TrustState* state) override;
   grpc::Status Invite(grpc::ServerContext* context, const fleet_proto::InviteRequest* request,
                       fleet_proto::InvitationText* invitation) override;
   grpc::Status ChangeDevice(grpc::ServerContext* context, const fleet_proto::DeviceChange* change,
@@ -60,6 +64,8 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
                             fleet_proto::CalibrationState* state) override;
 
  private:
+  std::vector<fleet_proto::Device> DevicesFor(const FleetIdentity& who,
+                                              const fleet_proto::DevicesRequest& request) const;
   absl::Status TakeBlob(const std::string& owner, grpc::ServerReader<fleet_proto::BlobPiece>& pieces);
   absl::Status GiveBlob(const FleetIdentity& agent, const fleet_proto::ReadBlobRequest& request,
                         grpc::ServerWriter<fleet_proto::BlobPiece>& pieces);

@@ -10,6 +10,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kMostNameBytes = 256, kMostReasonBytes = 1024, kMostInfoBytes = 1 << 20, kMostKeys = 64;
+constexpr size_t kMostOwners = 1024;
 constexpr size_t kDigestDigits = 64;
 
 absl::Status CheckText(std::string_view what, std::string_view text, size_t most_bytes = kMostNameBytes) {
@@ -29,6 +30,12 @@ absl::Status CheckStorable(const CertificateFacts& facts) {
 }
 
 absl::Status CheckReason(const std::string& reason) { return CheckText("reason", reason, kMostReasonBytes); }
+
+absl::Status CheckOwners(const std::set<std::string>& owners) {
+  if (owners.size() > kMostOwners) return InvalidInput("owners: are more than ", kMostOwners);
+  for (const std::string& owner : owners) RETURN_IF_ERROR(CheckText("owner", owner));
+  return absl::OkStatus();
+}
 
 absl::Status CheckStorable(const Revocation& revocation) { return CheckReason(revocation.reason); }
 
@@ -52,6 +59,7 @@ absl::Status CheckStorable(const FleetDevice& device) {
   RETURN_IF_ERROR(CheckText("owner", device.owner));
   if (device.keys.size() > kMostKeys) return InvalidInput("keys: are more than ", kMostKeys);
   for (const std::string& key : device.keys) RETURN_IF_ERROR(CheckText("key", key));
+  RETURN_IF_ERROR(CheckOwners(device.shared_with));
   if (device.info.size() > kMostInfoBytes)
     return InvalidInput("info: is longer than ", kMostInfoBytes, " bytes");
   return device.drained ? CheckReason(*device.drained) : absl::OkStatus();

@@ -4,6 +4,7 @@
 #define ATTUNE_FLEET_STORE_FLEET_STORE_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -52,6 +53,7 @@ struct FleetDevice {
   std::string agent = {};  // the id of the identity that it is connected by
   std::string owner = {};
   std::set<std::string> keys = {};          // at most 64; it can be asked for by these
+  std::set<std::string> shared_with = {};   // at most 1024 owners who may use it besides its own; kEveryOwner
   std::string info = {};                    // any bytes, at most 1 MiB
   std::optional<std::string> drained = {};  // why it is not given out; 1 to 1024 bytes
   int64_t last_seen_ms = 0;
@@ -75,6 +77,7 @@ absl::Status CheckStorable(const HeldLease& lease);
 absl::Status CheckStorable(const FleetDevice& device);
 absl::Status CheckStorable(const Calibration& calibration);
 absl::Status CheckReason(const std::string& reason);
+absl::Status CheckOwners(const std::set<std::string>& owners);
 
 // A call has taken effect when it returns: neither the end of the process nor a power cut undoes it. A call
 // that fails has no effect. All errors name the database: InvalidArgument for what CheckStorable() refuses,
@@ -115,15 +118,22 @@ class FleetStore {
   // In the order of their tokens.
   virtual absl::StatusOr<std::vector<HeldLease>> Leases() = 0;
 
-  // Adds the device, or changes it. `drained` counts for a new one alone, so that a device that joins again
-  // does not undo what an operator has decided.
+  // Adds the device, or changes it. `drained` and `shared_with` count for a new one alone, so that a device
+  // that joins again does not undo what its operator and its owner have decided.
   virtual absl::Status PutDevice(const FleetDevice& device) = 0;
+  // With whom it is shared. NotFound if it is unknown.
+  virtual absl::Status SetShared(const std::string& device, const std::set<std::string>& owners) = 0;
   // Without a reason, the device is given out again. NotFound if it is unknown.
   virtual absl::Status SetDrained(const std::string& device, const std::optional<std::string>& reason) = 0;
   // Forgets the device, if it is known, its lease and its calibrations.
   virtual absl::Status RemoveDevice(const std::string& device) = 0;
   // In the order of their ids.
   virtual absl::StatusOr<std::vector<FleetDevice>> Devices() = 0;
+
+  // Whose devices an owner trusts besides his own, at most 1024.
+  virtual absl::Status SetTrust(const std::string& owner, const std::set<std::string>& trusted) = 0;
+  // Of those who have said so.
+  virtual absl::StatusOr<std::map<std::string, std::set<std::string>>> Trusts() = 0;
 
   // Keeps the device's latest calibration, and forgets those between the first and the latest ones.
   virtual absl::Status AddCalibration(const std::string& device, const Calibration& calibration) = 0;

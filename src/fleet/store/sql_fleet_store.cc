@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// An empty reason stands for none. Keys are one a line.
+// An empty reason stands for none. Keys and owners are one a line.
 constexpr const char* kUp1[] = {
     "CREATE TABLE certificates (serial TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL, owner TEXT NOT NULL, "
     "id TEXT NOT NULL, begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, revoked_ms INTEGER NOT NULL, "
@@ -40,11 +40,27 @@ constexpr const char* kDown3[] = {"ALTER TABLE certificates DROP COLUMN is_shown
 constexpr const char* kUp4[] = {
     "CREATE TABLE fleet_secrets (name TEXT NOT NULL PRIMARY KEY, content TEXT NOT NULL) STRICT"};
 constexpr const char* kDown4[] = {"DROP TABLE fleet_secrets"};
+// Devices could be used by all before they had owners' consent. The server's own go on so; others' owners say
+// what they share.
+constexpr const char* kUp5[] = {
+    "ALTER TABLE devices ADD COLUMN shared_with TEXT NOT NULL DEFAULT ''",
+    "UPDATE devices SET shared_with = '*' WHERE owner = 'server'",
+    "CREATE TABLE trusts (owner TEXT NOT NULL PRIMARY KEY, trusted TEXT NOT NULL) STRICT"};
+constexpr const char* kDown5[] = {"ALTER TABLE devices DROP COLUMN shared_with", "DROP TABLE trusts"};
 constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1},
                                         {.up = kUp2, .down = kDown2},
                                         {.up = kUp3, .down = kDown3},
-                                        {.up = kUp4, .down = kDown4}};
-constexpr char kKeySeparator = '\n';
+                                        {.up = kUp4, .down = kDown4},
+                                        {.up = kUp5, .down = kDown5}};
+constexpr char kSeparator = '\n';
+
+std::string JoinLines(const std::set<std::string>& lines) {
+  return absl::StrJoin(lines, std::string_view(&kSeparator, 1));
+}
+
+std::set<std::string> SplitLines(const std::string& text) {
+  return absl::StrSplit(text, kSeparator, absl::SkipEmpty());
+}
 
 // The value, if a store may keep it.
 template <typename Row>
@@ -110,11 +126,19 @@ absl::StatusOr<FleetDevice> ReadDevice(const SqlRow& row) {
   FleetDevice device = {.id = row.Text(0),
                         .agent = row.Text(1),
                         .owner = row.Text(2),
-                        .keys = absl::StrSplit(row.Text(3), kKeySeparator, absl::SkipEmpty()),
+                        .keys = SplitLines(row.Text(3)),
+                        .shared_with = SplitLines(row.Text(7)),
                         .info = row.Bytes(4),
                         .last_seen_ms = row.Integer(6)};
   if (std::string reason = row.Text(5); !reason.empty()) device.drained = std::move(reason);
   return IfStorable(std::move(device));
+}
+
+using Trust = std::pair<std::string, std::set<std::string>>;
+absl::StatusOr<Trust> ReadTrust(const SqlRow& row) {
+  Trust trust = {row.Text(0), SplitLines(row.Text(1))};
+  RETURN_IF_ERROR(CheckOwners(trust.second));
+  return trust;
 }
 
 absl::StatusOr<Calibration> ReadCalibration(const SqlRow& row) {
@@ -283,23 +307,54 @@ absl::Status SqlFleetStore::PutDevice(const FleetDevice& device) {
   return database_->Write([&](SqlSession& session) {
     return ChangeRows(
                session,
-               "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = "
-               "excluded.agent, owner = excluded.owner, keys = excluded.keys, info = excluded.info, "
-               "last_seen_ms = excluded.last_seen_ms",
-               device.id, device.agent, device.owner,
-               absl::StrJoin(device.keys, std::string_view(&kKeySeparator, 1)),
-               SqlBytes{.bytes = device.info}, device.drained.value_or(""), device.last_seen_ms)
+               "INSERT INTO devices (id, agent, owner, keys, info, drained, last_seen_ms, shared_with) "
+               "VALUES "
+               "(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, owner = "
+               "excluded.owner, keys = excluded.keys, info = excluded.info, last_seen_ms = "
+               "excluded.last_seen_ms",
+               device.id, device.agent, device.owner, JoinLines(device.keys), SqlBytes{.bytes = device.info},
+               device.drained.value_or(""), device.last_seen_ms, JoinLines(device.shared_with))
         .status();
   });
 }
 
-absl::Status SqlFleetStore::SetDrained(const std::string& device, const std::optional<std::string>& reason) {
-  if (reason) RETURN_IF_ERROR(Named(CheckReason(*reason)));
+absl::Status SqlFleetStore::ChangeDevice(const std::string& device, std::string_view column,
+                                         const std::string& value) {
   ASSIGN_OR_RETURN(const int64_t found, database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "UPDATE devices SET drained = ? WHERE id = ?", reason.value_or(""), device);
+    return ChangeRows(session, absl::StrCat("UPDATE devices SET ", column, " = ? WHERE id = ?"), value,
+                      device);
   }));
   if (found > 0) return absl::OkStatus();
   return Named(absl::NotFoundError(absl::StrCat("has no device \"", Printable(device), "\"")));
+}
+
+absl::Status SqlFleetStore::SetDrained(const std::string& device, const std::optional<std::string>& reason) {
+  if (reason) RETURN_IF_ERROR(Named(CheckReason(*reason)));
+  return ChangeDevice(device, "drained", reason.value_or(""));
+}
+
+absl::Status SqlFleetStore::SetShared(const std::string& device, const std::set<std::string>& owners) {
+  RETURN_IF_ERROR(Named(CheckOwners(owners)));
+  return ChangeDevice(device, "shared_with", JoinLines(owners));
+}
+
+absl::Status SqlFleetStore::SetTrust(const std::string& owner, const std::set<std::string>& trusted) {
+  RETURN_IF_ERROR(Named(CheckOwners({owner})));
+  RETURN_IF_ERROR(Named(CheckOwners(trusted)));
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session,
+                      "INSERT INTO trusts VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET trusted = "
+                      "excluded.trusted",
+                      owner, JoinLines(trusted))
+        .status();
+  });
+}
+
+absl::StatusOr<std::map<std::string, std::set<std::string>>> SqlFleetStore::Trusts() {
+  ASSIGN_OR_RETURN(const std::vector<Trust> trusts, database_->Read([](SqlSession& session) {
+    return ReadRows(session, ReadTrust, "SELECT owner, trusted FROM trusts");
+  }));
+  return std::map<std::string, std::set<std::string>>(trusts.begin(), trusts.end());
 }
 
 absl::Status SqlFleetStore::RemoveDevice(const std::string& device) {
@@ -314,7 +369,8 @@ absl::Status SqlFleetStore::RemoveDevice(const std::string& device) {
 absl::StatusOr<std::vector<FleetDevice>> SqlFleetStore::Devices() {
   return database_->Read([&](SqlSession& session) {
     return ReadRows(session, ReadDevice,
-                    "SELECT id, agent, owner, keys, info, drained, last_seen_ms FROM devices ORDER BY id");
+                    "SELECT id, agent, owner, keys, info, drained, last_seen_ms, shared_with FROM devices "
+                    "ORDER BY id");
   });
 }
 

@@ -3,6 +3,7 @@
 #define ATTUNE_FLEET_STORE_SQL_FLEET_STORE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -47,8 +48,12 @@ class SqlFleetStore final : public FleetStore, public FleetSecrets {
 
   absl::Status PutDevice(const FleetDevice& device) override;
   absl::Status SetDrained(const std::string& device, const std::optional<std::string>& reason) override;
+  absl::Status SetShared(const std::string& device, const std::set<std::string>& owners) override;
   absl::Status RemoveDevice(const std::string& device) override;
   absl::StatusOr<std::vector<FleetDevice>> Devices() override;
+
+  absl::Status SetTrust(const std::string& owner, const std::set<std::string>& trusted) override;
+  absl::StatusOr<std::map<std::string, std::set<std::string>>> Trusts() override;
 
   absl::Status AddCalibration(const std::string& device, const Calibration& calibration) override;
   absl::Status ForgetCalibrations(const std::string& device) override;
@@ -70,6 +75,7 @@ class SqlFleetStore final : public FleetStore, public FleetSecrets {
   absl::Status NoCertificate(std::string_view column, const std::string& value) const;
   // Revokes the certificates whose `column` has this value.
   absl::Status Revoke(std::string_view column, const std::string& value, const Revocation& revocation);
+  absl::Status ChangeDevice(const std::string& device, std::string_view column, const std::string& value);
   // The status with the database's name; ok stays ok.
   absl::Status Named(const absl::Status& status) const;
 

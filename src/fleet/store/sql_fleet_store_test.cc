@@ -9,6 +9,7 @@
 #include <atomic>
 #include <functional>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -229,6 +230,22 @@ TEST_P(FleetStoreTest, ADeviceThatJoinsAgainStaysDrained) {
   EXPECT_EQ(store_->SetDrained("b", "test").code(), absl::StatusCode::kNotFound);
 }
 
+TEST_P(FleetStoreTest, OwnersSayWhatTheyShareAndWhomTheyTrust) {
+  FleetDevice device = SampleDevice("a");
+  device.shared_with = {"bob"};
+  EXPECT_TRUE(store_->PutDevice(device).ok());
+  EXPECT_TRUE(store_->SetShared("a", {"eve", "*"}).ok());
+  EXPECT_TRUE(store_->PutDevice(device).ok());  // it joins again
+  EXPECT_TRUE(store_->SetTrust("bob", {"ann", "server"}).ok());
+  EXPECT_TRUE(store_->SetTrust("bob", {"ann"}).ok());
+  EXPECT_TRUE(store_->SetTrust("eve", {}).ok());
+  EXPECT_EQ(store_->SetShared("b", {}).code(), absl::StatusCode::kNotFound);
+  Reopen();
+  EXPECT_THAT(store_->Devices()->at(0).shared_with, ElementsAre("*", "eve"));
+  using Trusts = std::map<std::string, std::set<std::string>>;
+  EXPECT_EQ(*store_->Trusts(), (Trusts{{"bob", {"ann"}}, {"eve", {}}}));
+}
+
 TEST_P(FleetStoreTest, ARemovedDeviceHasNoLease) {
   for (const char* device : {"a", "b"}) {
     EXPECT_TRUE(store_->PutDevice(SampleDevice(device)).ok());
@@ -315,6 +332,8 @@ TEST_F(SqlFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
       store_->PutDevice(many),
       store_->AddCalibration("a", {.peaks = {.l2_gb_per_s = -1}}),
       store_->SetDrained("a", ""),
+      store_->SetShared("a", {"two\nlines"}),
+      store_->SetTrust("a", {""}),
       store_->SetDrained("a", std::string(1025, 'x')),
   };
   for (const absl::Status& status : refused) {
@@ -360,7 +379,13 @@ TEST_F(SqlFleetStoreTest, DamagedValuesAreErrors) {
 
 TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
+  EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
+  FleetDevice of_server = SampleDevice("b");
+  of_server.owner = kServersOwner;
+  EXPECT_TRUE(store_->PutDevice(of_server).ok());
   store_.reset();
+  Damage("ALTER TABLE devices DROP COLUMN shared_with");
+  Damage("DROP TABLE trusts");
   for (const char* column : {"authority", "is_shown"})
     Damage(absl::StrCat("ALTER TABLE certificates DROP COLUMN ", column));
   Damage("DROP TABLE fleet_secrets");
@@ -375,11 +400,14 @@ TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   EXPECT_TRUE(all[0].is_shown);  // nobody has noted that
   EXPECT_FALSE(all[1].is_shown);
   EXPECT_EQ(all[1].facts.authority, "ca");
+  // What others may use without their owners' word are the server's devices alone.
+  EXPECT_THAT(store_->Devices()->at(0).shared_with, IsEmpty());
+  EXPECT_THAT(store_->Devices()->at(1).shared_with, ElementsAre(kEveryOwner));
 }
 
 TEST_F(SqlFleetStoreTest, OtherFilesAreRefused) {
   store_.reset();
-  Damage("PRAGMA user_version = 5");
+  Damage("PRAGMA user_version = 6");
   const absl::Status newer = SqlFleetStore::Open(path_).status();
   EXPECT_THAT(std::string(newer.message()), AllOf(HasSubstr("newer"), HasSubstr("--state")));
   Damage("PRAGMA application_id = 1");

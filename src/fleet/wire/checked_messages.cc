@@ -77,6 +77,22 @@ absl::Status CheckLoad(double load) {
   return load >= 0 && load <= kMaxLoad ? absl::OkStatus() : InvalidInput("a load is 0 to ", kMaxLoad);
 }
 
+absl::Status CheckHeartbeat(const proto::AgentHeartbeat& heartbeat) {
+  RETURN_IF_ERROR(CheckLoad(heartbeat.load()));
+  RETURN_IF_ERROR(CheckCount("an agent's disturbed devices", static_cast<int>(heartbeat.disturbance().size()),
+                             0, kMaxDevicesOfAgent));
+  for (const auto& [name, share] : heartbeat.disturbance())
+    if (!(share >= 0 && share <= 1)) return InvalidInput("a disturbance is a share, 0 to 1");
+  return absl::OkStatus();
+}
+
+// Owners to add and to remove.
+template <typename Change>
+absl::Status CheckOwners(const Change& change) {
+  RETURN_IF_ERROR(CheckLines("owners to add", change.add(), kMaxTrustedOwners, kMaxNameBytes));
+  return CheckLines("owners to remove", change.remove(), kMaxTrustedOwners, kMaxNameBytes);
+}
+
 absl::StatusOr<Measurement> CheckedResult(const proto::Result& result) {
   if (result.index() < 0) return InvalidInput("a result's index is negative");
   RETURN_IF_ERROR(CheckCount("the blobs that a device misses", result.missing_size(), 0, kMaxMissingBlobs));
@@ -112,7 +128,7 @@ absl::StatusOr<AgentSays> Checked(const proto::FromAgent& message) {
   if (message.has_hello()) {
     ASSIGN_OR_RETURN(says.offer, CheckedHello(message.hello()));
   } else if (message.has_heartbeat()) {
-    RETURN_IF_ERROR(CheckLoad(message.heartbeat().load()));
+    RETURN_IF_ERROR(CheckHeartbeat(message.heartbeat()));
   } else if (message.has_result()) {
     ASSIGN_OR_RETURN(says.measurement, CheckedResult(message.result()));
   }
@@ -140,6 +156,10 @@ absl::Status Check(const proto::QueueRequest& request) {
 absl::Status Check(const proto::DeviceChange& change) {
   return CheckLine("a reason", change.reason(), 0, kMaxChangeReasonBytes);
 }
+
+absl::Status Check(const proto::DeviceSharing& sharing) { return CheckOwners(sharing); }
+
+absl::Status Check(const proto::TrustChange& change) { return CheckOwners(change); }
 
 absl::Status Check(const proto::RevokeRequest& request) {
   return CheckLine("a reason", request.reason(), 0, kMaxChangeReasonBytes);

@@ -64,6 +64,8 @@ absl::Status Check(const fleet_proto::EnrolRequest& request);
 absl::Status Check(const fleet_proto::RenewRequest& request);
 absl::Status Check(const fleet_proto::QueueRequest& request);
 absl::Status Check(const fleet_proto::DeviceChange& change);
+absl::Status Check(const fleet_proto::DeviceSharing& sharing);
+absl::Status Check(const fleet_proto::TrustChange& change);
 absl::Status Check(const fleet_proto::RevokeRequest& request);
 
 }  // namespace attune

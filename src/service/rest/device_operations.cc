@@ -1,19 +1,46 @@
 // The fleet's devices, as tenants see them: who holds one stays untold.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "device/codec.h"
+#include "device/contention.h"
 #include "service/rest/operations.h"
 #include "service/rest/texts.h"
 
 namespace attune {
 namespace {
 
+// Owners with whom something is shared: tenants, or "*" for all.
+JsonSchema OwnersSchema() {
+  constexpr int kMostOwners = 1024;
+  return {{"type", "array"},
+          {"maxItems", kMostOwners},
+          {"items", {{"type", "string"}, {"maxLength", 64}, {"pattern", "^([A-Za-z0-9._-]+|[*])$"}}}};
+}
+
+JsonSchema TrustSchema() {
+  JsonSchema owners = OwnersSchema();
+  owners["items"] = NameSchema();
+  return ObjectSchema({{"owners", owners}});
+}
+
 JsonSchema DeviceSchema() {
   return ObjectSchema({{"id", TextSchema()},
+                       {"owner", TextSchema()},
+                       {"shared_with", ListSchema(TextSchema())},
+                       {"is_usable", {{"type", "boolean"}}},
                        {"keys", ListSchema(TextSchema())},
                        {"fingerprint", TextSchema()},
                        {"target", TextSchema()},
                        {"processors", IntegerSchema()},
                        {"state", {{"type", "string"}, {"enum", {"free", "held", "drained", "away"}}}},
-                       {"load", NumberSchema()}});
+                       {"load", NumberSchema()},
+                       {"disturbance", NumberSchema()},
+                       {"is_disturbed", {{"type", "boolean"}}}});
 }
 
 const char* StateOf(const fleet_proto::Device& device) {
@@ -22,12 +49,35 @@ const char* StateOf(const fleet_proto::Device& device) {
   return device.held_by().empty() ? "free" : "held";
 }
 
-JsonSchema ToJson(const fleet_proto::Device& device) {
-  JsonSchema json = {
-      {"id", device.id()},    {"keys", std::vector<std::string>(device.keys().begin(), device.keys().end())},
-      {"fingerprint", ""},    {"target", ""},
-      {"processors", 0},      {"state", StateOf(device)},
-      {"load", device.load()}};
+template <typename Texts>
+std::vector<std::string> ListOf(const Texts& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+std::set<std::string> OwnersOf(const nlohmann::json& list) {
+  std::set<std::string> owners;
+  for (const nlohmann::json& owner : list) owners.insert(owner.get<std::string>());
+  return owners;
+}
+
+bool SeesAll(const AccessToken& caller) { return caller.role == AccessRole::kAdmin; }
+
+// With whom it is shared is between its owner and those.
+JsonSchema ToJson(const fleet_proto::Device& device, const AccessToken& caller,
+                  const Dispatcher& dispatcher) {
+  const bool is_own = device.owner() == caller.tenant || SeesAll(caller);
+  JsonSchema json = {{"id", device.id()},
+                     {"owner", device.owner()},
+                     {"shared_with", is_own ? ListOf(device.shared_with()) : std::vector<std::string>()},
+                     {"is_usable", dispatcher.MayUse(device.id(), caller.tenant)},
+                     {"keys", ListOf(device.keys())},
+                     {"fingerprint", ""},
+                     {"target", ""},
+                     {"processors", 0},
+                     {"state", StateOf(device)},
+                     {"load", device.load()},
+                     {"disturbance", device.disturbance()},
+                     {"is_disturbed", device.disturbance() >= kDisturbedShare}};
   // An agent may know targets that this server does not.
   if (const auto info = DecodeDevice(device.info()); info.ok()) {
     json["fingerprint"] = info->fingerprint;
@@ -35,6 +85,75 @@ JsonSchema ToJson(const fleet_proto::Device& device) {
     json["processors"] = info->usable.size();
   }
   return json;
+}
+
+HttpResponse List(const Dispatcher& dispatcher, const RestCall& call) {
+  const std::string key = call.Text("key");
+  JsonSchema list = JsonSchema::array();
+  for (const fleet_proto::Device& device :
+       SeesAll(call.caller) ? dispatcher.Devices("") : dispatcher.DevicesFor(call.caller.tenant, "")) {
+    if (key.empty() || std::ranges::find(device.keys(), key) != device.keys().end())
+      list.push_back(ToJson(device, call.caller, dispatcher));
+  }
+  return JsonResponse({{"devices", list}});
+}
+
+absl::StatusOr<HttpResponse> Share(Dispatcher& dispatcher, const RestCall& call) {
+  const auto wanted = [&](std::set<std::string>& owners) { owners = OwnersOf(call.body["shared_with"]); };
+  ASSIGN_OR_RETURN(const fleet_proto::Device device,
+                   dispatcher.Share(call.Text("device"), call.caller.tenant, wanted));
+  return JsonResponse(ToJson(device, call.caller, dispatcher));
+}
+
+// Of the tenant of the path. Another one's does not show.
+absl::Status CheckOwn(const RestCall& call) {
+  const std::string name = call.Text("tenant");
+  if (name == call.caller.tenant) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("there is no tenant \"", name, "\" whose trust is yours"));
+}
+
+HttpResponse TrustJson(const std::set<std::string>& owners) { return JsonResponse({{"owners", owners}}); }
+
+absl::StatusOr<HttpResponse> SetTrust(Dispatcher& dispatcher, const RestCall& call) {
+  RETURN_IF_ERROR(CheckOwn(call));
+  const auto wanted = [&](std::set<std::string>& owners) { owners = OwnersOf(call.body["owners"]); };
+  ASSIGN_OR_RETURN(const std::set<std::string> owners, dispatcher.SetTrust(call.caller.tenant, wanted));
+  return TrustJson(owners);
+}
+
+absl::StatusOr<HttpResponse> GetTrust(const Dispatcher& dispatcher, const RestCall& call) {
+  RETURN_IF_ERROR(CheckOwn(call));
+  return TrustJson(dispatcher.TrustOf(call.caller.tenant));
+}
+
+RestParameter TenantOfPath() {
+  return {.name = "tenant", .place = "path", .help = "The name of the tenant", .schema = NameSchema()};
+}
+
+void AddTrustOperations(Dispatcher& dispatcher, RestApi& api) {
+  api.schemas["Trust"] = TrustSchema();
+  const RestAnswer trust = {.help = "The owners; one's own devices need no trust",
+                            .schema = SchemaNamed("Trust")};
+  api.operations.push_back(
+      {.id = "getTrust",
+       .method = "GET",
+       .path = "/v1/tenants/{tenant}/trust",
+       .summary = "The owners to whose devices a tenant's models may go, besides its own devices.",
+       .parameters = {TenantOfPath()},
+       .answers = {trust},
+       .problems = {404},
+       .handler = [&dispatcher](const RestCall& call) { return GetTrust(dispatcher, call); }});
+  api.operations.push_back(
+      {.id = "setTrust",
+       .method = "PUT",
+       .path = "/v1/tenants/{tenant}/trust",
+       .summary = "Sets to whose devices a tenant's models may go. What runs elsewhere ends at once.",
+       .role = AccessRole::kOperator,
+       .parameters = {TenantOfPath()},
+       .body = SchemaNamed("Trust"),
+       .answers = {trust},
+       .problems = {404},
+       .handler = [&dispatcher](const RestCall& call) { return SetTrust(dispatcher, call); }});
 }
 
 }  // namespace
@@ -46,16 +165,27 @@ void AddDeviceOperations(const RestParts& parts, RestApi& api) {
       {.id = "listDevices",
        .method = "GET",
        .path = "/v1/devices",
-       .summary = "The devices that jobs can measure on.",
+       .summary = "The caller's devices, and those that others share with it; for admins, all.",
        .parameters = {{.name = "key", .place = "query", .help = "Those with this key alone"}},
        .answers = {{.help = "The devices",
                     .schema = ObjectSchema({{"devices", ListSchema(SchemaNamed("Device"))}})}},
        .handler = [&dispatcher](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         JsonSchema list = JsonSchema::array();
-         for (const fleet_proto::Device& device : dispatcher.Devices(call.Text("key")))
-           list.push_back(ToJson(device));
-         return JsonResponse({{"devices", list}});
+         return List(dispatcher, call);
        }});
+  api.operations.push_back(
+      {.id = "shareDevice",
+       .method = "PUT",
+       .path = "/v1/device-sharing",
+       .summary =
+           "Sets with which tenants the caller's tenant shares a device of its own; \"*\" is all. What "
+           "others measure there ends at once.",
+       .role = AccessRole::kOperator,
+       .parameters = {{.name = "device", .place = "query", .help = "The device's id", .is_required = true}},
+       .body = ObjectSchema({{"shared_with", OwnersSchema()}}),
+       .answers = {{.help = "The device", .schema = SchemaNamed("Device")}},
+       .problems = {404},
+       .handler = [&dispatcher](const RestCall& call) { return Share(dispatcher, call); }});
+  AddTrustOperations(dispatcher, api);
 }
 
 }  // namespace attune

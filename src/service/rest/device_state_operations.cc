@@ -1,4 +1,8 @@
 // How devices fare: who waits for them, and how fast they have been.
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "service/rest/operations.h"
 #include "service/rest/texts.h"
@@ -23,6 +27,15 @@ JsonSchema ToJson(const Calibration& calibration) {
           {"memory_gb_per_s", peaks.memory_gb_per_s}};
 }
 
+// The keys of the devices that the caller sees.
+std::set<std::string> KeysSeen(const Dispatcher& dispatcher, const AccessToken& caller) {
+  std::set<std::string> keys;
+  for (const fleet_proto::Device& device :
+       caller.role == AccessRole::kAdmin ? dispatcher.Devices("") : dispatcher.DevicesFor(caller.tenant, ""))
+    keys.insert(device.keys().begin(), device.keys().end());
+  return keys;
+}
+
 }  // namespace
 
 void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
@@ -38,10 +51,11 @@ void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
                     .schema = ObjectSchema(
                         {{"waiting", ListSchema(ObjectSchema(
                                          {{"key", TextSchema()}, {"requests", IntegerSchema()}}))}})}},
-       .handler = [&dispatcher](const RestCall&) -> absl::StatusOr<HttpResponse> {
+       .handler = [&dispatcher](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         const std::set<std::string> seen = KeysSeen(dispatcher, call.caller);
          JsonSchema list = JsonSchema::array();
          for (const auto& [key, requests] : dispatcher.Waiting())
-           list.push_back({{"key", key}, {"requests", requests}});
+           if (seen.contains(key)) list.push_back({{"key", key}, {"requests", requests}});
          return JsonResponse({{"waiting", list}});
        }});
   api.operations.push_back(
@@ -52,8 +66,12 @@ void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
        .parameters = {{.name = "device", .place = "query", .help = "The device's id", .is_required = true}},
        .answers = {{.help = "The oldest first; some between the first and the latest ones are missing",
                     .schema = ObjectSchema({{"calibrations", ListSchema(SchemaNamed("Calibration"))}})}},
-       .handler = [&fleet](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(const auto calibrations, fleet.Calibrations(call.Text("device")));
+       .problems = {404},
+       .handler = [&fleet, &dispatcher](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         const std::string device = call.Text("device");
+         if (!dispatcher.IsSeen(device, call.caller.tenant) && call.caller.role < AccessRole::kAdmin)
+           return absl::NotFoundError(absl::StrCat("there is no device \"", device, "\""));
+         ASSIGN_OR_RETURN(const auto calibrations, fleet.Calibrations(device));
          JsonSchema list = JsonSchema::array();
          for (const Calibration& calibration : calibrations) list.push_back(ToJson(calibration));
          return JsonResponse({{"calibrations", list}});

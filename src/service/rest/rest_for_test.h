@@ -42,7 +42,7 @@ class RestTest : public ::testing::Test {
           fleet_store_ = &parts.store;
           JobScheduleOptions options = {.folder = folder + "/jobs",
                                         .strategy = FindSchedulingStrategy("fair_share")};
-          options.trusted_owners = {"bob"};  // whose devices those of a FleetOfTest are
+          options.trusted_owners = {kServersOwner};  // whose devices those of a FleetOfTest are
           options.teaches_cost_model = [this](const std::string& tenant) {
             return TeachesCostModel(*tenant_store_, tenant);
           };
@@ -52,6 +52,14 @@ class RestTest : public ::testing::Test {
             const auto store = TenantStore::Open(SqlLocation(fleet_.folder().path()));
             return store.ok() ? DeviceRefusalOf(**store, tenant, running) : store.status();
           };
+          // A machine that runs all tenants' jobs, and is not connected.
+          const int64_t now = SystemClock().WallMillis();
+          const absl::Status added = parts.store.AddCertificate(
+              {.who = {.role = FleetRole::kRunner, .owner = kServersOwner, .id = "runner-away"},
+               .serial = "away",
+               .begin_ms = now,
+               .end_ms = now + kDayMs});
+          EXPECT_TRUE(added.ok() || absl::IsAlreadyExists(added)) << added;
           auto made = MakeJobServer(options, parts);
           EXPECT_TRUE(made.ok()) << made.status();
           jobs_ = made->get();
@@ -83,7 +91,8 @@ class RestTest : public ::testing::Test {
                                              .people = *people_,
                                              .known = agreements_.known(),
                                              .quantizations = agreements_.quantizations(),
-                                             .audit = *audit_})),
+                                             .audit = *audit_,
+                                             .dispatcher = *dispatcher_})),
         gate_(callers_, audit_log_, tenants_, {.at_once = 10'000, .seconds_each = 1e-4},
               fleet_.folder().path()),
         api_(MakeRestApi({.store = *store_,

@@ -47,6 +47,12 @@ function Calibrations({ device }: { device: Device }) {
   );
 }
 
+function sharing(device: Device): string {
+  if (!device.is_usable) return ' (your jobs do not run there: it is not shared with you, or you do not trust its owner)';
+  if (device.shared_with.includes('*')) return ', shared with all';
+  return device.shared_with.length === 0 ? '' : `, shared with ${device.shared_with.join(', ')}`;
+}
+
 function DeviceCard({ device, queue }: { device: Device; queue: ReadonlyMap<string, number> }) {
   const waiting = device.keys.reduce((sum, key) => sum + (queue.get(key) ?? 0), 0);
   return (
@@ -69,8 +75,21 @@ function DeviceCard({ device, queue }: { device: Device; queue: ReadonlyMap<stri
           </dd>
           <dt>Processors</dt>
           <dd>{count(device.processors)}</dd>
+          <dt>Owner</dt>
+          <dd>
+            {device.owner}
+            {sharing(device)}
+          </dd>
           <dt>State</dt>
-          <dd>{STATES[device.state]}</dd>
+          <dd>
+            {device.state === 'free' && device.is_disturbed ? 'free, but disturbed' : STATES[device.state]}
+            {device.is_disturbed && device.state !== 'away' && (
+              <p class="hint">
+                Other programs use {percent(device.disturbance)} of its processors. What is measured meanwhile is repeated, and judges no
+                promise.
+              </p>
+            )}
+          </dd>
           <dt>Load</dt>
           <dd>
             {percent(device.load)}

@@ -30,7 +30,7 @@ interface Key {
 }
 function keysOf(devices: readonly Device[]): Key[] {
   const keys = new Map<string, Key>();
-  for (const device of devices)
+  for (const device of devices.filter((one) => one.is_usable))
     for (const key of device.keys) {
       const known = keys.get(key) ?? { key, devices: 0, free: 0 };
       known.devices += 1;

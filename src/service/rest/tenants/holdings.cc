@@ -183,6 +183,11 @@ std::vector<TenantHolding> HoldingsOf(const HoldingParts& parts) {
          RETURN_IF_ERROR(parts.jobs.learning().RemoveTenant(tenant));
          return true;
        }},
+      {.name = "trust in owners of devices",
+       .remove = [parts](const auto& tenant) -> absl::StatusOr<bool> {
+         RETURN_IF_ERROR(parts.dispatcher.ForgetOwner(tenant));
+         return true;
+       }},
       {.name = "audit",
        .save = [parts](const auto& tenant, auto& archive) { return SaveAudit(parts.audit, tenant, archive); },
        .remove = [parts](const auto& tenant) -> absl::StatusOr<bool> {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "fleet/server/dispatcher.h"
 #include "service/agreement/known_answers.h"
 #include "service/agreement/quantization_model.h"
 #include "service/models/models.h"
@@ -25,6 +26,7 @@ struct HoldingParts {
   KnownAnswers& known;
   QuantizationModel& quantizations;
   AuditStore& audit;
+  Dispatcher& dispatcher;
 };
 
 // In the order in which they are to be removed. The parts must outlive them.
