@@ -198,6 +198,45 @@ TEST_F(EndlessScheduleTest, JobsFailForAReasonAnywhere) {
   EXPECT_EQ(Stored().at(3).error, "too much");
 }
 
+TEST_F(EndlessScheduleTest, ADeviceMayChangeWhoMeasuresThere) {
+  driver_->AddHost(ComputingHost());
+  const int device = driver_->AddDevice({"attic"});
+  Submit("first", "desk");
+  Step(100);
+  EXPECT_THAT(driver_->WaitsFor(1), HasSubstr("desk"));
+  driver_->ChangeDevice(device, {"attic", "desk"});
+  Step(20);
+  EXPECT_EQ(driver_->WaitsFor(1), "");
+  // By whatever keys it is asked for, it measures for one at a time.
+  Submit("second", "attic");
+  for (int i = 0; i < 50; ++i) {
+    Step();
+    EXPECT_LE(runners_->num_running("time"), 1);
+  }
+  driver_->ChangeDevice(device, {"attic"});
+  Step(100);
+  EXPECT_EQ(Stored().at(1).state, JobState::kUnfinished);
+  driver_->ChangeDevice(device, {"desk", "attic"});
+  Finish();
+  ExpectAllDone(6);
+}
+
+TEST_F(EndlessScheduleTest, OwnersShareTheRoomOfAHostThatTakesAll) {
+  LocalHost host = ComputingHost();
+  host.resources.slots["owner/*"] = kAnyAmount;
+  driver_->AddHost(host);
+  driver_->AddDevice({"desk"});
+  for (int i = 0; i < 10; ++i) Submit(absl::StrCat("ann ", i), "desk", "owner/ann");
+  Step(10);
+  EXPECT_LE(runners_->num_runners(), 16);
+  const size_t bobs = Submit("bob", "desk", "owner/bob").begin()->first;
+  for (int i = 0; i < 10'000 && driver_->jobs().at(bobs).runner() == 0; ++i) Step();
+  // Ann has not made room before, although she has as many that wait.
+  EXPECT_GT(driver_->jobs().size(), 16 + 3);
+  Finish();
+  ExpectAllDone(33);
+}
+
 TEST_F(EndlessScheduleTest, HostsTakeTheJobsOfTheirOwnersAlone) {
   LocalHost host = ComputingHost();
   host.resources.slots["ann"] = 100;

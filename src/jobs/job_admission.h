@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -44,6 +45,8 @@ class JobAdmission {
 
   // Why nobody can serve the job; empty if it was not refused.
   std::string RefusalOf(size_t job) const;
+  // How many groups have jobs.
+  int64_t num_groups() const { return std::ssize(groups_); }
   // Whether no job waits for its turn.
   bool is_empty() const;
 

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/file_descriptor.h"
+#include "base/log.h"
 #include "base/process/sandbox.h"
 #include "base/process/worker_process.h"
 #include "device/lease.h"
@@ -76,12 +78,16 @@ absl::Status ConfineJob(const JobPlace& place, int port) {
   ForgetVariables();
   setenv("TMPDIR", place.folder.c_str(), 1);  // for databases that sort
   const auto threads = fs::directory_iterator("/proc/self/task", error);
-  absl::Status confined;
+  absl::Status files;
   if (error || std::distance(begin(threads), end(threads)) != 1)
-    confined = absl::FailedPreconditionError("a thread has begun before, and is not confined");
-  confined.Update(ForbidFiles(paths.files()));
-  confined.Update(ForbidPeersBut(port));
-  return confined;
+    files = absl::FailedPreconditionError("a thread has begun before, and is not confined");
+  files.Update(ForbidFiles(paths.files()));
+  const absl::Status peers = ForbidPeersBut(port);
+  for (const absl::Status& fence : {files, peers})
+    if (!fence.ok()) Log(LogLevel::kWarning, "a job is confined in part", "reason", fence.message());
+  if (files.ok() || place.confinement != Confinement::kMust) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("this machine cannot keep jobs from each other's files: ", files.message()));
 }
 
 }  // namespace attune

@@ -16,7 +16,8 @@ namespace attune {
 
 // From now on, this thread, and threads and processes that it starts, can do what the job in this place
 // needs, and nothing else. Call it before the first thread is started that the job's data might take over.
-// Fails if the system lacks one of the fences, or another thread runs; the other fences hold then.
+// Logs which fences the system lacks; the others hold then. Fails if it lacks the one that keeps jobs from
+// each other's files, or another thread runs, where the place must be confined.
 absl::Status ConfineJob(const JobPlace& place, int port);
 
 }  // namespace attune

@@ -42,6 +42,13 @@ struct JobFile {
 };
 
 // The place where a job runs.
+// How far the process of a job is confined (job_sandbox.h).
+enum class Confinement : uint8_t {
+  kNone,        // whoever runs the job has submitted it
+  kIfPossible,  // as far as the system can
+  kMust,        // jobs of others are beside it: it does not run unless it is kept from their files
+};
+
 struct JobPlace {
   std::string id;                    // the job's
   std::string folder;                // exists, belongs to this job alone, and outlives the process
@@ -52,6 +59,7 @@ struct JobPlace {
   // that has the job, the service that measures there.
   std::string on = {}, credentials = {};
   std::shared_ptr<MeasuringService> service = nullptr;
+  Confinement confinement = Confinement::kNone;
 };
 
 }  // namespace attune

@@ -55,6 +55,7 @@ void Encode(const AssignJob& assign, proto::Assign* to) {
   to->mutable_devices()->Add(assign.place.devices.begin(), assign.place.devices.end());
   to->set_on(assign.place.on);
   to->set_credentials(assign.place.credentials);
+  to->set_confinement(static_cast<int32_t>(assign.place.confinement));
   to->set_parts(assign.spec.parts);
   to->set_part(assign.spec.part);
 }
@@ -73,6 +74,8 @@ absl::StatusOr<AssignJob> Decode(const proto::Assign& from, MessageChecks& check
   assign.place.devices.assign(from.devices().begin(), from.devices().end());
   assign.place.on = from.on();
   assign.place.credentials = from.credentials();
+  assign.place.confinement =
+      static_cast<Confinement>(checks.Int(from.confinement(), 0, static_cast<int>(Confinement::kMust)));
   assign.spec.parts = checks.Int(from.parts(), 1, kMaxParts);
   assign.spec.part = checks.Int(from.part(), 0, assign.spec.parts);
   return assign;

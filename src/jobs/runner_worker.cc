@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/process/message.h"
 #include "base/process/worker_process.h"
 #include "base/status.h"
@@ -70,7 +69,7 @@ class Runner {
     auto* assign = first.ok() ? std::get_if<AssignJob>(&*first) : nullptr;
     if (assign == nullptr) return 1;
     assigned_ = std::move(*assign);
-    Confine();
+    confined_ = Confine();
     std::thread reader;
     if (!StartThread(reader, [this] { Read(); })) return 1;
     reader.detach();
@@ -103,13 +102,11 @@ class Runner {
     }
   }
 
-  // A program is one that the runner's operator has listed, and may need whatever the machine has.
-  void Confine() const {
+  absl::Status Confine() const {
     const JobPlace& place = assigned_.place;
-    if (!port_ || place.on.empty() || assigned_.spec.kind == "program") return;
+    if (place.confinement == Confinement::kNone) return absl::OkStatus();
     DeviceLeases::Open(device_).status().IgnoreError();  // makes the folder of leases
-    const absl::Status confined = ConfineJob(place, port_(place.credentials));
-    if (!confined.ok()) Log(LogLevel::kWarning, "a job is confined in part", "reason", confined.message());
+    return ConfineJob(place, port_ ? port_(place.credentials) : 0);
   }
 
   bool is_cancelled() const {
@@ -153,6 +150,7 @@ class Runner {
   }
 
   absl::Status Open() {
+    RETURN_IF_ERROR(confined_);
     const JobKind* kind = FindJobKind(assigned_.spec.kind);
     if (kind == nullptr)
       return NotSupported("this runner knows no jobs of kind \"", assigned_.spec.kind, "\"");
@@ -173,6 +171,7 @@ class Runner {
   const PortElsewhere& port_;
   Commands commands_;
   AssignJob assigned_;
+  absl::Status confined_;
 
   mutable std::mutex mutex_;  // for is_cancelled_, and for job_ outside of the main thread
   bool is_cancelled_ = false;

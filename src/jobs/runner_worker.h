@@ -34,7 +34,7 @@ using PortElsewhere = std::function<int(const std::string& credentials)>;
 
 // Like RunIfWorker() of base/process/worker.h, for runners, for the workers of tuning jobs, and for those of
 // `more` kinds. Without `elsewhere`, runners refuse jobs that measure on devices elsewhere.
-// With `port`, processes of such jobs are confined (job_sandbox.h), but for those of programs.
+// Jobs whose place says so are confined (job_sandbox.h); without `port`, they connect to nobody.
 std::optional<int> RunIfJobWorker(int argc, char** argv, std::span<const WorkerKind> more = {},
                                   const ServiceElsewhere& elsewhere = nullptr,
                                   const PortElsewhere& port = nullptr);

@@ -148,7 +148,9 @@ absl::Status ScheduleDriver::Refuse(size_t number, const absl::Status& why) {
     admission_.Refuse(number, std::string(why.message()), /*is_in_memory=*/job.runner() != 0);
     return absl::OkStatus();
   }
-  job.Fail(std::string(why.message()));
+  job.Fail(options_.is_endless ? absl::StrCat("its machine does not have what its stage \"", job.stage().name,
+                                              "\" needs: ", NeedsText(job.stage()))
+                               : std::string(why.message()));
   return SetOver(number);
 }
 

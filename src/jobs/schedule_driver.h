@@ -44,6 +44,8 @@ struct ScheduleDriverOptions {
   bool is_endless = false;
   // The slots (HostResources) that the host of such a job's runner must have; null: any host will do.
   std::function<std::vector<std::string>(const JobSpec&)> slots_of = nullptr;
+  // The key by which such a job asks for a device elsewhere; null: its `on`.
+  std::function<std::string(const JobSpec&)> device_key = nullptr;
   // The files that a whole job begins with: its own, and those of its parts, which are over; null: its own.
   std::function<absl::StatusOr<std::vector<JobFile>>(const JobRecord& whole,
                                                      const std::map<size_t, JobRecord>& parts)>
@@ -70,6 +72,8 @@ class ScheduleDriver {
   absl::Status RemoveHost(int host);
   // One more device elsewhere, that jobs ask for by any of these keys. Returns its number.
   int AddDevice(const std::set<std::string>& keys);
+  // From now on, jobs ask for the device by these keys. Stages that it was granted for go on.
+  void ChangeDevice(int device, const std::set<std::string>& keys);
   // The device is gone. A stage that it was granted for goes on: it may have found another one.
   void RemoveDevice(int device);
 
@@ -102,7 +106,7 @@ class ScheduleDriver {
   const std::map<size_t, JobManager>& jobs() const { return jobs_; }
   // The parts of a whole job that have not ended.
   std::vector<size_t> UnfinishedPartsOf(size_t number) const { return split_.UnfinishedOf(number); }
-  // Why no host can serve the job now; empty if one can.
+  // Why no host can serve the job's next stage now; empty if one can.
   std::string WaitsFor(size_t number) const;
   double Now() const;  // seconds since the schedule began
 
@@ -131,6 +135,7 @@ class ScheduleDriver {
   absl::Status Refuse(size_t number, const absl::Status& why);
   // Takes back what waits for hosts and devices that are gone.
   void RefuseUngrantable();
+  std::string DeviceKeyOf(const JobSpec& job) const;
 
   // Takes a job away from a host that is busy while another one is idle.
   absl::Status MoveFromBusyHost();

@@ -9,9 +9,21 @@
 namespace attune {
 namespace {
 
-// The slots of a host on which this runner's jobs stay, and of a device elsewhere.
+// The slots of a host on which this runner's jobs stay, and of a device elsewhere: one for each key that it
+// is asked for by, and the one that whoever measures there holds.
 std::string RunnerSlot(int host) { return absl::StrCat("runner/", host); }
 std::string DeviceSlot(const std::string& key) { return absl::StrCat("elsewhere/", key); }
+constexpr char kWholeDevice[] = "device elsewhere";
+
+std::map<std::string, int64_t> DeviceSlots(const std::set<std::string>& keys) {
+  std::map<std::string, int64_t> slots = {{kWholeDevice, 1}};
+  for (const std::string& key : keys) slots[DeviceSlot(key)] = kAnyAmount;
+  return slots;
+}
+
+bool HasSlots(const HostResources& host, const JobGroup& group) {
+  return std::ranges::all_of(group, [&](const std::string& slot) { return FindSlot(host, slot) != nullptr; });
+}
 
 }  // namespace
 
@@ -34,11 +46,19 @@ int ScheduleDriver::AddHost(LocalHost host, const std::string& name) {
 }
 
 int ScheduleDriver::AddDevice(const std::set<std::string>& keys) {
-  HostResources device;
-  for (const std::string& key : keys) device.slots[DeviceSlot(key)] = 1;
-  const int number = scheduler_.AddHost(std::move(device));
+  const int number = scheduler_.AddHost({.slots = DeviceSlots(keys)});
   for (const size_t refused : admission_.TakeRefused()) Wait(refused);
   return number;
+}
+
+void ScheduleDriver::ChangeDevice(int device, const std::set<std::string>& keys) {
+  scheduler_.SetSlots(device, DeviceSlots(keys));
+  RefuseUngrantable();
+  for (const size_t refused : admission_.TakeRefused()) Wait(refused);
+}
+
+std::string ScheduleDriver::DeviceKeyOf(const JobSpec& job) const {
+  return options_.device_key ? options_.device_key(job) : job.on;
 }
 
 absl::Status ScheduleDriver::RemoveHost(int host) {
@@ -107,13 +127,20 @@ JobGroup ScheduleDriver::GroupOf(const JobManager& job) const {
 }
 
 int64_t ScheduleDriver::MostOf(const JobGroup& group) const {
-  int64_t hosts = 0;
+  int64_t own = 0, shared = 0;
   for (const auto& [number, host] : hosts_) {
-    const auto& slots = host.host.resources.slots;
-    hosts += std::ranges::all_of(group, [&](const std::string& slot) { return slots.contains(slot); });
+    const HostResources& resources = host.host.resources;
+    if (!HasSlots(resources, group)) continue;
+    const bool is_own =
+        std::ranges::all_of(group, [&](const std::string& slot) { return resources.slots.contains(slot); });
+    ++(is_own ? own : shared);
   }
   // Without any, all are told what they wait for.
-  return options_.jobs_at_once * std::max<int64_t>(hosts, 1);
+  if (own + shared == 0) return options_.jobs_at_once;
+  // Groups share the memory of hosts that several may be on.
+  constexpr int64_t kLeast = 2;
+  const int64_t part = options_.jobs_at_once * shared / std::max<int64_t>(admission_.num_groups(), 1);
+  return options_.jobs_at_once * own + (shared > 0 ? std::max(part, kLeast) : 0);
 }
 
 // A part goes to the host that has the fewest jobs, so that parts that build do not wait for each other.
@@ -125,9 +152,7 @@ std::optional<int> ScheduleDriver::LeastBusyHost(const JobManager& job) const {
   const JobGroup group = GroupOf(job);
   std::map<int, int64_t> busy;
   for (const auto& [number, host] : hosts_) {
-    const auto& slots = host.host.resources.slots;
-    if (std::ranges::all_of(group, [&](const std::string& slot) { return slots.contains(slot); }))
-      busy[number] = 0;
+    if (HasSlots(host.host.resources, group)) busy[number] = 0;
   }
   if (busy.size() < 2) return std::nullopt;
   for (const auto& [runner, host] : host_of_runner_)
@@ -171,7 +196,7 @@ NextStage ScheduleDriver::Ask(JobManager& job) {
   NextStage next = job.Ask(predictions_, is_known ? host->second.host.device.fingerprint : "", Now());
   std::vector<ResourceNeed>& needs = next.stage.needs;
   if (job.measures_elsewhere()) {
-    needs = {{.key = DeviceSlot(job.record().spec.on)}};
+    needs = {{.key = DeviceSlot(DeviceKeyOf(job.record().spec))}, {.key = kWholeDevice}};
     next.stage.memory_bytes = 0;
   } else if (job.runner() != 0) {
     needs.push_back({.key = RunnerSlot(host_of_runner_.at(job.runner()))});

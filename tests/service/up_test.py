@@ -157,6 +157,35 @@ class UpTest(UpCase):
         with self.assertRaisesRegex(Failed, "nothing is set up there"):
             attune("down")
 
+    def test_a_second_tenant_needs_nobodys_help(self):
+        """Upload, job and result of a tenant that has nothing but a token, beside the first one's."""
+        self.up(*ANY_PORTS, *ANY_HTTP, "--trust", "server", "--trust", "ann")
+        first = self.token
+        status, body = self.ask("POST", "/v1/tokens", {"name": "ann", "role": "member", "tenant": "ann"})
+        self.assertEqual(status, 201, body)
+        self.token = json.loads(body)["text"]
+        [device] = json.loads(self.ask("GET", "/v1/devices")[1])["devices"]
+        self.assertEqual((device["owner"], device["is_usable"]), ("server", True))
+        job = self.submit("net")
+        waits = set()
+
+        def ended():
+            now = self.job(job)
+            waits.add(now["waits_for"])
+            return now["state"] in ("done", "failed", "cancelled") and now
+        done = await_true(f"{job} ends", ended)
+        self.assertEqual(done["state"], "done", done)
+        self.assertFalse([text for text in waits if "none has joined" in text or "no machine" in text], waits)
+        status, artifact = self.ask("GET", f"/v1/jobs/{job}/files/out%2Fresult.atn")
+        self.assertEqual(status, 200)
+        (self.folder / "net.atn").write_bytes(artifact)
+        keys = json.loads(self.ask("GET", "/v1/signing-keys")[1])["keys"]
+        self.assertEqual(attune_json("inspect", self.folder / "net.atn")["signed_by"], [keys[0]["key"]])
+        # Neither sees what is the other's.
+        self.token = first
+        self.assertEqual(self.ask("GET", f"/v1/jobs/{job}")[0], 404)
+        self.assertNotIn(keys[0]["key"], [key["key"] for key in json.loads(self.ask("GET", "/v1/signing-keys")[1])["keys"]])
+
     def test_an_address_in_use_is_told(self):
         """With the flag that names another one, and nothing is left running."""
         with socket.create_server(("127.0.0.1", 0)) as taken:

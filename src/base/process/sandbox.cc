@@ -223,6 +223,8 @@ absl::Status ForbidFiles(std::span<const AllowedFiles> allowed) {
   return absl::ErrnoToStatus(errno, "the system cannot take this process's files away");
 }
 
+bool CanForbidFiles() { return LandlockVersion() > 0; }
+
 absl::Status ForbidPeersBut(int port) {
   constexpr int kKnowsNetwork = 4, kKnowsSignals = 6;  // versions of Landlock
   constexpr uint64_t kBind = 1, kConnect = 2, kSignals = 2, kAbstractSockets = 1;

@@ -37,6 +37,9 @@ struct AllowedFiles {
 // /proc/self/fd. If the system has no Landlock (Linux 5.13), the status says so, and nothing is forbidden.
 absl::Status ForbidFiles(std::span<const AllowedFiles> allowed = {});
 
+// Whether the system can do that.
+bool CanForbidFiles();
+
 // From now on, threads of this process may read from `in`, write to `out`, wait for each other and exit.
 // Every other system call raises SIGSYS and is not executed. Returns false if the system has no such
 // filters.

@@ -150,6 +150,23 @@ Json WithJudging(const AskedJob& job) {
   return settings;
 }
 
+// Nothing can be promised before there is a machine. One that is away may be back in a moment.
+Outlook OutlookWith(const MachineLack& lack, Outlook outlook) {
+  if (lack.waits_for.empty()) return outlook;
+  if (lack.is_away) {
+    if (outlook.reason.empty()) outlook.reason = absl::StrCat("the job would wait for ", lack.waits_for);
+    return outlook;
+  }
+  outlook.verdict = Verdict::kRefused;
+  outlook.reason = absl::StrCat("nothing is promised before there is ", lack.waits_for);
+  outlook.offers.clear();
+  for (Promise& promise : outlook.promises) {
+    promise.probability = 0;
+    promise.state = PromiseState::kAtRisk;
+  }
+  return outlook;
+}
+
 }  // namespace
 
 AgreementDesk::AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs,
@@ -236,14 +253,17 @@ void AgreementDesk::Learn(const JobQuery& job) {
     Log(LogLevel::kWarning, "a job is not learned from", "job", job.id, "reason", kept.message());
 }
 
-absl::StatusOr<AgreementDesk::DeviceOfKey> AgreementDesk::DeviceFor(const std::string& key) const {
+absl::StatusOr<AgreementDesk::DeviceOfKey> AgreementDesk::DeviceFor(const std::string& tenant,
+                                                                    const std::string& key) const {
   DeviceOfKey device;
-  for (const fleet_proto::Device& one : dispatcher_.Devices(key)) {
+  for (const fleet_proto::Device& one : dispatcher_.DevicesFor(tenant, key)) {
     const auto info = DecodeDevice(one.info());
     if (!one.is_there() || !info.ok()) continue;
     if (device.count++ == 0) device.info = *info;
     device.is_one_kind = device.is_one_kind && info->fingerprint == device.info.fingerprint;
   }
+  if (const absl::Status served = dispatcher_.CheckKey(key, tenant); !key.empty() && !served.ok())
+    return Annotate(served, "/on");
   if (key.empty() || device.count == 0)
     return absl::NotFoundError(
         absl::StrCat("/on: no device with the key \"", key, "\" is there, so that nothing can be promised"));
@@ -276,11 +296,13 @@ absl::StatusOr<std::shared_ptr<const ModelFacts>> AgreementDesk::FactsOf(const A
   return kept;
 }
 
-absl::StatusOr<std::vector<JobAhead>> AgreementDesk::JobsAhead(const std::string& key) {
+absl::StatusOr<std::vector<JobAhead>> AgreementDesk::JobsAhead(const AskedJob& asked) {
+  const std::set<std::string> devices = dispatcher_.Meant(asked.tenant, asked.on);
   ASSIGN_OR_RETURN(const auto jobs, jobs_.List({.state = JobState::kUnfinished, .most = kMostAhead}));
   std::vector<JobAhead> ahead;
   for (const proto::Job& job : jobs)
-    if (job.on() == key) ahead.push_back({RemainingOf(job)});
+    if (!job.on().empty() && dispatcher_.Meant(job.owner(), job.on()) == devices)
+      ahead.push_back({RemainingOf(job)});
   return ahead;
 }
 
@@ -335,7 +357,7 @@ absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const 
 absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
   if (job.kind != "tuning" && job.kind != "quantization")
     return InvalidInput("/agreement: promises are made for tuning and quantization, and not for ", job.kind);
-  ASSIGN_OR_RETURN(const DeviceOfKey device, DeviceFor(job.on));
+  ASSIGN_OR_RETURN(const DeviceOfKey device, DeviceFor(job.tenant, job.on));
   ASSIGN_OR_RETURN(const std::shared_ptr<const ModelFacts> facts, FactsOf(job));
   RETURN_IF_ERROR(known_.Refresh());
   const int threads = ThreadsOf(job.settings);
@@ -348,12 +370,13 @@ absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
                              .compiler = std::string(kCompilerVersion)};
   if (auto known = may_be_known ? known_.Find(query, job.agreement) : nullptr)
     return OutlookOfKnown(job.agreement, std::move(known));
-  ASSIGN_OR_RETURN(const std::vector<JobAhead> ahead, JobsAhead(job.on));
+  ASSIGN_OR_RETURN(const std::vector<JobAhead> ahead, JobsAhead(job));
   const double alone = NominalSeconds(PlanOfSettings(WithinLimits(job, 0), facts->tasks.size()));
   AskedJob limited = job;
   limited.settings = WithinLimits(job, QueueSeconds(ahead, alone, device.count));
   ASSIGN_OR_RETURN(const Foresight sight, ForesightOf(limited, *facts, device, threads, ahead));
-  return MakeOutlook(job.agreement, sight);
+  ASSIGN_OR_RETURN(const MachineLack lack, jobs_.LackOf(job.tenant));
+  return OutlookWith(lack, MakeOutlook(job.agreement, sight));
 }
 
 Json AgreementDesk::WithinLimits(const AskedJob& job, double queue_seconds) {

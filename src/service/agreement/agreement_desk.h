@@ -77,7 +77,7 @@ class AgreementDesk {
     bool is_new = true;  // and not from before this process
   };
 
-  absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& key) const;
+  absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& tenant, const std::string& key) const;
   absl::StatusOr<std::shared_ptr<const ModelFacts>> FactsOf(const AskedJob& job);
   // What a job that quantizes costs and gains, and can show.
   absl::StatusOr<QuantizationForecast> ForesightOfQuantization(const AskedJob& job, const ModelFacts& facts,
@@ -86,7 +86,8 @@ class AgreementDesk {
   absl::StatusOr<Foresight> ForesightOf(const AskedJob& job, const ModelFacts& facts,
                                         const DeviceOfKey& device, int threads,
                                         std::span<const JobAhead> ahead);
-  absl::StatusOr<std::vector<JobAhead>> JobsAhead(const std::string& key);
+  // Jobs that ask for the same devices as this one.
+  absl::StatusOr<std::vector<JobAhead>> JobsAhead(const AskedJob& job);
 
   // The loop of the thread.
   void Run();

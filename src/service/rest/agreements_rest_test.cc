@@ -1,6 +1,7 @@
 // Agreements over REST: what is known is answered at once, and what is impossible is refused.
 #include <gmock/gmock.h>
 
+#include "base/testing/await_that.h"
 #include "compile/compile.h"
 #include "fleet/server/made_up_agent_for_test.h"
 #include "import/onnx/testing/model_builder.h"
@@ -52,7 +53,7 @@ class AgreementsRestTest : public RestTest {
     ASSERT_TRUE(agreements_.known().Add(known).ok());
   }
 
-  MadeUpAgent agent_{*dispatcher_, nullptr, {.owner = "ann", .keys = {"desk"}}};
+  MadeUpAgent agent_{*dispatcher_, nullptr, {.keys = {"desk"}}};
   const std::string ann_ = Token("ann", AccessRole::kMember);
   const std::string digest_ = Upload(ann_, ModelBytes());
 };
@@ -86,6 +87,22 @@ TEST_F(AgreementsRestTest, TheImprobableIsRenegotiatedAndTheRestBegins) {
   EXPECT_EQ(job["promises"][0]["state"], "expected");
   EXPECT_EQ(Post(ann_, "/v1/jobs/" + job["id"].get<std::string>() + "/cancel", Json::object()).status, 200);
   EXPECT_EQ(Get(ann_, "/v1/jobs/" + job["id"].get<std::string>())["promises"][0]["state"], "broken");
+}
+
+TEST_F(AgreementsRestTest, NothingIsPromisedWithoutAMachine) {
+  const Json agreement = {{"latency_ms", {{"mean", 1000}}}};
+  const Json away = Predict(agreement);
+  EXPECT_EQ(away["verdict"], "accepted");
+  EXPECT_EQ(away["reason"], "the job would wait for its machine to come back: runner-away is not connected");
+  ASSERT_TRUE(fleet_store_->RevokeIdentity("runner-away", {.reason = "test", .time_ms = 1}).ok());
+  Json prediction;
+  testing::AwaitThat([&] { return (prediction = Predict(agreement))["verdict"] == "refused"; });
+  EXPECT_EQ(
+      prediction["reason"],
+      "nothing is promised before there is a machine that runs jobs of ann: none has joined; an operator "
+      "invites one with attune fleet invite --role runner --owner ann");
+  EXPECT_EQ(prediction["promises"][0]["probability"], 0);
+  EXPECT_EQ(Post(ann_, "/v1/jobs", Asking(agreement)).status, 409);
 }
 
 TEST_F(AgreementsRestTest, AKnownAnswerIsThereAtOnce) {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/process/sandbox.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
 #include "device/codec.h"
@@ -36,8 +37,12 @@ absl::StatusOr<std::unique_ptr<JobRunner>> JobRunner::Create(JobRunnerOptions op
     return InvalidInput("this machine has ", usable, " processors, fewer than ", options.processors);
   if (options.processors > 0) machine.usable.resize(static_cast<size_t>(options.processors));
   PinProcessTree(machine.usable);
-  return std::unique_ptr<JobRunner>(
-      new JobRunner(std::move(options), std::move(lock), facts.who.id, std::move(machine), credentials));
+  const bool confines = CanForbidFiles();
+  if (!confines)
+    Log(LogLevel::kWarning,
+        "jobs cannot be kept from each other's files here (Linux 5.13 with Landlock can)");
+  return std::unique_ptr<JobRunner>(new JobRunner(std::move(options), std::move(lock), facts.who.id,
+                                                  std::move(machine), confines, credentials));
 }
 
 bool JobRunner::RenewIfDue() {
@@ -55,12 +60,15 @@ absl::Status JobRunner::Run() {
   hello.set_device(EncodeDevice(machine_));
   hello.set_memory_bytes(MemoryOfMachine());
   for (const auto& [name, command] : options_.programs) hello.add_programs(name);
+  hello.set_confines(confines_);
   Backoff backoff;
   Stopwatch since_renewal;
   while (!is_stopped_) {
     const FleetCredentials credentials = fleet_.connection().credentials();
     RunnerConnection connection(credentials,
-                                {.folder = options_.folder + "/jobs", .programs = options_.programs});
+                                {.folder = options_.folder + "/jobs",
+                                 .programs = options_.programs,
+                                 .confinement = confines_ ? Confinement::kMust : Confinement::kIfPossible});
     // A new certificate is that of the next connection.
     const absl::Status ended = connection.Serve(hello, is_stopped_, [&] {
       if (since_renewal.Seconds() < kRenewalSeconds) return false;

@@ -48,12 +48,13 @@ class JobRunner {
   const DeviceInfo& machine() const { return machine_; }
 
  private:
-  JobRunner(JobRunnerOptions options, FileDescriptor lock, std::string id, DeviceInfo machine,
+  JobRunner(JobRunnerOptions options, FileDescriptor lock, std::string id, DeviceInfo machine, bool confines,
             const FleetCredentials& credentials)
       : options_(std::move(options)),
         lock_(std::move(lock)),
         id_(std::move(id)),
         machine_(std::move(machine)),
+        confines_(confines),
         fleet_(credentials) {}
 
   // Whether there is a new certificate.
@@ -63,6 +64,7 @@ class JobRunner {
   const FileDescriptor lock_;  // of the folder
   const std::string id_;       // as in its certificate
   const DeviceInfo machine_;   // with the processors that it offers
+  const bool confines_;        // jobs are kept from each other's files
   std::atomic<bool> is_stopped_ = false;
   FleetClient fleet_;
 };

@@ -157,6 +157,8 @@ void RunnerConnection::Command(const std::string& id, RunnerCommand command) {
 absl::Status RunnerConnection::Open(JobHere& job, AssignJob assign) {
   assign.spec.base = assign.place.folder = job.folder();
   assign.place.credentials = job.credentials;
+  // A program is one that the runner's operator has listed, and may need whatever the machine has.
+  if (assign.spec.kind != "program") assign.place.confinement = options_.confinement;
   nlohmann::json& settings = assign.spec.settings;
   const auto named = settings.is_object() ? settings.find("program") : settings.end();
   if (assign.spec.kind == "program" && named != settings.end() && named->is_string()) {

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "base/file_descriptor.h"
 #include "fleet/identity/credentials.h"
+#include "jobs/job_spec.h"
 #include "jobs/runner_messages.h"
 #include "jobs/runner_processes.h"
 #include "service/runner/job_here.h"
@@ -28,6 +29,7 @@ namespace attune {
 struct RunnerConnectionOptions {
   std::string folder = {};  // of the jobs' files; what earlier connections have left there is removed
   std::map<std::string, std::vector<std::string>> programs = {};  // as JobRunnerOptions has them
+  Confinement confinement = Confinement::kIfPossible;             // of jobs that are no programs
 };
 
 // One thread calls Serve(), which a thread of its own hands the server's messages.

@@ -70,6 +70,7 @@ class JobDesk {
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query, const std::string& by);
   // As in JobSchedule.
   absl::StatusOr<int64_t> Unfinished(const std::string& owner) { return schedule_.Unfinished(owner); }
+  absl::StatusOr<MachineLack> LackOf(const std::string& owner) { return schedule_.LackOf(owner); }
   absl::StatusOr<int64_t> StoredBytes(const std::string& owner) { return schedule_.StoredBytes(owner); }
   absl::StatusOr<bool> RemoveJobs(const std::string& owner) { return schedule_.RemoveJobs(owner); }
   // A file of the job, to be read. What is read may be damaged, and then has another digest.

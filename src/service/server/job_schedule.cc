@@ -26,7 +26,7 @@ constexpr char kScheduleKey[] = "server";
 std::vector<std::string> SlotsOf(const JobSpec& job) {
   std::vector<std::string> slots = {OwnerSlot(job.owner)};
   if (job.settings.is_object() && job.settings.contains("program") && job.settings["program"].is_string())
-    slots.push_back(ProgramSlot(job.settings["program"].get<std::string>()));
+    slots.push_back(ProgramSlot(job.owner, job.settings["program"].get<std::string>()));
   return slots;
 }
 
@@ -108,6 +108,7 @@ ScheduleDriverOptions JobSchedule::Driving() {
           .jobs_at_once = options_.jobs_at_once,
           .is_endless = true,
           .slots_of = SlotsOf,
+          .device_key = DeviceKeyOf,
           .gather = [this](const JobRecord& whole,
                            const std::map<size_t, JobRecord>& parts) { return Gather(whole, parts); },
           .on_stored =
@@ -135,7 +136,7 @@ absl::Status JobSchedule::Serve() {
   Serving serving(store_, std::move(record), Driving(), parts_, hub_);
   ASSIGN_OR_RETURN(auto unfinished, serving.store->Jobs(serving.schedule, {.state = JobState::kUnfinished,
                                                                            .with_parts = true}));
-  for (auto& [number, job] : unfinished) serving.driver.Add(number, std::move(job));
+  for (auto& [number, job] : unfinished) serving.Add(number, std::move(job));
   RETURN_IF_ERROR(credentials_.RevokeAll());
   serving.hosts.UpdateDevices();
   serving_ = &serving;
@@ -158,6 +159,7 @@ absl::Status JobSchedule::Serve() {
     }
     RunTasks(&serving);
     RETURN_IF_ERROR(serving.broken);
+    if (serving.hosts.is_out_of_date()) serving.hosts.UpdateDevices();
     RETURN_IF_ERROR(serving.driver.Step(kStepSeconds));
   }
   return serving.driver.StopAll();
@@ -225,7 +227,7 @@ absl::StatusOr<std::vector<JobFile>> JobSchedule::Gather(const JobRecord& whole,
 absl::StatusOr<JobSupplies> JobSchedule::Supply(const std::string& job) {
   ASSIGN_OR_RETURN(const auto found, serving_->known.Find({.id = job}));
   const JobRecord& record = found.second;
-  JobSupplies supplies = {.files = record.files, .files_owner = record.spec.base};
+  JobSupplies supplies = {.spec = record.spec, .files = record.files, .files_owner = record.spec.base};
   if (record.spec.on.empty()) return supplies;
   ASSIGN_OR_RETURN(supplies.credentials, credentials_.New(record.spec));
   return supplies;

@@ -32,6 +32,7 @@
 #include "service/server/job_credentials.h"
 #include "service/server/known_jobs.h"
 #include "service/server/runner_hub.h"
+#include "service/server/schedule_hosts.h"
 #include "service/server/shared_learning.h"
 #include "service/wire/jobs.pb.h"
 
@@ -92,6 +93,8 @@ class JobSchedule {
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query);
   // How many jobs of the owner are not over; the parts of a job are no jobs of their own.
   absl::StatusOr<int64_t> Unfinished(const std::string& owner);
+  // Why no machine runs the owner's jobs now.
+  absl::StatusOr<MachineLack> LackOf(const std::string& owner);
   // The bytes of all files of the owner's jobs.
   absl::StatusOr<int64_t> StoredBytes(const std::string& owner);
   // Cancels the owner's jobs, and forgets those that are over with their files, at most some hundred. Returns

@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::Kept(Serving& serving,
   for (const auto& [number, job] : jobs) {
     // One that comes twice is known.
     if (job.state == JobState::kUnfinished && !serving.driver.jobs().contains(number))
-      serving.driver.Add(number, job);
+      serving.Add(number, job);
   }
   // With all its parts.
   for (const auto& [number, job] : jobs)
@@ -138,6 +138,11 @@ absl::StatusOr<proto::Job> JobSchedule::Cancel(const JobQuery& query) {
 absl::StatusOr<int64_t> JobSchedule::Unfinished(const std::string& owner) {
   return Read<int64_t>(
       [&](const Reading& from) -> absl::StatusOr<int64_t> { return from.known.Unfinished(owner); });
+}
+
+absl::StatusOr<MachineLack> JobSchedule::LackOf(const std::string& owner) {
+  return Ask<MachineLack>(
+      [&](Serving& serving) -> absl::StatusOr<MachineLack> { return serving.hosts.LackOf(owner); });
 }
 
 absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {

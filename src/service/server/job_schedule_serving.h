@@ -30,8 +30,14 @@ struct JobSchedule::Serving {
       : store(std::move(opened)),
         schedule(record.id),
         driver(std::move(record), std::move(driving), *store, hub),
-        hosts(hub, parts.dispatcher, driver),
-        known(*store, schedule, &driver) {}
+        hosts(hub, parts.dispatcher, parts.store, driver),
+        known(*store, schedule, &driver, &hosts) {}
+
+  // The driver gets a job that is not over.
+  void Add(size_t number, JobRecord job) {
+    hosts.Expect(job.spec);
+    driver.Add(number, std::move(job));
+  }
 
   const std::shared_ptr<SqlJobStore> store;
   const std::string schedule;
@@ -45,7 +51,7 @@ struct JobSchedule::Serving {
 // What is kept of jobs, which can be read while nothing can be written.
 struct JobSchedule::Resting {
   Resting(std::shared_ptr<SqlJobStore> opened, const std::string& id)
-      : store(std::move(opened)), schedule(id), known(*store, schedule, nullptr) {}
+      : store(std::move(opened)), schedule(id), known(*store, schedule, nullptr, nullptr) {}
 
   const std::shared_ptr<SqlJobStore> store;
   const std::string schedule;

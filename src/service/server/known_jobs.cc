@@ -70,11 +70,16 @@ proto::Job KnownJobs::Describe(size_t number, const JobRecord& job) const {
     return wire;
   }
   wire.set_stage(live->stage().name);
-  wire.set_waits_for(driver_->WaitsFor(number));
+  wire.set_waits_for(WaitsFor(number));
   wire.set_runner(live->place());
   wire.set_remaining_seconds(live->remaining());
   wire.set_figures(live->record().figures);
   return wire;
+}
+
+std::string KnownJobs::WaitsFor(size_t number) const {
+  const std::string why = driver_->WaitsFor(number);
+  return why.empty() || hosts_ == nullptr ? why : hosts_->WhatFor(driver_->jobs().at(number));
 }
 
 absl::StatusOr<proto::Job> KnownJobs::Describe(JobMark& mark) const {
@@ -95,7 +100,7 @@ void KnownJobs::DescribeParts(const std::vector<size_t>& unfinished, int parts, 
     if (part.runs()) wire.set_state("running");
     if (!part.stage().name.empty()) stages.insert(part.stage().name);
     if (!part.place().empty()) runners.insert(part.place());
-    if (const std::string why = driver_->WaitsFor(number); !why.empty()) wire.set_waits_for(why);
+    if (const std::string what = WaitsFor(number); !what.empty()) wire.set_waits_for(what);
     remaining = std::max(remaining, part.remaining());
     if (!part.record().progress.empty()) progress.push_back(part.record().progress);
   }

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "jobs/job_store.h"
 #include "jobs/schedule_driver.h"
+#include "service/server/schedule_hosts.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -24,12 +25,13 @@ struct JobMark {
   bool is_gone = false;
 };
 
-// The store and the driver must outlive it. For the thread of the driver; without one, for any.
+// The arguments must outlive it. For the thread of the driver; without one, for any.
 class KnownJobs {
  public:
-  // `schedule`: its id in the store. `driver`: null if no job can run now.
-  KnownJobs(JobStore& store, std::string schedule, const ScheduleDriver* driver)
-      : store_(store), schedule_(std::move(schedule)), driver_(driver) {}
+  // `schedule`: its id in the store. `driver`: null if no job can run now. `hosts`, which say for people what
+  // a job waits for, may be null.
+  KnownJobs(JobStore& store, std::string schedule, const ScheduleDriver* driver, ScheduleHosts* hosts)
+      : store_(store), schedule_(std::move(schedule)), driver_(driver), hosts_(hosts) {}
 
   // The one job that the query finds, with its number; NotFound if there is none.
   absl::StatusOr<std::pair<size_t, JobRecord>> Find(const JobQuery& query) const;
@@ -44,6 +46,8 @@ class KnownJobs {
  private:
   // The job if it runs or waits; null: it is over, or no job can run.
   const JobManager* Live(size_t number) const;
+  // What nobody can give the job now; empty if it waits for its turn alone.
+  std::string WaitsFor(size_t number) const;
   // A whole job whose parts have not all ended: what they do.
   void DescribeParts(const std::vector<size_t>& unfinished, int parts, jobs_service_proto::Job& wire) const;
   // The job's latest stages, and those of its parts, in the order of their ends.
@@ -53,6 +57,7 @@ class KnownJobs {
   JobStore& store_;
   const std::string schedule_;
   const ScheduleDriver* const driver_;
+  ScheduleHosts* const hosts_;
 };
 
 }  // namespace attune

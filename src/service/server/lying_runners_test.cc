@@ -183,7 +183,7 @@ class LyingRunnersTest : public ::testing::Test {
   void ExpectListsAreRead() {
     const auto jobs = jobs_->Jobs(schedule_, {});
     ASSERT_TRUE(jobs.ok()) << jobs.status();
-    const KnownJobs known(*jobs_, schedule_, *driver_);
+    const KnownJobs known(*jobs_, schedule_, &*driver_, nullptr);
     // All have been read, and some are looked at in detail.
     for (const auto& [number, job] : *jobs) {
       EXPECT_EQ(WithoutControls(job.progress), job.progress);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "fleet/leases/device_owners.h"
 #include "jobs/runner_messages.h"
 #include "service/job_files.h"
 #include "service/wire/checked_messages.h"
@@ -28,14 +29,18 @@ LocalHost HostOf(const FleetIdentity& who, RunnerOffer offer) {
   host.resources.processors = static_cast<int>(host.numbers.size());
   host.resources.memory_bytes = offer.memory_bytes;
   host.resources.slots[OwnerSlot(who.owner)] = kAnyAmount;
-  for (const std::string& program : offer.programs) host.resources.slots[ProgramSlot(program)] = kAnyAmount;
+  if (who.owner == kServersOwner && offer.confines) host.resources.slots[OwnerSlot("*")] = kAnyAmount;
+  for (const std::string& program : offer.programs)
+    host.resources.slots[ProgramSlot(who.owner, program)] = kAnyAmount;
   return host;
 }
 
 }  // namespace
 
 std::string OwnerSlot(const std::string& owner) { return absl::StrCat("owner/", owner); }
-std::string ProgramSlot(const std::string& program) { return absl::StrCat("program/", program); }
+std::string ProgramSlot(const std::string& owner, const std::string& program) {
+  return absl::StrCat("program/", owner, "/", program);
+}
 
 int64_t RunnerHub::Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -55,6 +60,7 @@ absl::Status RunnerHub::Join(int64_t number, Connection& connection, RunnerOffer
   Replace(number, connection);
   connection.machine = {.connection = number,
                         .id = connection.who.who.id,
+                        .owner = connection.who.who.owner,
                         .host = HostOf(connection.who.who, std::move(offer))};
   connection.is_there = have_machines_changed_ = true;
   proto::ToRunner welcome;
@@ -104,7 +110,6 @@ void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto connection = connections_.find(number);
   if (connection == connections_.end()) return;
-  const std::string tenant = connection->second.who.who.owner;
   const auto found = connection->second.runners.find(reported.job());
   if (!report.ok()) return Refuse(number, report.status());
   // It has been taken away meanwhile.
@@ -115,7 +120,7 @@ void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
   runners_.at(number_of_runner).runs = false;
   // Looking for many files takes a while.
   lock.unlock();
-  const absl::Status kept = TakeMade(tenant, runner, reported, *report);
+  const absl::Status kept = TakeMade(runner, reported, *report);
   lock.lock();
   if (!runners_.contains(number_of_runner)) return;
   if (kept.ok()) {
@@ -127,8 +132,8 @@ void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
   changed_.notify_all();
 }
 
-absl::Status RunnerHub::TakeMade(const std::string& tenant, const Runner& runner,
-                                 const proto::RunnerReported& reported, RunnerStageEnded& ended) const {
+absl::Status RunnerHub::TakeMade(const Runner& runner, const proto::RunnerReported& reported,
+                                 RunnerStageEnded& ended) const {
   if (!ended.status.ok()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckMade(ended));
   RETURN_IF_ERROR(CheckNeeds(runner, ended));
@@ -145,7 +150,8 @@ absl::Status RunnerHub::TakeMade(const std::string& tenant, const Runner& runner
   }
   // Not earlier: the runner would not know the files again.
   if (signer_ != nullptr && !ended.next.has_value())
-    RETURN_IF_ERROR(signer_->SignFiles(tenant, runner.supplies->files_owner, files_, files));
+    RETURN_IF_ERROR(
+        signer_->SignFiles(runner.supplies->spec.owner, runner.supplies->files_owner, files_, files));
   ended.files = std::move(files);
   return absl::OkStatus();
 }

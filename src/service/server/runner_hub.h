@@ -25,6 +25,7 @@
 #include "fleet/identity/certificate.h"
 #include "fleet/server/link.h"
 #include "fleet/server/shared_credentials.h"
+#include "jobs/job_spec.h"
 #include "jobs/local_host.h"
 #include "jobs/runners.h"
 #include "service/server/artifact_signer.h"
@@ -36,19 +37,22 @@ namespace attune {
 using RunnerLink = Link<jobs_service_proto::ToRunner>;
 
 // The slots that a machine's host has for its owner, whose jobs it takes, and for the programs that its
-// operator has listed.
+// operator has listed, which are not confined and so are its owner's alone. A machine of the server's takes
+// the jobs of all owners if it keeps them from each other's files.
 std::string OwnerSlot(const std::string& owner);
-std::string ProgramSlot(const std::string& program);
+std::string ProgramSlot(const std::string& owner, const std::string& program);
 
 // A machine that has connected.
 struct RunnerMachine {
   int64_t connection = 0;
   std::string id;  // as in its certificate
+  std::string owner;
   LocalHost host;  // with the slots above
 };
 
 // A process on a machine needs these before its job can be opened.
 struct JobSupplies {
+  JobSpec spec = {};
   std::vector<JobFile> files = {};
   std::string files_owner = {};  // by which the store of job files has them
   std::string credentials = {};  // fleet/identity/credentials.h
@@ -112,10 +116,10 @@ class RunnerHub final : public Runners {
   };
 
   void Report(int64_t connection, const jobs_service_proto::RunnerReported& reported);
-  // Gives the report all files of the job of this tenant, signed at its end. Fails if the job has made what
-  // cannot be kept, or if the store lacks a file.
-  absl::Status TakeMade(const std::string& tenant, const Runner& runner,
-                        const jobs_service_proto::RunnerReported& reported, RunnerStageEnded& ended) const;
+  // Gives the report all files of the job, signed at its end by its owner's key. Fails if the job has made
+  // what cannot be kept, or if the store lacks a file.
+  absl::Status TakeMade(const Runner& runner, const jobs_service_proto::RunnerReported& reported,
+                        RunnerStageEnded& ended) const;
   // A job has no device for itself but its own.
   static absl::Status CheckNeeds(const Runner& runner, const RunnerStageEnded& ended);
 

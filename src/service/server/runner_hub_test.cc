@@ -122,11 +122,27 @@ TEST_F(RunnerHubTest, AMachineIsAHostForItsOwnerAndItsPrograms) {
   const LocalHost& host = machines->begin()->second.host;
   EXPECT_EQ(host.resources.processors, 2);
   EXPECT_TRUE(host.resources.slots.contains(OwnerSlot("ann")));
-  EXPECT_TRUE(host.resources.slots.contains(ProgramSlot("zip")));
+  EXPECT_TRUE(host.resources.slots.contains(ProgramSlot("ann", "zip")));
   EXPECT_EQ(host.resources.slots.size(), 2);
   EXPECT_TRUE(machine.Take().at(0).has_welcome());
   machine.Leave();
   EXPECT_TRUE(hub_.TakeChangedMachines()->empty());
+}
+
+TEST_F(RunnerHubTest, AMachineOfTheServersIsForAllIfItKeepsJobsApart) {
+  for (const bool confines : {false, true}) {
+    for (const char* owner : {"ann", "server"}) {
+      MachineOfTest machine(hub_, owner, "runner-1");
+      proto::RunnerHello hello = MachineOfTest::Hello();
+      hello.set_confines(confines);
+      machine.Join(hello);
+      const HostResources host = hub_.TakeChangedMachines()->begin()->second.host.resources;
+      EXPECT_NE(FindSlot(host, OwnerSlot(owner)), nullptr);
+      EXPECT_EQ(FindSlot(host, OwnerSlot("bob")) != nullptr, confines && owner == std::string("server"));
+      EXPECT_EQ(FindSlot(host, ProgramSlot("bob", "zip")), nullptr);
+      machine.Leave();
+    }
+  }
 }
 
 TEST_F(RunnerHubTest, RefusesMachinesThatMakeNoSense) {

@@ -1,15 +1,26 @@
 #include "service/server/schedule_hosts.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/status.h"
+#include "fleet/leases/device_owners.h"
+#include "sched/scheduler.h"
 
 namespace attune {
 
+std::string DeviceKeyOf(const JobSpec& job) { return absl::StrCat(job.owner, "\n", job.on); }
+
 absl::Status ScheduleHosts::UpdateMachines() {
-  const auto changed = hub_.TakeChangedMachines();
+  auto changed = hub_.TakeChangedMachines();
   if (!changed) return absl::OkStatus();
-  const std::map<int64_t, RunnerMachine>& machines = *changed;
+  machines_ = *std::move(changed);
+  LearnEnrolled();
   for (auto known = hosts_.begin(); known != hosts_.end();) {
-    if (machines.contains(known->first)) {
+    if (machines_.contains(known->first)) {
       ++known;
       continue;
     }
@@ -17,7 +28,7 @@ absl::Status ScheduleHosts::UpdateMachines() {
     known = hosts_.erase(known);
     RETURN_IF_ERROR(driver_.RemoveHost(host));
   }
-  for (const auto& [connection, machine] : machines) {
+  for (const auto& [connection, machine] : machines_) {
     if (hosts_.contains(connection)) continue;
     const int host = driver_.AddHost(machine.host, machine.id);
     hosts_[connection] = host;
@@ -26,22 +37,96 @@ absl::Status ScheduleHosts::UpdateMachines() {
   return absl::OkStatus();
 }
 
+// Those that are away may come back.
+void ScheduleHosts::LearnEnrolled() {
+  since_learned_.Lap();
+  const absl::StatusOr<std::vector<IssuedCertificate>> certificates = store_.Certificates();
+  if (!certificates.ok()) {
+    Log(LogLevel::kWarning, "runners that are away are not known", "reason", certificates.status().message());
+    return;
+  }
+  enrolled_.clear();
+  const int64_t now_ms = SystemClock().WallMillis();
+  for (const auto& [facts, is_shown, revocation] : *certificates)
+    if (facts.who.role == FleetRole::kRunner && !revocation && facts.end_ms > now_ms)
+      enrolled_[facts.who.id] = facts.who.owner;
+}
+
+void ScheduleHosts::Expect(const JobSpec& job) {
+  if (!job.on.empty() && asked_.try_emplace({job.owner, job.on}, job).second) is_out_of_date_ = true;
+}
+
 void ScheduleHosts::UpdateDevices() {
+  is_out_of_date_ = false;
   std::map<std::string, std::set<std::string>> there;
-  for (const fleet_proto::Device& device : dispatcher_.Devices("")) {
-    if (!device.is_there() || !device.drained().empty()) continue;
-    there[device.id()].insert(device.keys().begin(), device.keys().end());
+  for (const fleet_proto::Device& device : dispatcher_.Devices(""))
+    if (device.is_there() && device.drained().empty()) there[device.id()];
+  for (const auto& [asked, job] : asked_) {
+    for (const std::string& id : dispatcher_.Meant(job.owner, job.on))
+      if (const auto device = there.find(id); device != there.end()) device->second.insert(DeviceKeyOf(job));
   }
   std::erase_if(devices_, [&](const auto& known) {
-    const auto& [id, device] = known;
-    const auto now = there.find(id);
-    if (now != there.end() && now->second == device.keys) return false;
-    driver_.RemoveDevice(device.number);
+    if (there.contains(known.first)) return false;
+    driver_.RemoveDevice(known.second.number);
     return true;
   });
-  for (const auto& [id, keys] : there) {
-    if (!devices_.contains(id)) devices_[id] = {driver_.AddDevice(keys), keys};
+  for (auto& [id, keys] : there) {
+    const auto known = devices_.find(id);
+    if (known == devices_.end()) {
+      devices_[id] = {driver_.AddDevice(keys), keys};
+    } else if (known->second.keys != keys) {
+      driver_.ChangeDevice(known->second.number, keys);
+      known->second.keys = std::move(keys);
+    }
   }
+}
+
+MachineLack ScheduleHosts::LackOf(const std::string& owner) {
+  std::set<std::string> there;
+  bool is_open = true;
+  for (const auto& [connection, machine] : machines_) {
+    if (FindSlot(machine.host.resources, OwnerSlot(owner)) != nullptr) return {};
+    there.insert(machine.id);
+    is_open = is_open && machine.owner != kServersOwner;
+  }
+  // All of them are read for each look.
+  constexpr double kLookSeconds = 1;
+  if (since_learned_.Seconds() > kLookSeconds) LearnEnrolled();
+  for (const auto& [id, its_owner] : enrolled_) {
+    if (there.contains(id) || (its_owner != owner && its_owner != kServersOwner)) continue;
+    return {.waits_for = absl::StrCat("its machine to come back: ", id, " is not connected"),
+            .is_away = true};
+  }
+  return {.waits_for = absl::StrCat(
+              "a machine that runs jobs of ", owner, ": ",
+              is_open ? "none has joined" : "the server's own cannot keep jobs from each other's files",
+              "; an operator invites one with attune fleet invite --role runner --owner ", owner)};
+}
+
+std::string ScheduleHosts::DeviceWaitedFor(const JobSpec& job) const {
+  std::string why;
+  for (const fleet_proto::Device& device : dispatcher_.DevicesFor(job.owner, job.on)) {
+    if (device.is_there() && device.drained().empty()) return "its device";
+    why = device.is_there() ? absl::StrCat(device.id(), " to be given out again: ", device.drained())
+                            : absl::StrCat("its device to come back: ", device.id(), " is not connected");
+  }
+  return why.empty() ? absl::StrCat("a device: ", dispatcher_.CheckKey(job.on, job.owner).message()) : why;
+}
+
+std::string ScheduleHosts::WhatFor(const JobManager& job) {
+  const JobSpec& spec = job.record().spec;
+  if (job.measures_elsewhere()) return DeviceWaitedFor(spec);
+  if (MachineLack lack = LackOf(spec.owner); !lack.waits_for.empty()) return lack.waits_for;
+  if (spec.settings.is_object() && spec.settings.contains("program") &&
+      spec.settings["program"].is_string()) {
+    const std::string program = spec.settings["program"];
+    const auto lists = [&](const auto& entry) {
+      return FindSlot(entry.second.host.resources, ProgramSlot(spec.owner, program)) != nullptr;
+    };
+    if (std::ranges::none_of(machines_, lists))
+      return absl::StrCat("a machine of ", spec.owner, " that lists the program ", program);
+  }
+  return absl::StrCat("a machine with ", NeedsText(job.stage()), "; those that run its jobs have less");
 }
 
 }  // namespace attune

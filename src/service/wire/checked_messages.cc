@@ -55,7 +55,8 @@ absl::StatusOr<RunnerOffer> CheckedHello(const proto::RunnerHello& hello) {
   if (!device.ok()) return InvalidInput("a runner's device is none: ", device.status().message());
   return RunnerOffer{.device = *std::move(device),
                      .memory_bytes = hello.memory_bytes(),
-                     .programs = {hello.programs().begin(), hello.programs().end()}};
+                     .programs = {hello.programs().begin(), hello.programs().end()},
+                     .confines = hello.confines()};
 }
 
 absl::StatusOr<RunnerStageEnded> CheckedReport(const proto::RunnerReported& reported) {

@@ -33,6 +33,7 @@ struct RunnerOffer {
   DeviceInfo device;  // with a processor at least
   int64_t memory_bytes = 0;
   std::vector<std::string> programs;
+  bool confines = false;  // it keeps jobs from each other's files
 };
 // FailedPrecondition if the runner speaks another version.
 absl::StatusOr<RunnerOffer> CheckedHello(const jobs_service_proto::RunnerHello& hello);
