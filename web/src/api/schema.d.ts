@@ -255,9 +255,44 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The devices that jobs can measure on. */
+        /** The caller's devices, and those that others share with it; for admins, all. */
         get: operations["listDevices"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/device-sharing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Sets with which tenants the caller's tenant shares a device of its own; "*" is all. What others measure there ends at once. */
+        put: operations["shareDevice"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The owners to whose devices a tenant's models may go, besides its own devices. */
+        get: operations["getTrust"];
+        /** Sets to whose devices a tenant's models may go. What runs elsewhere ends at once. */
+        put: operations["setTrust"];
         post?: never;
         delete?: never;
         options?: never;
@@ -892,6 +927,9 @@ export interface components {
         };
         Device: {
             id: string;
+            owner: string;
+            shared_with: string[];
+            is_usable: boolean;
             keys: string[];
             fingerprint: string;
             target: string;
@@ -899,6 +937,11 @@ export interface components {
             /** @enum {string} */
             state: "free" | "held" | "drained" | "away";
             load: number;
+            disturbance: number;
+            is_disturbed: boolean;
+        };
+        Trust: {
+            owners: string[];
         };
         Calibration: {
             /** Format: date-time */
@@ -2006,6 +2049,122 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    shareDevice: {
+        parameters: {
+            query: {
+                /** @description The device's id */
+                device: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    shared_with: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The device */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Device"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    getTrust: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what is there already */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The name of the tenant */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The owners; one's own devices need no trust */
+            200: {
+                headers: {
+                    /** @description Changes with the answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trust"];
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    setTrust: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the tenant */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Trust"];
+            };
+        };
+        responses: {
+            /** @description The owners; one's own devices need no trust */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trust"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
     getQueue: {
         parameters: {
             query?: never;
@@ -2087,6 +2246,7 @@ export interface operations {
             400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
+            404: components["responses"]["404"];
             429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
