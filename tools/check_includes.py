@@ -59,7 +59,7 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     "service": ["base", "base/sqlite", "base/sql", "device", "measure", "job", "sched", "jobs", "fleet",
-                "http", "artifact/signer.h", "service/cost_models"],
+                "http", "artifact/reader.h", "artifact/signer.h", "tune/records", "service/cost_models"],
     "service/cost_models": ["base", "base/sql", "target", "tune/cost_model", "tune/records", "tune/task"],
     "service/models": ["base", "base/sql", "graph", "import", "lower", "target", "device", "api", "tune/job",
                        "tune/task", "jobs", "fleet", "service"],

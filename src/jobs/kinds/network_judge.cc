@@ -66,6 +66,14 @@ absl::StatusOr<Json> JudgeNetwork(const Network& tuned, const TuningSummary& sum
   return judged;
 }
 
+absl::StatusOr<Json> IdentityOf(const Network& built) {
+  ASSIGN_OR_RETURN(const std::string bytes, built.ArtifactBytes());
+  ASSIGN_OR_RETURN(const std::string network, built.GraphDigest());
+  ASSIGN_OR_RETURN(const std::string interface, built.Interface());
+  return Json{
+      {"sha256", Sha256Hex(bytes)}, {"bytes", bytes.size()}, {"network", network}, {"interface", interface}};
+}
+
 Json FiguresOf(const TuningSummary& summary) {
   double untuned = 0, best = 0, device = 0;
   bool is_complete = !summary.tasks.empty();

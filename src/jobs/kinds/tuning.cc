@@ -167,6 +167,7 @@ class NetworkTuningJob final : public Job {
     const TuningSummary summary = tuner_->job().Summary();
     nlohmann::ordered_json result = ToJson(summary);
     result["device_seconds"] = FiguresOf(summary)["device_seconds"].get<double>() + judging_seconds_;
+    if (!built_.is_null()) result["artifact"] = built_;
     if (!judged_.is_null()) result["judged"] = judged_;
     return result.dump();
   }
@@ -206,7 +207,10 @@ class NetworkTuningJob final : public Job {
   }
   absl::Status Write() {
     ASSIGN_OR_RETURN(tuned_, tuner_->Compile());
-    if (!settings_.output.empty()) RETURN_IF_ERROR(tuned_->Save(settings_.output).status());
+    if (!settings_.output.empty()) {
+      RETURN_IF_ERROR(tuned_->Save(settings_.output).status());
+      ASSIGN_OR_RETURN(built_, IdentityOf(*tuned_));
+    }
     if (!settings_.report.empty())
       RETURN_IF_ERROR(WriteFileAtomically(settings_.report, ReportHtml(tuner_->job().Summary())));
     if (!settings_.json.empty()) RETURN_IF_ERROR(WriteFileAtomically(settings_.json, Result() + "\n"));
@@ -237,7 +241,7 @@ class NetworkTuningJob final : public Job {
   const std::unique_ptr<NetworkTuner> tuner_;
   std::vector<Ending> ending_;  // the stages after those of the run
   std::optional<Network> tuned_;
-  nlohmann::ordered_json judged_;
+  nlohmann::ordered_json built_, judged_;
   double judging_seconds_ = 0;
 
   mutable std::mutex mutex_;  // for the following

@@ -8,14 +8,12 @@
 #include <optional>
 #include <string_view>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/sha256.h"
 #include "base/state_file.h"
 #include "base/status.h"
 #include "measure/blob.h"
-#include "service/job_files.h"
 
 namespace attune {
 namespace {
@@ -59,10 +57,6 @@ absl::StatusOr<SigningKey> KeyFor(const Secret& secret, const std::string& tenan
            reinterpret_cast<const uint8_t*>(text.data()), text.size(), seed.data(), &bytes) == nullptr)
     return InternalError("OpenSSL cannot derive a key");
   return SigningKey::FromSeed(seed);
-}
-
-bool IsArtifactName(const std::string& name) {
-  return absl::StartsWith(name, kOutputsFolder) && absl::EndsWith(name, ".atn");
 }
 
 absl::Status Append(BlobStore& store, const std::string& owner, const std::string& digest,
@@ -137,21 +131,16 @@ absl::Status ArtifactSigner::Rotate() const {
   return WriteSecrets(path_, secrets);
 }
 
-absl::Status ArtifactSigner::SignFiles(const std::string& tenant, const std::string& owner, BlobStore& store,
-                                       std::vector<JobFile>& files) const {
-  std::vector<std::string> replaced;
-  for (JobFile& file : files) {
-    if (!IsArtifactName(file.name)) continue;
-    ASSIGN_OR_RETURN(const std::vector<SigningKey> keys, KeysOf(tenant));
-    const std::string before = file.digest;
-    RETURN_IF_ERROR(Annotate(SignOne(keys.front(), owner, store, file), file.name));
-    if (file.digest != before) replaced.push_back(before);
-  }
-  for (const std::string& digest : replaced) {
-    const auto has_it = [&](const JobFile& file) { return file.digest == digest; };
-    if (std::ranges::none_of(files, has_it)) RETURN_IF_ERROR(store.Forget(owner, digest));
-  }
-  return absl::OkStatus();
+absl::Status ArtifactSigner::SignFile(const std::string& tenant, const std::string& name,
+                                      const std::string& owner, BlobStore& store,
+                                      std::vector<JobFile>& files) const {
+  const auto file = std::ranges::find(files, name, &JobFile::name);
+  if (file == files.end()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<SigningKey> keys, KeysOf(tenant));
+  const std::string before = file->digest;
+  RETURN_IF_ERROR(Annotate(SignOne(keys.front(), owner, store, *file), name));
+  const bool is_needed = std::ranges::find(files, before, &JobFile::digest) != files.end();
+  return is_needed ? absl::OkStatus() : store.Forget(owner, before);
 }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// Signs the artifacts that jobs make, with a key for each tenant.
+// Signs the artifacts that jobs build, with a key for each tenant.
 //
 // Problem: a tenant may have any code come out of a job, on a runner of his own, and a signature of one key
 // for all would make it run wherever that is trusted. Idea: each tenant has a key of his own, which is made
@@ -32,9 +32,10 @@ class ArtifactSigner {
   // New files are signed by a new key.
   absl::Status Rotate() const;
 
-  // Replaces the artifacts among what a job has made by signed ones. `owner`: by which the store has them.
-  absl::Status SignFiles(const std::string& tenant, const std::string& owner, BlobStore& store,
-                         std::vector<JobFile>& files) const;
+  // Replaces the artifact with this name among a job's files by a signed one. `owner`: by which the store has
+  // them. Does nothing if there is none.
+  absl::Status SignFile(const std::string& tenant, const std::string& name, const std::string& owner,
+                        BlobStore& store, std::vector<JobFile>& files) const;
 
  private:
   explicit ArtifactSigner(std::string path) : path_(std::move(path)) {}

@@ -11,6 +11,7 @@
 #include "fleet/leases/device_owners.h"
 #include "jobs/runner_messages.h"
 #include "service/job_files.h"
+#include "service/server/built_artifact.h"
 #include "service/wire/checked_messages.h"
 
 namespace attune {
@@ -149,9 +150,7 @@ absl::Status RunnerHub::TakeMade(const Runner& runner, const proto::RunnerReport
       return InvalidInput(file.name, ": the runner has not sent it");
   }
   // Not earlier: the runner would not know the files again.
-  if (signer_ != nullptr && !ended.next.has_value())
-    RETURN_IF_ERROR(
-        signer_->SignFiles(runner.supplies->spec.owner, runner.supplies->files_owner, files_, files));
+  if (!ended.next.has_value()) RETURN_IF_ERROR(TakeArtifact(*runner.supplies, ended.result, files));
   ended.files = std::move(files);
   return absl::OkStatus();
 }
@@ -165,6 +164,14 @@ absl::Status RunnerHub::CheckNeeds(const Runner& runner, const RunnerStageEnded&
                           runner.on.empty() ? "measures on no device" : "measures elsewhere");
   }
   return absl::OkStatus();
+}
+
+absl::Status RunnerHub::TakeArtifact(const JobSupplies& supplies, const std::string& result,
+                                     std::vector<JobFile>& files) const {
+  RETURN_IF_ERROR(CheckBuiltArtifact(supplies.spec, files, result, supplies.files_owner, files_));
+  const std::optional<std::string> name = ArtifactNameOf(supplies.spec);
+  if (signer_ == nullptr || !name) return absl::OkStatus();
+  return signer_->SignFile(supplies.spec.owner, *name, supplies.files_owner, files_, files);
 }
 
 void RunnerHub::Lose(int64_t runner, RunnerLost lost) {

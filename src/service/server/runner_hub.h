@@ -116,12 +116,15 @@ class RunnerHub final : public Runners {
   };
 
   void Report(int64_t connection, const jobs_service_proto::RunnerReported& reported);
-  // Gives the report all files of the job, signed at its end by its owner's key. Fails if the job has made
-  // what cannot be kept, or if the store lacks a file.
+  // Gives the report all files of the job, the artifact signed at its end. Fails if the job has made what
+  // cannot be kept, if the store lacks a file, or if the artifact is not the one that was built.
   absl::Status TakeMade(const Runner& runner, const jobs_service_proto::RunnerReported& reported,
                         RunnerStageEnded& ended) const;
   // A job has no device for itself but its own.
   static absl::Status CheckNeeds(const Runner& runner, const RunnerStageEnded& ended);
+  // Checks the artifact among the files that a job has left, and signs it for the job's owner.
+  absl::Status TakeArtifact(const JobSupplies& supplies, const std::string& result,
+                            std::vector<JobFile>& files) const;
 
   // For those who hold the mutex.
   absl::Status Join(int64_t number, Connection& connection, RunnerOffer offer);

@@ -10,13 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "artifact/reader.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/testing/temporary_folder.h"
 #include "device/codec.h"
 #include "fleet/server/mailbox.h"
 #include "jobs/runner_messages.h"
+#include "measure/blob.h"
 #include "service/job_files.h"
+#include "service/server/artifact_for_test.h"
 #include "service/wire/version.h"
 #include "target/target.h"
 
@@ -79,16 +82,17 @@ JobStage Wanting(const std::string& key) {
 class RunnerHubTest : public ::testing::Test {
  protected:
   // A runner with a job, on this machine.
-  int64_t Assign(MachineOfTest& machine, const std::string& job) {
+  int64_t Assign(MachineOfTest& machine, const std::string& job) { return Assign(machine, job, hub_); }
+  static int64_t Assign(MachineOfTest& machine, const std::string& job, RunnerHub& hub) {
     constexpr int kHost = 3;
-    hub_.SetHost(machine.number(), kHost);
-    const auto runner = hub_.Start(kHost);
+    hub.SetHost(machine.number(), kHost);
+    const auto runner = hub.Start(kHost);
     EXPECT_TRUE(runner.ok()) << runner.status();
     AssignJob assign;
     assign.spec.id = job;
     assign.place.processors = 2;
-    hub_.Send(*runner, assign);
-    hub_.Send(*runner, RunStage());
+    hub.Send(*runner, assign);
+    hub.Send(*runner, RunStage());
     return *runner;
   }
   // The reason for which the runner was lost, or the report's result.
@@ -107,8 +111,10 @@ class RunnerHubTest : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   std::unique_ptr<BlobStore> files_ = *BlobStore::Open(folder_.path(), {});
-  absl::StatusOr<JobSupplies> supplies_ = JobSupplies{
-      .files = {{"in/model", Sha256Hex("m"), 1}, {"state", Sha256Hex("s"), 1}}, .files_owner = kOwner};
+  absl::StatusOr<JobSupplies> supplies_ =
+      JobSupplies{.spec = {.id = "job", .kind = "mock"},
+                  .files = {{"in/model", Sha256Hex("m"), 1}, {"state", Sha256Hex("s"), 1}},
+                  .files_owner = kOwner};
   RunnerHub hub_{*files_, [this](const std::string&) { return supplies_; }};
 };
 
@@ -282,6 +288,42 @@ TEST_F(RunnerHubTest, CredentialsThatTwoPlacesUseAreAWarning) {
     EXPECT_EQ(hub_.TakeChangedMachines()->size(), 1);
   }
   EXPECT_EQ(hub_.NumShared(), 1);
+}
+
+// A file that was replaced behind the back of the process that has built another one.
+TEST_F(RunnerHubTest, AnotherNetworksArtifactIsNeverSigned) {
+  const ArtifactSigner signer = *ArtifactSigner::OpenOrCreate(folder_.path());
+  RunnerHub hub(*files_, [this](const std::string&) { return supplies_; }, &signer);
+  supplies_->spec = {.id = "job",
+                     .kind = "tuning",
+                     .owner = "ann",
+                     .settings = {{"model", "in/model"}, {"output", "out/net.atn"}}};
+  const std::string built = ArtifactOfModel("m"), other = ArtifactOfModel("of another network");
+  KeepFile(built);
+  KeepFile(other);
+  MachineOfTest machine(hub, "ann", "runner-1");
+  machine.Join();
+  RunnerStageEnded ended;
+  ended.result = ResultOfBuilt(built).dump();
+  const auto hand_in = [&](const std::string& content) {
+    Assign(machine, "job", hub);
+    machine.Report("job", Encode(RunnerReport(ended)),
+                   {{"out/net.atn", Sha256Hex(content), std::ssize(content)}});
+    return hub.Await(0).back();
+  };
+  const RunnerEvent refused = hand_in(other);
+  EXPECT_THAT(std::get<RunnerLost>(refused.what).reason,
+              HasSubstr("out/net.atn: is not the artifact that the job has built: "));
+  const RunnerEvent taken = hand_in(built);
+  const auto& report = std::get<RunnerStageEnded>(std::get<RunnerReport>(taken.what));
+  const JobFile& file = report.files->back();
+  EXPECT_EQ(file.name, "out/net.atn");
+  const auto blob = files_->Read(kOwner, file.digest);
+  ASSERT_TRUE(blob.ok()) << blob.status();
+  ArtifactView view;
+  ASSERT_TRUE(ParseArtifact(MappedFile::Map(blob->first.get())->bytes(), &view).ok());
+  ASSERT_EQ(view.signatures.size(), 1u);
+  EXPECT_EQ(view.signatures[0].key, signer.KeysOf("ann")->front().public_key());
 }
 
 TEST_F(RunnerHubTest, NobodyReportsForAJobThatAnotherHas) {

@@ -7,7 +7,7 @@
 namespace attune {
 
 // Increases with each change that the other side would misunderstand.
-inline constexpr uint32_t kJobsVersion = 2;
+inline constexpr uint32_t kJobsVersion = 3;
 
 }  // namespace attune
 
