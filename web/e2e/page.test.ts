@@ -225,7 +225,7 @@ test('the shared cost model is shown with its versions', async () => {
     { ...common, version: 2, ranking: 0.61, ranking_before: 0.66, state: 'rolled_back' },
     { ...common, version: 1, ranking: 0.66, ranking_before: null, state: 'current' },
   ];
-  await page.route('**/v1/cost-models', (route) => route.fulfill({ json: { cost_models: versions } }));
+  await page.route('**/v1/cost-models', (route) => route.fulfill({ json: { learns: true, cost_models: versions } }));
   await page.reload();
   await card.getByRole('row', { name: /^1 current .* 0\.66 –$/ }).waitFor();
   await card.getByRole('row', { name: /^2 rolled back .* 0\.61 0\.66$/ }).waitFor();
@@ -240,10 +240,12 @@ test('a tenant’s quota, consent, usage and archive', async () => {
   await page.getByLabel('Stored, GB').fill('20');
   await page.getByRole('button', { name: 'Set the quota' }).click();
   await page.getByRole('region', { name: 'Quota' }).getByRole('cell', { name: '20.0 GB' }).waitFor();
-  await page.getByLabel('Cost model').check();
-  await page.locator('#consent-cost_model:enabled').waitFor();
+  await page.getByLabel('Known answers').check();
+  await page.locator('#consent-answers:enabled').waitFor();
   await page.reload();
-  assert.ok(await page.getByLabel('Cost model').isChecked());
+  assert.ok(await page.getByLabel('Known answers').isChecked());
+  // Nothing is asked that would do nothing.
+  assert.equal(await page.locator('input[id^=consent-]').count(), 1);
   for (const [name, begins] of [['Download as CSV', 'day,tenant,device_seconds,stored_bytes\r\n'], ['Download the archive', '']] as const) {
     const started = page.waitForEvent('download');
     await page.getByRole('link', { name }).click();

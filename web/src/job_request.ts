@@ -14,10 +14,9 @@ export interface Wish {
   imageMean: string;
   imageScale: string;
   judged: string;
-  sharesResult: boolean;
   agreement: AgreementWish;
 }
-export const FIRST_WISH: Wish = { kind: 'tuning', name: '', on: '', trials: '200', minutes: '', threads: '1', parts: '1', imageMean: '', imageScale: '', judged: '', sharesResult: false, agreement: NO_WISH };
+export const FIRST_WISH: Wish = { kind: 'tuning', name: '', on: '', trials: '200', minutes: '', threads: '1', parts: '1', imageMean: '', imageScale: '', judged: '', agreement: NO_WISH };
 
 // A file that the server has.
 export interface Input {
@@ -72,7 +71,6 @@ export function jobOf(wish: Wish, inputs: readonly Input[], samples: readonly In
   if (wish.kind === 'quantization') given.push(...samples.map(({ name, sha256 }) => ({ name: `${SAMPLES_FOLDER}/${name}`, sha256 })));
   return {
     ...(agreement === null ? {} : { agreement }),
-    ...(agreement !== null && wish.sharesResult ? { shares_result: true } : {}),
     name: wish.name,
     kind: wish.kind,
     on: wish.on,

@@ -45,13 +45,14 @@ void AddCostModelOperations(const RestParts& parts, RestApi& api) {
                                   {"maximum", kMostVersions},
                                   {"default", kUsualVersions}}}},
        .answers = {{.help = "The versions",
-                    .schema = ObjectSchema({{"cost_models", ListSchema(SchemaNamed("CostModel"))}})}},
+                    .schema = ObjectSchema({{"learns", {{"type", "boolean"}}},
+                                            {"cost_models", ListSchema(SchemaNamed("CostModel"))}})}},
        .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
          ASSIGN_OR_RETURN(const auto versions,
                           desk.learning().Versions(call.parameters.value("most", kUsualVersions)));
          JsonSchema list = JsonSchema::array();
          for (const CostModelVersion& version : versions) list.push_back(ToJson(version));
-         return JsonResponse({{"cost_models", list}});
+         return JsonResponse({{"learns", desk.learning().learns()}, {"cost_models", list}});
        }});
 }
 

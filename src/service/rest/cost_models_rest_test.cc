@@ -28,11 +28,7 @@ class CostModelsTest : public RestTest {
   }
 
   void SetConsent(bool cost_model) {
-    const Json consent = {{"models", false},
-                          {"artifacts", false},
-                          {"records", false},
-                          {"answers", false},
-                          {"cost_model", cost_model}};
+    const Json consent = {{"answers", false}, {"cost_model", cost_model}};
     EXPECT_EQ(Ask(ann_, "PUT", "/v1/tenants/ann/consent", consent.dump()).status, 200);
   }
   // A tuning job of the tenant is done, which has measured so much on this device.
@@ -101,6 +97,7 @@ TEST_F(CostModelsTest, ADeletedTenantTeachesNothing) {
 
 TEST_F(CostModelsTest, VersionsAreListed) {
   EXPECT_EQ(Get(ann_, "/v1/cost-models")["cost_models"].size(), 0);
+  EXPECT_EQ(Get(ann_, "/v1/cost-models")["learns"], true);
   ASSERT_TRUE(shared_->Add({.records = 1000, .tasks = 3, .held_back = 1, .ranking = 0.5}, "a").ok());
   ASSERT_TRUE(
       shared_

@@ -49,6 +49,9 @@ class SharedLearning {
   // Learns from a job that is done, unless its tenant has not consented. Returns at once.
   void Offer(const JobRecord& job);
 
+  // Whether there is a model that learns: the devices of some are trusted.
+  bool learns() const { return !options_.owners.empty(); }
+
   // The text that a new job begins with; nothing if there is none that this program can use.
   absl::StatusOr<std::optional<std::string>> Current();
   absl::StatusOr<std::vector<CostModelVersion>> Versions(int64_t most) { return store_->Versions(most); }

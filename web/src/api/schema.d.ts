@@ -791,7 +791,6 @@ export interface components {
             parts?: number;
             deadline_seconds?: number;
             agreement?: components["schemas"]["Agreement"];
-            shares_result?: boolean;
         };
         Prediction: {
             /** @enum {string} */
@@ -1027,9 +1026,6 @@ export interface components {
             requests_per_second: number;
         };
         Consent: {
-            models: boolean;
-            artifacts: boolean;
-            records: boolean;
             answers: boolean;
             cost_model: boolean;
         };
@@ -2276,6 +2272,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        learns: boolean;
                         cost_models: components["schemas"]["CostModel"][];
                     };
                 };

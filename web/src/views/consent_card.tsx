@@ -2,15 +2,17 @@
 import { useState } from 'preact/hooks';
 import { api, body, session, type Schemas } from '../api/client';
 import { useAction } from '../ui/action';
+import { useLoaded } from '../ui/loading';
 import { Card, ErrorNote } from '../ui/parts';
 
 type Tenant = Schemas['TenantDetail'];
 type Consent = Schemas['Consent'];
 const SHARED: readonly { name: keyof Consent; label: string; means: string }[] = [
-  { name: 'models', label: 'Models', means: 'others see and use your models' },
-  { name: 'artifacts', label: 'Artifacts', means: 'others get what your jobs have made' },
-  { name: 'records', label: 'Records', means: 'others’ jobs begin with what yours have measured' },
-  { name: 'answers', label: 'Known answers', means: 'a network that you have tuned is answered to others at once' },
+  {
+    name: 'answers',
+    label: 'Known answers',
+    means: 'others who tune a network that you have tuned, now or earlier, begin with your measurements of its kernels, and their predictions count your networks; they get no model and no artifact',
+  },
   { name: 'cost_model', label: 'Cost model', means: 'the shared cost model learns from your measurements' },
 ];
 
@@ -19,6 +21,9 @@ export function ConsentCard({ tenant, onSet }: { tenant: Tenant; onSet: () => vo
   // Shown before the server has answered, and forgotten if it refuses.
   const [asked, setAsked] = useState(tenant.consent);
   const shown = error === null ? asked : tenant.consent;
+  const learning = useLoaded(() => body(api.GET('/v1/cost-models', { params: { query: { most: 1 } } })), []);
+  // A server that learns no cost model has nothing to ask.
+  const asks = (name: keyof Consent): boolean => name !== 'cost_model' || shown.cost_model || learning.value?.learns === true;
   const isOwn = tenant.name === session.value?.tenant;
   const set = (name: keyof Consent, on: boolean): void => {
     const consent = { ...shown, [name]: on };
@@ -26,10 +31,10 @@ export function ConsentCard({ tenant, onSet }: { tenant: Tenant; onSet: () => vo
     run(() => body(api.PUT('/v1/tenants/{tenant}/consent', { params: { path: { tenant: tenant.name } }, body: consent })), 'The consent is set', onSet);
   };
   return (
-    <Card title="Consent" hint={isOwn ? 'Nothing is shared unless you say so here, and no longer than you do.' : 'Only the tenant’s own operators change this.'}>
+    <Card title="Consent" hint={isOwn ? 'Nothing is shared unless you say so here, and no longer than you do. What others were given before, they keep.' : 'Only the tenant’s own operators change this.'}>
       <ErrorNote text={error} />
       <ul class="stack">
-        {SHARED.map(({ name, label, means }) => (
+        {SHARED.filter(({ name }) => asks(name)).map(({ name, label, means }) => (
           <li key={name} class="check">
             <input id={`consent-${name}`} type="checkbox" checked={shown[name]} disabled={!isOwn || isBusy} aria-describedby={`consent-${name}-hint`} onChange={(event) => set(name, event.currentTarget.checked)} />
             <label for={`consent-${name}`}>{label}</label>

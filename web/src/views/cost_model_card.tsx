@@ -52,7 +52,7 @@ export function CostModelCard() {
       {value === null && error === null && <Loading of="versions" />}
       {value?.cost_models.length === 0 && (
         <Empty title="No version yet">
-          It takes a server with <code>--learn-from OWNER</code>, and tenants that share what their jobs measure.
+          {value.learns ? 'It takes tenants that agree to it.' : 'This server learns none: it was started without --learn-from.'}
         </Empty>
       )}
       {value !== null && value.cost_models.length > 0 && <CostModelTable versions={value.cost_models} />}

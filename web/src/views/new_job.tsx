@@ -209,13 +209,6 @@ function Form() {
       {wish.kind === 'tuning' && <BudgetCard {...fields} />}
       <AgreementFields wish={wish.agreement} change={(next) => change({ agreement: { ...wish.agreement, ...next } })} />
       <PredictionCard predicted={predicted} isQuantized={wish.kind === 'quantization'} takeOffers={takeOffers} />
-      <div class="check">
-        <input id="shares" type="checkbox" checked={wish.sharesResult} aria-describedby="shares-hint" onChange={(event) => change({ sharesResult: event.currentTarget.checked })} />
-        <label for="shares">Share the result</label>
-        <p class="hint" id="shares-hint">
-          Other tenants with the same network get it at once. Counts for jobs with something to reach.
-        </p>
-      </div>
       <ErrorNote text={error} />
       <div class="actions">
         <button class="button button-main" type="submit" disabled={isBusy}>

@@ -28,11 +28,7 @@ JsonSchema QuotaSchema() {
 
 JsonSchema ConsentSchema() {
   const JsonSchema yes_or_no = {{"type", "boolean"}};
-  return ObjectSchema({{"models", yes_or_no},
-                       {"artifacts", yes_or_no},
-                       {"records", yes_or_no},
-                       {"answers", yes_or_no},
-                       {"cost_model", yes_or_no}});
+  return ObjectSchema({{"answers", yes_or_no}, {"cost_model", yes_or_no}});
 }
 
 JsonSchema ToJson(const TenantQuota& quota) {
@@ -44,11 +40,7 @@ JsonSchema ToJson(const TenantQuota& quota) {
 }
 
 JsonSchema ToJson(const TenantConsent& consent) {
-  return {{"models", consent.models},
-          {"artifacts", consent.artifacts},
-          {"records", consent.records},
-          {"answers", consent.answers},
-          {"cost_model", consent.cost_model}};
+  return {{"answers", consent.answers}, {"cost_model", consent.cost_model}};
 }
 
 TenantQuota QuotaOf(const nlohmann::json& json) {
@@ -135,10 +127,7 @@ absl::StatusOr<HttpResponse> SetConsent(const RestParts& parts, const RestCall& 
   if (tenant.name != call.caller.tenant)
     return absl::PermissionDeniedError("a tenant's consent is given by its own operators");
   RETURN_IF_ERROR(store.Ensure(tenant.name, SystemClock().WallMillis()));
-  tenant.consent = {.models = call.body["models"].get<bool>(),
-                    .artifacts = call.body["artifacts"].get<bool>(),
-                    .records = call.body["records"].get<bool>(),
-                    .answers = call.body["answers"].get<bool>(),
+  tenant.consent = {.answers = call.body["answers"].get<bool>(),
                     .cost_model = call.body["cost_model"].get<bool>()};
   RETURN_IF_ERROR(store.SetConsent(tenant.name, tenant.consent));
   if (!tenant.consent.cost_model) RETURN_IF_ERROR(parts.jobs.learning().RemoveTenant(tenant.name));

@@ -7,28 +7,43 @@
 namespace attune {
 namespace {
 
-constexpr const char* kUp[] = {
+constexpr char kCreateTenants[] =
     "CREATE TABLE tenants (name TEXT NOT NULL PRIMARY KEY, is_being_deleted INTEGER NOT NULL, created_ms "
-    "INTEGER NOT "
-    "NULL, stored_bytes INTEGER NOT NULL, jobs INTEGER NOT NULL, device_seconds INTEGER NOT NULL, "
-    "period_days INTEGER "
-    "NOT NULL, requests_per_second INTEGER NOT NULL, shares_models INTEGER NOT NULL, shares_artifacts "
-    "INTEGER NOT "
-    "NULL, shares_records INTEGER NOT NULL, shares_answers INTEGER NOT NULL, teaches_cost_model INTEGER NOT "
-    "NULL) "
-    "STRICT",
+    "INTEGER NOT NULL, stored_bytes INTEGER NOT NULL, jobs INTEGER NOT NULL, device_seconds INTEGER NOT "
+    "NULL, period_days INTEGER NOT NULL, requests_per_second INTEGER NOT NULL, shares_models INTEGER NOT "
+    "NULL, shares_artifacts INTEGER NOT NULL, shares_records INTEGER NOT NULL, shares_answers INTEGER NOT "
+    "NULL, teaches_cost_model INTEGER NOT NULL) STRICT";
+constexpr char kCreateUsage[] =
     "CREATE TABLE tenant_usage (tenant TEXT NOT NULL, day INTEGER NOT NULL, device_seconds REAL NOT NULL, "
-    "stored_bytes "
-    "INTEGER NOT NULL, PRIMARY KEY (tenant, day)) STRICT",
+    "stored_bytes INTEGER NOT NULL, PRIMARY KEY (tenant, day)) STRICT";
+constexpr const char* kUp[] = {
+    kCreateTenants,
+    kCreateUsage,
     "CREATE INDEX tenant_usage_by_day ON tenant_usage (day)",
 };
 constexpr const char* kDown[] = {"DROP TABLE tenant_usage", "DROP TABLE tenants"};
-constexpr SqlMigration kMigrations[] = {{.up = kUp, .down = kDown}};
+// What these were to share is shared with nobody.
+constexpr const char* kUp2[] = {
+    "ALTER TABLE tenants DROP COLUMN shares_models",
+    "ALTER TABLE tenants DROP COLUMN shares_artifacts",
+    "ALTER TABLE tenants DROP COLUMN shares_records",
+};
+// An earlier program knows the columns by their order.
+constexpr char kFillTenants[] =
+    "INSERT INTO tenants SELECT name, is_being_deleted, created_ms, stored_bytes, jobs, device_seconds, "
+    "period_days, requests_per_second, 0, 0, 0, shares_answers, teaches_cost_model FROM newer_tenants";
+constexpr const char* kDown2[] = {
+    "ALTER TABLE tenants RENAME TO newer_tenants",
+    kCreateTenants,
+    kFillTenants,
+    "DROP TABLE newer_tenants",
+};
+constexpr SqlMigration kMigrations[] = {{.up = kUp, .down = kDown}, {.up = kUp2, .down = kDown2}};
 
 constexpr std::string_view kSelectTenant =
     "SELECT name, is_being_deleted, created_ms, stored_bytes, jobs, device_seconds, period_days, "
     "requests_per_second, "
-    "shares_models, shares_artifacts, shares_records, shares_answers, teaches_cost_model FROM tenants";
+    "shares_answers, teaches_cost_model FROM tenants";
 
 absl::StatusOr<TenantRecord> ReadTenant(const SqlRow& row) {
   int column = 0;
@@ -38,8 +53,7 @@ absl::StatusOr<TenantRecord> ReadTenant(const SqlRow& row) {
   for (int64_t* bound : {&tenant.quota.stored_bytes, &tenant.quota.jobs, &tenant.quota.device_seconds,
                          &tenant.quota.period_days, &tenant.quota.requests_per_second})
     *bound = row.Integer(column++);
-  for (bool* is_shared : {&tenant.consent.models, &tenant.consent.artifacts, &tenant.consent.records,
-                          &tenant.consent.answers, &tenant.consent.cost_model})
+  for (bool* is_shared : {&tenant.consent.answers, &tenant.consent.cost_model})
     *is_shared = row.Integer(column++) != 0;
   return tenant;
 }
@@ -60,11 +74,9 @@ absl::StatusOr<bool> Insert(SqlSession& sql, const TenantRecord& tenant) {
   const TenantConsent& consent = tenant.consent;
   ASSIGN_OR_RETURN(
       const int64_t added,
-      ChangeRows(sql,
-                 "INSERT INTO tenants VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      ChangeRows(sql, "INSERT INTO tenants VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                  tenant.name, tenant.created_ms, quota.stored_bytes, quota.jobs, quota.device_seconds,
-                 quota.period_days, quota.requests_per_second, consent.models, consent.artifacts,
-                 consent.records, consent.answers, consent.cost_model));
+                 quota.period_days, quota.requests_per_second, consent.answers, consent.cost_model));
   return added > 0;
 }
 
@@ -129,12 +141,8 @@ absl::Status TenantStore::SetQuota(const std::string& name, const TenantQuota& q
 }
 
 absl::Status TenantStore::SetConsent(const std::string& name, const TenantConsent& consent) {
-  return Change(
-      name,
-      "UPDATE tenants SET shares_models = ?, shares_artifacts = ?, shares_records = ?, shares_answers = ?, "
-      "teaches_cost_model = ?",
-      {ToSqlValue(consent.models), ToSqlValue(consent.artifacts), ToSqlValue(consent.records),
-       ToSqlValue(consent.answers), ToSqlValue(consent.cost_model)});
+  return Change(name, "UPDATE tenants SET shares_answers = ?, teaches_cost_model = ?",
+                {ToSqlValue(consent.answers), ToSqlValue(consent.cost_model)});
 }
 
 absl::Status TenantStore::BeginDeletion(const std::string& name) {
@@ -195,6 +203,14 @@ absl::StatusOr<std::vector<TenantUsage>> TenantStore::Usage(const std::string& t
 absl::StatusOr<bool> TeachesCostModel(TenantStore& store, const std::string& tenant) {
   ASSIGN_OR_RETURN(const auto found, store.Find(tenant));
   return found && found->consent.cost_model && !found->is_being_deleted;
+}
+
+absl::StatusOr<std::set<std::string>> TenantsThatAnswer(TenantStore& store) {
+  ASSIGN_OR_RETURN(const auto tenants, store.All());
+  std::set<std::string> names;
+  for (const TenantRecord& tenant : tenants)
+    if (tenant.consent.answers && !tenant.is_being_deleted) names.insert(tenant.name);
+  return names;
 }
 
 }  // namespace attune

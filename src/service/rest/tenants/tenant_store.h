@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,10 +31,7 @@ struct TenantQuota {
 
 // What a tenant lets others gain from; nothing without its word.
 struct TenantConsent {
-  bool models = false;      // others see its models
-  bool artifacts = false;   // others get what its jobs have made
-  bool records = false;     // others' jobs use its measurements
-  bool answers = false;     // its known configs answer others' agreements
+  bool answers = false;     // others' jobs for a network that it has tuned begin with its records of that
   bool cost_model = false;  // the shared cost model learns from its measurements
 
   bool operator==(const TenantConsent&) const = default;
@@ -100,6 +98,8 @@ class TenantStore {
 
 // Whether the shared cost model may learn from the tenant's measurements, as it stands now.
 absl::StatusOr<bool> TeachesCostModel(TenantStore& store, const std::string& tenant);
+// Those whose answers others may be given, as it stands now.
+absl::StatusOr<std::set<std::string>> TenantsThatAnswer(TenantStore& store);
 
 }  // namespace attune
 

@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class TenantStoreTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -30,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(, TenantStoreTest, testing::EveryDatabase(), testing::D
 
 TEST_P(TenantStoreTest, TenantsAreKept) {
   const TenantRecord ann = {
-      .name = "ann", .created_ms = 7, .quota = {.stored_bytes = 1}, .consent = {.records = true}};
+      .name = "ann", .created_ms = 7, .quota = {.stored_bytes = 1}, .consent = {.cost_model = true}};
   ASSERT_TRUE(store_->Add(ann).ok());
   EXPECT_TRUE(absl::IsAlreadyExists(store_->Add(ann)));
   ASSERT_TRUE(store_->Ensure("ann", 8).ok());
@@ -39,10 +40,11 @@ TEST_P(TenantStoreTest, TenantsAreKept) {
   EXPECT_EQ(*store_->Find("carl"), std::nullopt);
   const TenantQuota quota = {
       .stored_bytes = 2, .jobs = 3, .device_seconds = 4, .period_days = 5, .requests_per_second = 6};
-  const TenantConsent consent = {.models = true, .artifacts = true, .answers = true, .cost_model = true};
+  const TenantConsent consent = {.answers = true};
   ASSERT_TRUE(store_->SetQuota("bob", quota).ok());
   ASSERT_TRUE(store_->SetConsent("bob", consent).ok());
   ASSERT_TRUE(store_->BeginDeletion("bob").ok());
+  EXPECT_THAT(*TenantsThatAnswer(*store_), IsEmpty());  // it is being deleted
   EXPECT_THAT(*store_->All(), ElementsAre(ann, TenantRecord{.name = "bob",
                                                             .is_being_deleted = true,
                                                             .created_ms = 8,
@@ -50,6 +52,34 @@ TEST_P(TenantStoreTest, TenantsAreKept) {
                                                             .consent = consent}));
   ASSERT_TRUE(store_->Remove("bob").ok());
   EXPECT_TRUE(absl::IsNotFound(store_->SetQuota("bob", quota)));
+}
+
+// Databases of a time when there was more to consent to, though nothing came of it.
+TEST_P(TenantStoreTest, ConsentsOfBeforeAreLeftOut) {
+  ASSERT_TRUE(store_->Add({.name = "ann", .created_ms = 7, .quota = {.jobs = 3}}).ok());
+  store_.reset();
+  auto database = *(*location_).Open(TenantSchema());
+  ASSERT_TRUE(database->Migrate(1).ok());
+  ASSERT_TRUE(database
+                  ->Write([](SqlSession& sql) {
+                    return sql
+                        .Execute("INSERT INTO tenants VALUES ('bob', 0, 8, 1, 2, 3, 4, 5, 1, 1, 1, 1, 0)", {})
+                        .status();
+                  })
+                  .ok());
+  database.reset();
+  store_ = *TenantStore::Open(*location_);
+  EXPECT_EQ(*store_->Find("ann"), (TenantRecord{.name = "ann", .created_ms = 7, .quota = {.jobs = 3}}));
+  const TenantRecord bob = {.name = "bob",
+                            .created_ms = 8,
+                            .quota = {.stored_bytes = 1,
+                                      .jobs = 2,
+                                      .device_seconds = 3,
+                                      .period_days = 4,
+                                      .requests_per_second = 5},
+                            .consent = {.answers = true}};
+  EXPECT_EQ(*store_->Find("bob"), bob);
+  EXPECT_THAT(*TenantsThatAnswer(*store_), ElementsAre("bob"));
 }
 
 TEST_P(TenantStoreTest, UsageAddsUpByDay) {
@@ -101,11 +131,19 @@ TEST_F(TenantsTest, ATenantSeesItsOwnAlone) {
   EXPECT_EQ(Ask(boss_, "GET", "/v1/tenants/bob").status, 404);
   EXPECT_EQ(Ask(boss_, "GET", "/v1/tenants/bob/archive").status, 404);
   EXPECT_EQ(Ask(boss_, "GET", "/v1/usage?tenant=bob").status, 403);
-  const Json consent = {
-      {"models", false}, {"artifacts", false}, {"records", true}, {"answers", true}, {"cost_model", true}};
+  const Json consent = {{"answers", true}, {"cost_model", true}};
   EXPECT_EQ(Ask(boss_, "PUT", "/v1/tenants/bob/consent", consent.dump()).status, 404);
   EXPECT_EQ(Ask(admin_, "PUT", "/v1/tenants/ann/consent", consent.dump()).status, 403);
   EXPECT_EQ(Ask(boss_, "PUT", "/v1/tenants/ann/consent", consent.dump()).status, 200);
+  EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["consent"], consent);
+  // A client of before learns that there is no such thing any more, and nothing changes.
+  for (const char* gone : {"models", "artifacts", "records"}) {
+    Json old = {{"answers", false}, {"cost_model", false}};
+    old[gone] = false;
+    const HttpResponse refused = Ask(boss_, "PUT", "/v1/tenants/ann/consent", old.dump());
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(Detail(refused), HasSubstr(absl::StrCat("/", gone, ": is no field that is known here")));
+  }
   EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["consent"], consent);
 }
 
