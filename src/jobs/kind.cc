@@ -16,7 +16,7 @@ namespace attune {
 namespace {
 
 constexpr InputSetting kTuningInputs[] = {
-    {"model", "", FilesBesideModel}, {"cost_model", "none"}, {"replay"}};
+    {"model", "", FilesBesideModel}, {"cost_model", "none"}, {"start_records"}, {"replay"}};
 constexpr OutputSetting kTuningOutputs[] = {
     {"output", ".atn"}, {"report", ".html"}, {"json"}, {"events"}, {"records", ".db"}};
 

@@ -17,6 +17,7 @@
 
 #include "api/named_shape.h"
 #include "api/network.h"
+#include "api/records.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -38,6 +39,7 @@ struct TuningSettings {
   std::string model, signature;
   std::vector<std::string> shapes;
   TuneOptions tune;
+  std::string start_records;         // a file of records to begin with; empty: none
   std::string output, report, json;  // files to write at the end; empty: none
   double judge_seconds = 4;  // how long a device elsewhere runs the tuned network at least; 0: not at all
 
@@ -85,6 +87,7 @@ absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
   constexpr double kMostJudgeSeconds = 3600;
   reader.Read("judge_seconds", settings.judge_seconds, 0, kMostJudgeSeconds);
   reader.ReadPath("records", settings.tune.records);
+  reader.ReadPath("start_records", settings.start_records);
   reader.ReadPath("events", settings.tune.events);
   reader.ReadPath("replay", settings.tune.replay);
   reader.Read("use_model", settings.tune.use_model);
@@ -250,6 +253,15 @@ class NetworkTuningJob final : public Job {
   double ending_seconds_ = 0;
 };
 
+// Adds the records to begin with to the job's own. Whoever has written them, each is checked, and none is
+// believed: its kernel is built, compared with the reference and measured like any other.
+absl::Status TakeStartRecords(const TuningSettings& settings) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> records,
+                   OpenRecords(settings.tune.records, DatabaseAccess::kCreate));
+  const DatabaseSource to = [&]() -> absl::StatusOr<RecordDatabase*> { return records.get(); };
+  return ImportRecordFile(to, settings.start_records).status();
+}
+
 // A part searches, and leaves its records; the whole job begins with those.
 absl::Status TakePart(const JobSpec& spec, const JobPlace& place, TuningSettings& settings) {
   settings.tune.tuning.part = {.count = spec.parts, .index = spec.part};
@@ -273,6 +285,9 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   if (place.service != nullptr && settings.tune.records.empty())
     settings.tune.records = (std::filesystem::path(place.folder) / "records.db").string();
   if (spec.parts > 1) RETURN_IF_ERROR(TakePart(spec, place, settings));
+  // The whole job has them from its parts.
+  const bool is_whole = spec.parts > 1 && spec.part == 0;
+  if (!settings.start_records.empty() && !is_whole) RETURN_IF_ERROR(TakeStartRecords(settings));
   TuningOptions& tuning = settings.tune.tuning;
   tuning.builders = std::min(tuning.builders > 0 ? tuning.builders : place.processors, place.processors);
   ModelOptions options;

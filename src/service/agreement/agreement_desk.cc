@@ -167,11 +167,28 @@ Outlook OutlookWith(const MachineLack& lack, Outlook outlook) {
   return outlook;
 }
 
+Outlook About(const ModelFacts& facts, Outlook outlook) {
+  outlook.network = facts.network;
+  outlook.interface = facts.interface;
+  return outlook;
+}
+
+// Says that a job will begin with what another tenant has measured.
+void TakeShared(std::shared_ptr<const Observation> shared, Outlook& outlook) {
+  outlook.shared = std::move(shared);
+  if (outlook.shared == nullptr) return;
+  for (Promise& promise : outlook.promises) {
+    if (promise.name == kLatencyMean || promise.name == kLatencyP99)
+      promise.evidence.emplace_back(
+          "records: another tenant shares those of this network; the job tries their kernels first");
+  }
+}
+
 }  // namespace
 
 AgreementDesk::AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs,
-                             const Dispatcher& dispatcher)
-    : models_(models), jobs_(jobs), dispatcher_(dispatcher), known_(store) {}
+                             const Dispatcher& dispatcher, SharingTenants sharing)
+    : models_(models), jobs_(jobs), dispatcher_(dispatcher), known_(store, std::move(sharing)) {}
 
 absl::Status AgreementDesk::Begin() {
   jobs_.TellEnded([this](const std::string& job) {
@@ -369,14 +386,27 @@ absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
                              .threads = threads,
                              .compiler = std::string(kCompilerVersion)};
   if (auto known = may_be_known ? known_.Find(query, job.agreement) : nullptr)
-    return OutlookOfKnown(job.agreement, std::move(known));
+    return About(*facts, OutlookOfKnown(job.agreement, std::move(known)));
   ASSIGN_OR_RETURN(const std::vector<JobAhead> ahead, JobsAhead(job));
   const double alone = NominalSeconds(PlanOfSettings(WithinLimits(job, 0), facts->tasks.size()));
   AskedJob limited = job;
   limited.settings = WithinLimits(job, QueueSeconds(ahead, alone, device.count));
   ASSIGN_OR_RETURN(const Foresight sight, ForesightOf(limited, *facts, device, threads, ahead));
   ASSIGN_OR_RETURN(const MachineLack lack, jobs_.LackOf(job.tenant));
-  return OutlookWith(lack, MakeOutlook(job.agreement, sight));
+  Outlook outlook = About(*facts, OutlookWith(lack, MakeOutlook(job.agreement, sight)));
+  if (may_be_known) TakeShared(known_.FindShared(query), outlook);
+  return outlook;
+}
+
+std::string AgreementDesk::RecordsFor(const Outlook& outlook) {
+  if (outlook.shared == nullptr) return "";
+  const Observation& shared = *outlook.shared;
+  absl::StatusOr<std::string> records =
+      jobs_.RecordsForOthers({.id = shared.job, .owner = shared.tenant}, shared.device, shared.threads);
+  if (records.ok()) return *std::move(records);
+  // The job does without.
+  Log(LogLevel::kWarning, "records are not shared", "job", shared.job, "reason", records.status().message());
+  return "";
 }
 
 Json AgreementDesk::WithinLimits(const AskedJob& job, double queue_seconds) {

@@ -44,7 +44,9 @@ struct AskedJob {
 // Thread safe. The arguments must outlive it.
 class AgreementDesk {
  public:
-  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const Dispatcher& dispatcher);
+  // `sharing`: as in KnownAnswers.
+  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const Dispatcher& dispatcher,
+                SharingTenants sharing = nullptr);
   ~AgreementDesk() { Stop(); }
 
   // Learns from jobs as they end, also from those that have ended before. Fails if the system has no thread
@@ -56,6 +58,9 @@ class AgreementDesk {
   // InvalidArgument if no promises can be made for such a job, NotFound if no device has the key; and as the
   // import fails.
   absl::StatusOr<Outlook> Foresee(const AskedJob& job);
+
+  // The records that a job with this outlook begins with, as JSON lines; empty if there are none.
+  std::string RecordsFor(const Outlook& outlook);
 
   // The settings of the job with what its agreement asks for: a limit of time, if it waits for so long, and
   // what is needed to judge and choose by the loss of accuracy.

@@ -16,7 +16,14 @@ constexpr const char* kUp1[] = {
     "NOT NULL, is_shared INTEGER NOT NULL, content TEXT NOT NULL)",
 };
 constexpr const char* kDown1[] = {"DROP TABLE observations"};
-constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}};
+// Whether an answer is for others is asked when it is given. An earlier program learns again from those jobs
+// of which it does not find that.
+constexpr const char* kUp2[] = {"ALTER TABLE observations DROP COLUMN is_shared"};
+constexpr const char* kDown2[] = {
+    "DELETE FROM observations WHERE content NOT LIKE '%\"is_shared\":%'",
+    "ALTER TABLE observations ADD COLUMN is_shared INTEGER NOT NULL DEFAULT 0",
+};
+constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}, {.up = kUp2, .down = kDown2}};
 
 std::string TextOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -44,13 +51,11 @@ absl::StatusOr<std::unique_ptr<AgreementStore>> AgreementStore::Open(const SqlLo
 
 absl::Status AgreementStore::Add(const Observation& observation) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
-    RETURN_IF_ERROR(
-        ChangeRows(session,
-                   "INSERT INTO observations (job, tenant, is_shared, content) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT (job) DO NOTHING",
-                   observation.job, observation.tenant, observation.is_shared ? 1 : 0,
-                   TextOf(ToJson(observation)))
-            .status());
+    RETURN_IF_ERROR(ChangeRows(session,
+                               "INSERT INTO observations (job, tenant, content) VALUES (?, ?, ?) "
+                               "ON CONFLICT (job) DO NOTHING",
+                               observation.job, observation.tenant, TextOf(ToJson(observation)))
+                        .status());
     ASSIGN_OR_RETURN(const int64_t last, ReadInteger(session, "SELECT MAX(number) FROM observations"));
     return ChangeRows(session, "DELETE FROM observations WHERE number <= ?", last - kMostObservations)
         .status();

@@ -11,10 +11,6 @@ namespace {
 constexpr double kRefreshSeconds = 1;
 constexpr size_t kMostModels = 64;
 
-bool MaySee(const Observation& observation, const std::string& tenant) {
-  return observation.is_shared || observation.tenant == tenant;
-}
-
 const TaskTime* FindTask(const Observation& observation, const std::string& task) {
   const auto found = std::ranges::find(observation.tasks, task, &TaskTime::task);
   return found == observation.tasks.end() ? nullptr : &*found;
@@ -74,7 +70,7 @@ absl::Status KnownAnswers::Refresh() {
   return absl::OkStatus();
 }
 
-// Later observations outdate earlier ones, of the same tenant or if they are shared.
+// Later observations outdate earlier ones of the same tenant.
 void KnownAnswers::Take(int64_t number, Observation observation) {
   last_ = number;
   const auto answer = std::make_shared<Answer>();
@@ -85,7 +81,7 @@ void KnownAnswers::Take(int64_t number, Observation observation) {
     for (const std::shared_ptr<Answer>& other : others) {
       const Observation& earlier = *other->observation;
       if (earlier.device != later.device || earlier.threads != later.threads ||
-          !MaySee(later, earlier.tenant))
+          earlier.tenant != later.tenant)
         continue;
       const TaskTime* before = FindTask(earlier, task.task);
       const bool is_faster = task.tuned <= kClearlyFaster * before->tuned && task.kernel != before->kernel;
@@ -109,17 +105,44 @@ std::shared_ptr<const Observation> KnownAnswers::Find(const AnswerQuery& query,
     const bool fits = !answer->is_outdated && !known.artifact.name.empty() && known.device == query.device &&
                       known.threads == query.threads && known.interface == query.interface &&
                       (query.compiler.empty() || known.compiler == query.compiler) &&
-                      MaySee(known, query.tenant) && Meets(known, agreement);
+                      known.tenant == query.tenant && Meets(known, agreement);
     if (fits && (best == nullptr || known.mean_ms.high < best->mean_ms.high)) best = answer->observation;
   }
   return best;
 }
 
+std::shared_ptr<const Observation> KnownAnswers::FindShared(const AnswerQuery& query) const {
+  const std::set<std::string> sharing = Sharing();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = by_network_.find(query.network);
+  if (found == by_network_.end()) return nullptr;
+  std::shared_ptr<const Observation> best;
+  for (const std::shared_ptr<Answer>& answer : found->second) {
+    const Observation& known = *answer->observation;
+    const bool fits = known.tenant != query.tenant && sharing.contains(known.tenant) &&
+                      known.device == query.device && known.threads == query.threads;
+    if (fits && (best == nullptr || known.mean_ms.high < best->mean_ms.high)) best = answer->observation;
+  }
+  return best;
+}
+
+std::set<std::string> KnownAnswers::Sharing() const {
+  if (sharing_ == nullptr) return {};
+  return sharing_().value_or(std::set<std::string>());
+}
+
 std::vector<std::shared_ptr<const Observation>> KnownAnswers::SeenBy(const std::string& tenant) const {
+  return SeenBy(tenant, Sharing());
+}
+
+std::vector<std::shared_ptr<const Observation>> KnownAnswers::SeenBy(
+    const std::string& tenant, const std::set<std::string>& sharing) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::shared_ptr<const Observation>> seen;
-  for (const std::shared_ptr<Answer>& answer : all_)
-    if (MaySee(*answer->observation, tenant)) seen.push_back(answer->observation);
+  for (const std::shared_ptr<Answer>& answer : all_) {
+    const std::string& whose = answer->observation->tenant;
+    if (whose == tenant || sharing.contains(whose)) seen.push_back(answer->observation);
+  }
   return seen;
 }
 
@@ -131,23 +154,25 @@ std::set<std::string> KnownAnswers::Jobs() const {
 }
 
 std::shared_ptr<const LatencyModel> KnownAnswers::ModelFor(const std::string& tenant) {
+  const std::set<std::string> sharing = Sharing();
   int64_t version = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     version = last_;
     const auto found = models_.find(tenant);
-    if (found != models_.end() && found->second.version == version) return found->second.model;
+    if (found != models_.end() && found->second.version == version && found->second.sharing == sharing)
+      return found->second.model;
   }
-  auto model = std::make_shared<const LatencyModel>(SeenBy(tenant));
+  auto model = std::make_shared<const LatencyModel>(SeenBy(tenant, sharing));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (models_.size() >= kMostModels) models_.clear();
-  models_[tenant] = {version, model};
+  models_[tenant] = {version, sharing, model};
   return model;
 }
 
 Peaks KnownAnswers::PeaksOf(const std::string& tenant, const std::string& device, int threads) const {
   Peaks best;
-  for (const auto& seen : SeenBy(tenant))
+  for (const auto& seen : SeenBy(tenant, {}))
     if (seen->device == device && seen->threads == threads) best = BetterOf(best, seen->peaks);
   return best;
 }

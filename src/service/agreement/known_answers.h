@@ -5,18 +5,25 @@
 // found a kernel for one of its tasks that is clearly faster, and only for the compiler that made it; whoever
 // comes first afterwards has the network tuned again. Price: an answer may go although it meets the next
 // agreement, too.
+//
+// An answer is native code, so it never leaves its tenant, and what others say never outdates it. Others are
+// given records alone, while the tenant shares its answers: that is asked each time that something is looked
+// for, so that it holds at once, for what was there before as well.
 #ifndef ATTUNE_SERVICE_AGREEMENT_KNOWN_ANSWERS_H_
 #define ATTUNE_SERVICE_AGREEMENT_KNOWN_ANSWERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "service/agreement/agreement.h"
 #include "service/agreement/agreement_store.h"
@@ -27,6 +34,9 @@ namespace attune {
 
 // A later kernel counts as faster if it takes at most this share of the time.
 inline constexpr double kClearlyFaster = 0.95;
+
+// Those that share their answers now.
+using SharingTenants = std::function<absl::StatusOr<std::set<std::string>>()>;
 
 struct AnswerQuery {
   std::string tenant = {};
@@ -39,8 +49,10 @@ struct AnswerQuery {
 // Thread safe. The store must outlive it.
 class KnownAnswers {
  public:
-  explicit KnownAnswers(AgreementStore& store, const Clock& clock = SystemClock())
-      : store_(store), clock_(clock) {}
+  // Without `sharing`, nobody shares anything.
+  explicit KnownAnswers(AgreementStore& store, SharingTenants sharing = nullptr,
+                        const Clock& clock = SystemClock())
+      : store_(store), sharing_(std::move(sharing)), clock_(clock) {}
 
   // Keeps the observation, here and in the store.
   absl::Status Add(const Observation& observation);
@@ -50,16 +62,19 @@ class KnownAnswers {
   // Nothing of this tenant is known any more, here and in the store.
   absl::Status RemoveTenant(const std::string& tenant);
 
-  // The fastest one that counts and meets the agreement by the worse ends of its intervals; null if there is
-  // none.
+  // The tenant's own fastest one that counts and meets the agreement by the worse ends of its intervals; null
+  // if there is none.
   std::shared_ptr<const Observation> Find(const AnswerQuery& query, const Agreement& agreement) const;
-  // What the tenant may see, the latest last.
+  // The fastest one of another tenant's whose records a job for the network may begin with, whatever its
+  // inputs and outputs are called and the compiler was; null if there is none.
+  std::shared_ptr<const Observation> FindShared(const AnswerQuery& query) const;
+  // What the tenant may see, the latest last: its own and what others share now.
   std::vector<std::shared_ptr<const Observation>> SeenBy(const std::string& tenant) const;
   // The jobs that were learned from.
   std::set<std::string> Jobs() const;
   std::shared_ptr<const LatencyModel> ModelFor(const std::string& tenant);
-  // The best peaks that jobs that the tenant may see have measured on such a device with so many threads;
-  // zeros if there are none.
+  // The best peaks that the tenant's own jobs have measured on such a device with so many threads; zeros if
+  // there are none. They refuse what is impossible, which is not for others to say.
   Peaks PeaksOf(const std::string& tenant, const std::string& device, int threads) const;
 
  private:
@@ -69,12 +84,18 @@ class KnownAnswers {
   };
   struct ModelOfTenant {
     int64_t version = 0;
+    std::set<std::string> sharing = {};  // whose observations it has learned from
     std::shared_ptr<const LatencyModel> model;
   };
 
   void Take(int64_t number, Observation observation);
+  // Nobody, if it cannot be found out.
+  std::set<std::string> Sharing() const;
+  std::vector<std::shared_ptr<const Observation>> SeenBy(const std::string& tenant,
+                                                         const std::set<std::string>& sharing) const;
 
   AgreementStore& store_;
+  const SharingTenants sharing_;
   const Clock& clock_;
   mutable std::mutex mutex_;
   int64_t last_ = 0;         // the number of the latest observation

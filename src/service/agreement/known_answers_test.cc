@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "base/sql/testing/database_for_test.h"
 #include "service/agreement/observations_for_test.h"
@@ -19,7 +21,7 @@ class KnownAnswersTest : public ::testing::TestWithParam<std::string> {
     auto opened = AgreementStore::Open(*location_);
     ASSERT_TRUE(opened.ok()) << opened.status();
     store_ = *std::move(opened);
-    known_.emplace(*store_);
+    known_.emplace(*store_, [this] { return sharing_; });
   }
 
   static AnswerQuery QueryFor(const Observation& o, const std::string& tenant = "ann") {
@@ -32,6 +34,7 @@ class KnownAnswersTest : public ::testing::TestWithParam<std::string> {
 
   const testing::LocationForTest location_{GetParam()};
   std::unique_ptr<AgreementStore> store_;
+  absl::StatusOr<std::set<std::string>> sharing_ = std::set<std::string>();
   std::optional<KnownAnswers> known_;
 };
 
@@ -51,13 +54,60 @@ TEST_P(KnownAnswersTest, OneThatMeetsTheAgreementIsFound) {
   }
 }
 
-TEST_P(KnownAnswersTest, SharedOnesAreForAll) {
-  Observation made = MadeUpObservation(1);
-  made.is_shared = true;
+TEST_P(KnownAnswersTest, OthersSeeWhatIsSharedNow) {
+  // An artifact stays where it is, whatever is shared.
+  const Observation made = MadeUpObservation(1);
   ASSERT_TRUE(known_->Add(made).ok());
-  EXPECT_NE(known_->Find(QueryFor(made, "bob"), {}), nullptr);
-  EXPECT_EQ(known_->SeenBy("bob").size(), 1u);
-  EXPECT_EQ(known_->PeaksOf("bob", "board", 1).gflops_per_core, 100);
+  const auto models = [&] {
+    return known_->ModelFor("bob")->Predict({.device = "board", .tasks = made.tasks}).networks;
+  };
+  for (const bool shares : {false, true, false, true}) {
+    sharing_ = shares ? std::set<std::string>{"ann"} : std::set<std::string>();
+    EXPECT_EQ(known_->FindShared(QueryFor(made, "bob")) != nullptr, shares);
+    EXPECT_EQ(known_->SeenBy("bob").size(), shares ? 1u : 0u);
+    EXPECT_EQ(models(), shares ? 1 : 0);
+    EXPECT_EQ(known_->Find(QueryFor(made, "bob"), {}), nullptr);
+    EXPECT_EQ(known_->PeaksOf("bob", "board", 1).gflops_per_core, 0);
+    EXPECT_EQ(known_->FindShared(QueryFor(made)), nullptr);  // its own are no others'
+    EXPECT_NE(known_->Find(QueryFor(made), {}), nullptr);
+  }
+  AnswerQuery elsewhere = QueryFor(made, "bob");
+  elsewhere.device = "other";
+  EXPECT_EQ(known_->FindShared(elsewhere), nullptr);
+  sharing_ = absl::UnavailableError("the database is away");
+  EXPECT_EQ(known_->FindShared(QueryFor(made, "bob")), nullptr);
+  EXPECT_TRUE(known_->SeenBy("bob").empty());
+  EXPECT_EQ(known_->PeaksOf("ann", "board", 1).gflops_per_core, 100);
+}
+
+TEST_P(KnownAnswersTest, TheFastestSharedOneIsFound) {
+  sharing_ = {"ann", "carl"};
+  const Observation slow = MadeUpObservation(1);
+  Observation fast = slow;
+  fast.job = "job-2";
+  fast.tenant = "carl";
+  fast.mean_ms.high /= 2;
+  fast.interface = "input other f32[1]\n";
+  ASSERT_TRUE(known_->Add(slow).ok());
+  ASSERT_TRUE(known_->Add(fast).ok());
+  EXPECT_EQ(known_->FindShared(QueryFor(slow, "bob"))->tenant, "carl");
+  sharing_ = {"ann"};
+  EXPECT_EQ(known_->FindShared(QueryFor(slow, "bob"))->tenant, "ann");
+}
+
+TEST_P(KnownAnswersTest, OthersOutdateNothing) {
+  sharing_ = {"carl"};
+  const Observation made = MadeUpObservation(1);
+  ASSERT_TRUE(known_->Add(made).ok());
+  Observation lie = made;
+  lie.job = "job-2";
+  lie.tenant = "carl";
+  for (TaskTime& task : lie.tasks) {
+    task.tuned /= 1000;
+    task.kernel += " of carl";
+  }
+  ASSERT_TRUE(known_->Add(lie).ok());
+  EXPECT_NE(known_->Find(QueryFor(made), {}), nullptr);
 }
 
 TEST_P(KnownAnswersTest, AFasterKernelOutdatesAnAnswer) {
@@ -93,6 +143,37 @@ TEST_P(KnownAnswersTest, TheyOutliveTheServer) {
   EXPECT_EQ(later.Jobs(), std::set<std::string>{"job-1"});
   EXPECT_EQ(later.Find(QueryFor(made), {.p99_ms = 1e9}), nullptr);
   EXPECT_EQ(later.ModelFor("ann")->Predict({.device = "board", .tasks = made.tasks}).networks, 1);
+}
+
+// Each of them said for ever whether it was for others.
+TEST_P(KnownAnswersTest, AnswersOfBeforeAreSharedAsIsSaidNow) {
+  const Observation made = MadeUpObservation(1);
+  ASSERT_TRUE(known_->Add(MadeUpObservation(2)).ok());
+  known_.reset();
+  store_.reset();
+  auto database = *(*location_).Open(AgreementSchema());
+  ASSERT_TRUE(database->Migrate(1).ok());
+  nlohmann::json content = ToJson(made);
+  content["is_shared"] = true;
+  ASSERT_TRUE(database
+                  ->Write([&](SqlSession& sql) -> absl::Status {
+                    // Those that an earlier program cannot read are gone, and learned again.
+                    EXPECT_EQ(*ReadInteger(sql, "SELECT count(*) FROM observations"), 0);
+                    return ChangeRows(sql,
+                                      "INSERT INTO observations (job, tenant, is_shared, content) VALUES (?, "
+                                      "?, 1, ?)",
+                                      made.job, made.tenant, content.dump())
+                        .status();
+                  })
+                  .ok());
+  database.reset();
+  store_ = *AgreementStore::Open(*location_);
+  known_.emplace(*store_, [this] { return sharing_; });
+  ASSERT_TRUE(known_->Refresh().ok());
+  EXPECT_NE(known_->Find(QueryFor(made), {}), nullptr);
+  EXPECT_TRUE(known_->SeenBy("bob").empty());
+  sharing_ = {"ann"};
+  EXPECT_NE(known_->FindShared(QueryFor(made, "bob")), nullptr);
 }
 
 TEST_P(KnownAnswersTest, ATenantCanBeRemoved) {

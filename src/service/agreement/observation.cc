@@ -80,18 +80,27 @@ void ReadResult(const Json& result, Observation& to) {
   to.tasks = TasksOf(result);
 }
 
-// What was submitted with the agreement.
-void ReadSubmission(const JobRecord& job, Observation& to) {
-  to.plan = PlanOfSettings(job.spec.settings, to.tasks.size());
-  if (job.ended_ms > job.submitted_ms)
-    to.finish_seconds = static_cast<double>(job.ended_ms - job.submitted_ms) / kMillis;
+// Takes the artifact if the network that was judged is the model's, as the server knows it.
+absl::Status TakeArtifact(const JobRecord& job, const Json& kept, Observation& to) {
+  const std::string network = kept.value("network", ""), interface = kept.value("interface", "");
+  if (network.empty()) return absl::OkStatus();
+  if (network != to.network || interface != to.interface)
+    return InvalidInput(job.spec.id, ": has judged another network than its model's");
   const std::string artifact = job.spec.settings.value("output", "");
   const auto file = std::ranges::find(job.files, artifact, &JobFile::name);
   if (!artifact.empty() && file != job.files.end()) to.artifact = *file;
-  if (job.spec.agreement.empty()) return;
+  return absl::OkStatus();
+}
+
+// What was submitted with the agreement.
+absl::Status ReadSubmission(const JobRecord& job, Observation& to) {
+  to.plan = PlanOfSettings(job.spec.settings, to.tasks.size());
+  if (job.ended_ms > job.submitted_ms)
+    to.finish_seconds = static_cast<double>(job.ended_ms - job.submitted_ms) / kMillis;
+  if (job.spec.agreement.empty()) return absl::OkStatus();
   const Json kept = Json::parse(job.spec.agreement);
-  to.is_shared = kept.value("is_shared", false);
   if (kept.contains("queue_seconds")) to.queue_seconds = NumberOf(kept["queue_seconds"], 0);
+  return TakeArtifact(job, kept, to);
 }
 
 }  // namespace
@@ -127,7 +136,7 @@ absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
       .job = job.spec.id, .tenant = job.spec.owner, .ended_ms = job.ended_ms, .files_owner = job.spec.base};
   try {
     ReadResult(result, observation);
-    ReadSubmission(job, observation);
+    RETURN_IF_ERROR(ReadSubmission(job, observation));
   } catch (const Json::exception& error) {
     return InvalidInput(job.spec.id, ": its result is none of a tuning job: ", error.what());
   }
@@ -142,7 +151,6 @@ Json ToJson(const Observation& o) {
         {task.task, task.kind, task.kernel, task.uses, task.flops, task.bound, task.untuned, task.tuned});
   return {{"job", o.job},
           {"tenant", o.tenant},
-          {"is_shared", o.is_shared},
           {"ended_ms", o.ended_ms},
           {"network", o.network},
           {"interface", o.interface},
@@ -169,7 +177,6 @@ absl::StatusOr<Observation> ObservationOfJson(const Json& json) {
   try {
     Observation o = {.job = json.at("job"),
                      .tenant = json.at("tenant"),
-                     .is_shared = json.at("is_shared"),
                      .ended_ms = CountOf(json.at("ended_ms")),
                      .network = json.at("network"),
                      .interface = json.at("interface"),

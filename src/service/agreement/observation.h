@@ -41,7 +41,6 @@ TuningPlan PlanOfSettings(const nlohmann::json& settings, size_t tasks);
 
 struct Observation {
   std::string job = {}, tenant = {};
-  bool is_shared = false;  // other tenants may be given it, too
   int64_t ended_ms = 0;
 
   std::string network = {};    // GraphDigest()
@@ -66,6 +65,8 @@ struct Observation {
 };
 
 // The observation that a job leaves; NotFound if it leaves none: it is not done, or no network was judged.
+// It has the artifact only if the job's agreement tells that this network is the one of its model: what a job
+// says of itself answers nobody. Fails if the agreement tells that it is another one.
 absl::StatusOr<Observation> ObservationOf(const JobRecord& job);
 
 nlohmann::json ToJson(const Observation& observation);

@@ -1,10 +1,12 @@
 #include "service/agreement/observation.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 
+#include "service/agreement/promises_of_job.h"
 #include "tune/job/recording.h"
 
 namespace attune {
@@ -76,6 +78,73 @@ TEST(ObservationTest, AKnownAnswerTeachesNothingNew) {
   known["is_known"] = true;
   known["judged"].erase("interface");  // as answers from another job have it
   EXPECT_TRUE(absl::IsNotFound(Observed(known).status()));
+}
+
+using ::testing::HasSubstr;
+
+// A tuning job that has judged the network "n", and has left an artifact.
+JobRecord JudgedJob(const std::string& agreement) {
+  const nlohmann::json judged = {{"network", "n"},
+                                 {"interface", "input x f32[1]\n"},
+                                 {"device", "board"},
+                                 {"threads", 1},
+                                 {"compiler", "1"},
+                                 {"kernels", "k"},
+                                 {"artifact_bytes", 7},
+                                 {"weight_bytes", 3},
+                                 {"runs", 400},
+                                 {"mean_ms", {2, 1, 3}},
+                                 {"p99_ms", {4, 3, nullptr}},
+                                 {"peaks", ToJson(Peaks{})}};
+  JobRecord job;
+  job.spec = {.id = "net-1",
+              .kind = "tuning",
+              .owner = "ann",
+              .settings = {{"output", "out/net.atn"}},
+              .base = "files",
+              .agreement = agreement};
+  job.state = JobState::kDone;
+  job.result = nlohmann::json{{"seconds", 5}, {"tasks", nlohmann::json::array()}, {"judged", judged}}.dump();
+  job.files = {{"in/net.onnx", std::string(64, 'a'), 1}, {"out/net.atn", std::string(64, 'b'), 9}};
+  return job;
+}
+
+TEST(ObservationTest, AnArtifactAnswersForTheNetworkThatTheServerKnows) {
+  const KeptAgreement kept = {.network = "n", .interface = "input x f32[1]\n"};
+  const auto seen = ObservationOf(JudgedJob(kept.ToText()));
+  ASSERT_TRUE(seen.ok()) << seen.status();
+  EXPECT_EQ(seen->artifact.name, "out/net.atn");
+  EXPECT_EQ(seen->mean_ms.high, 3);
+  EXPECT_EQ(seen->files_owner, "files");
+}
+
+TEST(ObservationTest, WhatAJobSaysOfItselfAnswersNobody) {
+  // Without an agreement, and with one of a server that did not note the network.
+  nlohmann::json before = nlohmann::json::parse(KeptAgreement().ToText());
+  before.erase("network");
+  before.erase("interface");
+  before["is_shared"] = true;
+  for (const std::string& agreement : {std::string(), before.dump()}) {
+    const auto seen = ObservationOf(JudgedJob(agreement));
+    ASSERT_TRUE(seen.ok()) << seen.status();
+    EXPECT_EQ(seen->artifact, JobFile());
+    EXPECT_EQ(seen->network, "n");
+  }
+  for (const KeptAgreement& other : {KeptAgreement{.network = "other", .interface = "input x f32[1]\n"},
+                                     KeptAgreement{.network = "n", .interface = "input x f32[2]\n"}})
+    EXPECT_THAT(std::string(ObservationOf(JudgedJob(other.ToText())).status().message()),
+                HasSubstr("net-1: has judged another network than its model's"));
+}
+
+TEST(ObservationTest, AnAnswerIsNoMeasurement) {
+  JobRecord job = JudgedJob("");
+  nlohmann::json result = nlohmann::json::parse(job.result);
+  result["is_known"] = true;
+  job.result = result.dump();
+  EXPECT_TRUE(absl::IsNotFound(ObservationOf(job).status()));
+  job = JudgedJob("");
+  job.state = JobState::kFailed;
+  EXPECT_TRUE(absl::IsNotFound(ObservationOf(job).status()));
 }
 
 }  // namespace

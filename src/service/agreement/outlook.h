@@ -43,6 +43,9 @@ struct Outlook {
   PromiseRange finish_seconds = {}, finish_prior_seconds = {};
   double bound_ms = 0, queue_seconds = 0;
   std::shared_ptr<const Observation> known = {};
+  // Of another tenant, whose records the job is to begin with; null: there is none.
+  std::shared_ptr<const Observation> shared = {};
+  std::string network = {}, interface = {};  // of the job's model, as in ModelFacts
 };
 
 // What is known when a job is submitted.

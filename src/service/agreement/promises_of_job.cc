@@ -231,7 +231,7 @@ std::string KeptAgreement::ToText() const {
   return Json{
       {"agreement", ToJson(agreement)},   {"promises", ToJson(promises)}, {"latency_ms", ToJson(latency_ms)},
       {"slowest_ms", ToJson(slowest_ms)}, {"bound_ms", bound_ms},         {"queue_seconds", queue_seconds},
-      {"finish_seconds", finish_seconds}, {"is_shared", is_shared}}
+      {"finish_seconds", finish_seconds}, {"network", network},           {"interface", interface}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -243,7 +243,8 @@ absl::StatusOr<KeptAgreement> KeptAgreement::FromText(const std::string& text) {
                           .bound_ms = NumberAt(json, "/bound_ms"),
                           .queue_seconds = NumberOf(json.at("queue_seconds")),
                           .finish_seconds = NumberAt(json, "/finish_seconds"),
-                          .is_shared = json.at("is_shared")};
+                          .network = json.value("network", ""),
+                          .interface = json.value("interface", "")};
     ASSIGN_OR_RETURN(kept.agreement, AgreementOfJson(json.at("agreement")));
     ASSIGN_OR_RETURN(kept.promises, PromisesOfJson(json.at("promises")));
     return kept;

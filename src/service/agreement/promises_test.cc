@@ -247,12 +247,12 @@ TEST_F(PromisesOfJobTest, AccuracyIsJudgedByTheUpperEndOfTheLoss) {
 }
 
 TEST(KeptAgreementTest, ComesBackAsItWas) {
-  const KeptAgreement kept = {.queue_seconds = 3, .finish_seconds = 40, .is_shared = true};
+  const KeptAgreement kept = {.queue_seconds = 3, .finish_seconds = 40, .network = "n"};
   const auto read = KeptAgreement::FromText(kept.ToText());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->queue_seconds, 3);
   EXPECT_EQ(read->finish_seconds, 40);
-  EXPECT_TRUE(read->is_shared);
+  EXPECT_EQ(read->network, "n");
 }
 
 TEST(KeptAgreementTest, DamageIsAnError) {

@@ -37,7 +37,7 @@ class AgreementsRestTest : public RestTest {
     return Json::parse(response.body);
   }
   // The network is known to take about so long on the device.
-  void Teach(double ms = 2) {
+  Observation Known(double ms = 2) {
     const Json model = Get(ann_, "/v1/models/" + digest_);
     Observation known = MadeUpObservation(1);
     known.compiler = kCompilerVersion;
@@ -46,11 +46,17 @@ class AgreementsRestTest : public RestTest {
     known.mean_ms = {0.95 * ms, ms, 1.05 * ms};
     known.p99_ms = {1.1 * ms, 1.15 * ms, 1.25 * ms};
     const std::string content = "an artifact";
-    known.artifact.digest = Sha256Hex(content);
-    known.artifact.bytes = std::ssize(content);
-    ASSERT_TRUE(jobs_->desk().files().Append("files", known.artifact.digest, 0, content).ok());
-    ASSERT_TRUE(jobs_->desk().files().Finish("files", known.artifact.digest).ok());
-    ASSERT_TRUE(agreements_.known().Add(known).ok());
+    known.artifact = Keep("out/result.atn", content);
+    return known;
+  }
+  void Teach(double ms = 2) { ASSERT_TRUE(agreements_.known().Add(Known(ms)).ok()); }
+  JobFile Keep(const std::string& name, const std::string& content) {
+    const JobFile file = {.name = name, .digest = Sha256Hex(content), .bytes = std::ssize(content)};
+    BlobStore& files = jobs_->desk().files();
+    if (files.Has("files", file.digest)) return file;
+    EXPECT_TRUE(files.Append("files", file.digest, 0, content).ok());
+    EXPECT_TRUE(files.Finish("files", file.digest).ok());
+    return file;
   }
 
   MadeUpAgent agent_{*dispatcher_, nullptr, {.keys = {"desk"}}};
@@ -170,6 +176,12 @@ TEST_F(AgreementsRestTest, BadAgreementsAreRefused) {
   Json elsewhere = Asking(Json::object());
   elsewhere["on"] = "nowhere";
   EXPECT_EQ(Post(ann_, "/v1/predictions", elsewhere).status, 404);
+  // What a client of before gave away for ever is given by the tenant's consent.
+  Json sharing = Asking(Json::object());
+  sharing["shares_result"] = true;
+  const HttpResponse refused = Post(ann_, "/v1/jobs", sharing);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(Detail(refused), HasSubstr("/shares_result: is no field that is known here"));
   Json mock = MockJob();
   mock["agreement"] = {{"deadline_seconds", 5}};
   EXPECT_EQ(Post(ann_, "/v1/jobs", mock).status, 400);

@@ -29,8 +29,7 @@ absl::StatusOr<AskedJob> AskedJobOf(const Json& body, const jobs_service_proto::
   return asked;
 }
 
-void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared,
-                   jobs_service_proto::SubmittedJob& job) {
+void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_proto::SubmittedJob& job) {
   const KeptAgreement kept = {.agreement = asked.agreement,
                               .promises = outlook.promises,
                               .latency_ms = outlook.latency_ms,
@@ -38,7 +37,8 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared
                               .bound_ms = outlook.bound_ms,
                               .queue_seconds = outlook.queue_seconds,
                               .finish_seconds = outlook.finish_seconds.median,
-                              .is_shared = is_shared};
+                              .network = outlook.network,
+                              .interface = outlook.interface};
   job.set_agreement(kept.ToText());
   job.set_settings(AgreementDesk::WithinLimits(asked, outlook.queue_seconds).dump());
   if (job.deadline_seconds() == 0) job.set_deadline_seconds(asked.agreement.deadline_seconds.value_or(0));

@@ -19,8 +19,7 @@ absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_servi
 
 // Gives the job its agreement with the promises, and the limits that follow from it, unless the body has said
 // otherwise.
-void KeepAgreement(const AskedJob& asked, const Outlook& outlook, bool is_shared,
-                   jobs_service_proto::SubmittedJob& job);
+void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_proto::SubmittedJob& job);
 
 // The result of a job that is answered by what another one has measured.
 JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known);

@@ -107,9 +107,8 @@ JsonSchema NewJobSchema() {
        {"priority", {{"type", "integer"}, {"minimum", -kMostJobPriority}, {"maximum", kMostJobPriority}}},
        {"parts", {{"type", "integer"}, {"minimum", 1}, {"maximum", AllPriorityClasses().back().most_parts}}},
        {"deadline_seconds", {{"type", "number"}, {"minimum", 0}, {"maximum", 1e9}}},
-       {"agreement", SchemaNamed("Agreement")},
-       {"shares_result", {{"type", "boolean"}}}},
-      {"settings", "inputs", "on", "priority", "parts", "deadline_seconds", "agreement", "shares_result"});
+       {"agreement", SchemaNamed("Agreement")}},
+      {"settings", "inputs", "on", "priority", "parts", "deadline_seconds", "agreement"});
 }
 
 JsonSchema ToJson(const proto::StageOfJob& stage) {

@@ -68,9 +68,7 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   ASSIGN_OR_RETURN(const Outlook outlook, parts.agreements.Foresee(asked));
   if (outlook.verdict == Verdict::kRefused || outlook.verdict == Verdict::kRenegotiated)
     return absl::FailedPreconditionError(absl::StrCat("/agreement: ", outlook.reason));
-  ASSIGN_OR_RETURN(const TenantRecord record, parts.tenants.Find(tenant));
-  const bool is_shared = record.consent.answers || call.body.value("shares_result", false);
-  KeepAgreement(asked, outlook, is_shared, *submission.mutable_jobs(0));
+  KeepAgreement(asked, outlook, *submission.mutable_jobs(0));
   if (outlook.known != nullptr) {
     const auto jobs =
         parts.jobs.SubmitKnown(tenant, call.caller.id, submission, ResultOfKnown(asked, *outlook.known));
@@ -81,7 +79,8 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal, RefusalOf(parts, tenant, submission.jobs(0)));
   if (refusal) return *std::move(refusal);
   ASSIGN_OR_RETURN(const auto jobs,
-                   parts.jobs.Submit(tenant, call.caller.id, submission, parts.uploads.blobs()));
+                   parts.jobs.Submit(tenant, call.caller.id, submission, parts.uploads.blobs(),
+                                     parts.agreements.RecordsFor(outlook)));
   return Created(jobs.front());
 }
 

@@ -40,11 +40,16 @@ std::vector<JobRecord> WithParts(const std::vector<JobRecord>& jobs) {
   return all;
 }
 
-// A tuning job without a cost model of its own.
-bool LacksCostModel(const JobRecord& job) {
+constexpr char kCostModelSetting[] = "cost_model", kRecordsSetting[] = "start_records";
+
+// Whether a tuning job may be given what this setting names, unless the other setting says that it is to know
+// nothing of others.
+bool Lacks(const JobRecord& job, const char* setting, const char* unless_not) {
   const nlohmann::json& settings = job.spec.settings;
-  return job.spec.kind == "tuning" && !settings.contains("cost_model") && settings.value("use_model", true);
+  return job.spec.kind == "tuning" && !settings.contains(setting) && settings.value(unless_not, true);
 }
+bool LacksCostModel(const JobRecord& job) { return Lacks(job, kCostModelSetting, "use_model"); }
+bool LacksRecords(const JobRecord& job) { return Lacks(job, kRecordsSetting, "transfer_runs"); }
 
 }  // namespace
 
@@ -66,13 +71,13 @@ absl::StatusOr<std::vector<JobRecord>> JobDesk::Checked(const std::string& owner
 }
 
 absl::StatusOr<std::vector<proto::Job>> JobDesk::Submit(const std::string& owner, const std::string& by,
-                                                        const proto::Submission& submission,
-                                                        BlobStore& sent) {
+                                                        const proto::Submission& submission, BlobStore& sent,
+                                                        const std::string& records) {
   const std::string key = KeyOf(owner, submission.key());
   ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, Checked(owner, key, submission));
   // One at a time, since the same may come again while the first is still being taken.
   const std::lock_guard<std::mutex> lock(submit_mutex_);
-  RETURN_IF_ERROR(GiveCostModel(key, jobs));
+  RETURN_IF_ERROR(GiveWhatIsKnown(key, records, jobs));
   jobs = WithParts(jobs);
   const absl::Status kept = KeepAll(owner, jobs, sent);
   using Jobs = absl::StatusOr<std::vector<proto::Job>>;
@@ -110,22 +115,34 @@ absl::StatusOr<std::optional<proto::Job>> JobDesk::FindSubmitted(const std::stri
 }
 
 // The text becomes an input, so that all parts of a job have the same version, wherever they go on.
-absl::Status JobDesk::GiveCostModel(const std::string& key, std::vector<JobRecord>& jobs) {
-  if (std::ranges::none_of(jobs, LacksCostModel)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::optional<std::string> text, schedule_.learning().Current());
-  if (!text) return absl::OkStatus();
-  // Jobs that are known have the version of their time.
+absl::Status JobDesk::GiveWhatIsKnown(const std::string& key, const std::string& records,
+                                      std::vector<JobRecord>& jobs) {
+  std::optional<std::string> cost_model;
+  if (std::ranges::any_of(jobs, LacksCostModel)) {
+    ASSIGN_OR_RETURN(cost_model, schedule_.learning().Current());
+  }
+  if (!cost_model && records.empty()) return absl::OkStatus();
+  // Jobs that are known have what was known at their time.
   ASSIGN_OR_RETURN(const auto known, schedule_.Submit(key, {}));
   if (!known.empty()) return absl::OkStatus();
-  const JobFile file = {.name = absl::StrCat(kInputsFolder, "shared-cost-model.txt"),
-                        .digest = Sha256Hex(*text),
-                        .bytes = std::ssize(*text)};
   for (JobRecord& job : jobs) {
-    if (!LacksCostModel(job)) continue;
-    RETURN_IF_ERROR(KeepText(job.spec.base, file.digest, *text));
-    job.files.push_back(file);
-    job.spec.settings["cost_model"] = file.name;
+    if (cost_model && LacksCostModel(job))
+      RETURN_IF_ERROR(Give(kCostModelSetting, "shared-cost-model.txt", *cost_model, job));
+    if (!records.empty() && LacksRecords(job))
+      RETURN_IF_ERROR(Give(kRecordsSetting, "shared-records.jsonl", records, job));
   }
+  return absl::OkStatus();
+}
+
+absl::Status JobDesk::Give(const std::string& setting, const std::string& file, const std::string& text,
+                           JobRecord& job) {
+  const JobFile given = {
+      .name = absl::StrCat(kInputsFolder, file), .digest = Sha256Hex(text), .bytes = std::ssize(text)};
+  // One that the owner has sent under this name stays what it is.
+  if (std::ranges::find(job.files, given.name, &JobFile::name) != job.files.end()) return absl::OkStatus();
+  RETURN_IF_ERROR(KeepText(job.spec.base, given.digest, text));
+  job.files.push_back(given);
+  job.spec.settings[setting] = given.name;
   return absl::OkStatus();
 }
 

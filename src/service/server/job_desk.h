@@ -33,10 +33,11 @@ class JobDesk {
 
   // Takes all jobs of the submission, or none; the same key of the same owner again submits nothing and
   // returns the same jobs. Their inputs are copied from what the owner has sent to `sent`, which may then
-  // forget them. `by`: who submits, for the log.
+  // forget them. `by`: who submits, for the log. `records`: that tuning jobs begin with, as JSON lines,
+  // unless they name some or are to know of none; empty: there are none.
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Submit(
       const std::string& owner, const std::string& by, const jobs_service_proto::Submission& submission,
-      BlobStore& sent);
+      BlobStore& sent, const std::string& records = "");
   // The same for one job whose result is there already: it is done at once, and needs none of its inputs. The
   // one file of the result is that of another job, whose files have the owner `files_owner`
   // (JobSchedule::files()).
@@ -58,6 +59,11 @@ class JobDesk {
   // NotFound if there is no such job, here and below.
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query) { return schedule_.Show(query); }
   absl::StatusOr<JobRecord> Find(const JobQuery& query) { return schedule_.Find(query); }
+  // As in JobSchedule.
+  absl::StatusOr<std::string> RecordsForOthers(const JobQuery& query, const std::string& device,
+                                               int threads) {
+    return schedule_.RecordsForOthers(query, device, threads);
+  }
   BlobStore& files() { return schedule_.files(); }
   // JobSchedule::TellEnded().
   void TellEnded(std::function<void(const std::string& job)> on_ended) {
@@ -89,8 +95,13 @@ class JobDesk {
   absl::Status Keep(const std::string& owner, const JobRecord& job, const JobFile& file, BlobStore& sent);
   void ForgetAll(const std::vector<JobRecord>& jobs);
 
-  // Tuning jobs without a cost model of their own begin with the one that jobs share.
-  absl::Status GiveCostModel(const std::string& key, std::vector<JobRecord>& jobs);
+  // Tuning jobs without a cost model of their own begin with the one that jobs share, and those without
+  // records with these.
+  absl::Status GiveWhatIsKnown(const std::string& key, const std::string& records,
+                               std::vector<JobRecord>& jobs);
+  // Makes the text an input of the job, which the setting names.
+  absl::Status Give(const std::string& setting, const std::string& file, const std::string& text,
+                    JobRecord& job);
   // A file of the job's.
   absl::Status KeepText(const std::string& job, const std::string& digest, std::string_view text);
 

@@ -87,6 +87,8 @@ class JobSchedule {
   // NotFound if there is no such job.
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query);
   absl::StatusOr<JobRecord> Find(const JobQuery& query);
+  // As JobRecords::ForOthers(). NotFound if the job or its records are gone.
+  absl::StatusOr<std::string> RecordsForOthers(const JobQuery& query, const std::string& device, int threads);
   // Those of the jobs that are there and not as they were seen, in the order of the marks, which are brought
   // up to date. Jobs that rest cost next to nothing: those that are not over are in memory.
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Changes(std::vector<JobMark>& marks);
@@ -164,6 +166,8 @@ class JobSchedule {
   const ArtifactSigner signer_;
   const std::unique_ptr<SharedLearning> learning_;
   RunnerHub hub_;
+
+  std::mutex records_mutex_;  // for the folder that a job's records are copied to
 
   // For the thread.
   Serving* serving_ = nullptr;

@@ -3,12 +3,14 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "jobs/sql_job_store.h"
+#include "service/server/job_records.h"
 #include "service/server/job_schedule.h"
 #include "service/server/job_schedule_serving.h"
 #include "service/server/known_jobs.h"
@@ -123,6 +125,15 @@ absl::StatusOr<JobRecord> JobSchedule::Find(const JobQuery& query) {
     ASSIGN_OR_RETURN(auto found, from.known.Find(query));
     return std::move(found.second);
   });
+}
+
+absl::StatusOr<std::string> JobSchedule::RecordsForOthers(const JobQuery& query, const std::string& device,
+                                                          int threads) {
+  ASSIGN_OR_RETURN(const JobRecord job, Find(query));
+  const std::lock_guard<std::mutex> lock(records_mutex_);
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobRecords> records,
+                   JobRecords::Open(job, *files_, options_.folder + "/sharing"));
+  return records->ForOthers(device, threads);
 }
 
 absl::StatusOr<proto::Job> JobSchedule::Cancel(const JobQuery& query) {

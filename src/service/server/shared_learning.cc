@@ -1,52 +1,18 @@
 #include "service/server/shared_learning.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/output_file.h"
-#include "base/state_file.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "device/codec.h"
-#include "fleet/server/blob_pieces.h"
+#include "service/server/job_records.h"
 
 namespace attune {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Jobs that wait to be learned from; more are left out.
 constexpr size_t kMostOffered = 100;
-constexpr char kRecordsSetting[] = "records", kUsualRecords[] = "records.db";
-
-// The job's database of records, and what SQLite has written beside it.
-std::vector<JobFile> RecordFiles(const JobRecord& job) {
-  const std::string name = job.spec.settings.value(kRecordsSetting, kUsualRecords);
-  std::vector<JobFile> files;
-  for (JobFile file : job.files) {
-    if (!file.name.starts_with(name)) continue;
-    const std::string ending = file.name.substr(name.size());
-    if (!ending.empty() && ending != "-wal") continue;
-    file.name = absl::StrCat(kUsualRecords, ending);
-    files.push_back(std::move(file));
-  }
-  return files;
-}
-
-absl::Status CopyTo(const std::pair<FileDescriptor, int64_t>& blob, const std::string& path) {
-  const auto& [file, bytes] = blob;
-  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> copy, OutputFile::Create(path));
-  std::string piece;
-  for (int64_t offset = 0; offset < bytes; offset += std::ssize(piece)) {
-    RETURN_IF_ERROR(ReadPiece(file.get(), bytes, offset, piece));
-    RETURN_IF_ERROR(copy->Write(piece));
-  }
-  return copy->Finish();
-}
 
 }  // namespace
 
@@ -137,23 +103,10 @@ absl::Status SharedLearning::ForgetOthers() {
 }
 
 absl::Status SharedLearning::Gather(const JobRecord& job, const std::map<std::string, Target>& devices) {
-  const std::vector<JobFile> files = RecordFiles(job);
-  if (files.empty()) return absl::OkStatus();
-  std::error_code error;
-  fs::remove_all(options_.folder, error);
-  RETURN_IF_ERROR(MakeStateFolder(options_.folder));
-  for (const JobFile& file : files) {
-    ASSIGN_OR_RETURN(const auto blob, files_.Read(job.spec.base, file.digest));
-    RETURN_IF_ERROR(CopyTo(blob, absl::StrCat(options_.folder, "/", file.name)));
-  }
-  absl::Status gathered;
-  {
-    ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> from,
-                     RecordDatabase::Open(absl::StrCat(options_.folder, "/", kUsualRecords)));
-    gathered = model_.Gather(job.spec.owner, *from, devices);
-  }
-  fs::remove_all(options_.folder, error);
-  return gathered;
+  const auto records = JobRecords::Open(job, files_, options_.folder);
+  if (absl::IsNotFound(records.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(records.status());
+  return model_.Gather(job.spec.owner, (*records)->database(), devices);
 }
 
 absl::Status SharedLearning::LearnFrom(const JobRecord& job) {
