@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import { dropFile, given, launch, Watched } from './browser.ts';
 
 const LIMITS = { 'Mean latency, ms': '10000', '99 % of latencies, ms': '20000', 'Loss of accuracy, %': '1', 'Size, MB': '100', 'Done within, minutes': '600', 'Device time, minutes': '600' };
+// That of a latency stays unknown on a machine that others disturb.
+const JUDGED = /^(met|unknown)$/;
+const LATENCIES = ['Mean latency', '99 % of latencies'];
 const PROMISES = ['Mean latency', '99 % of latencies', 'Loss of accuracy', 'Size', 'Done within', 'Device time'];
 
 test('a model is handed in with an agreement, its promises are followed, and the result is downloaded', async () => {
@@ -36,7 +39,11 @@ test('a model is handed in with an agreement, its promises are followed, and the
 
   const tuned = page.getByRole('link', { name: 'Download the tuned network' });
   await tuned.waitFor();
-  await promises.getByText('met', { exact: true }).nth(PROMISES.length - 1).waitFor();
+  await promises.getByText(JUDGED).nth(PROMISES.length - 1).waitFor();
+  for (const name of PROMISES.filter((one) => !LATENCIES.includes(one))) {
+    const row = promises.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
+    await row.getByText('met', { exact: true }).waitFor();
+  }
   await here.shoot('guide-done');
   const started = page.waitForEvent('download');
   await tuned.click();
