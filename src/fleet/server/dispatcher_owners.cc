@@ -15,6 +15,18 @@
 #include "fleet/server/dispatcher.h"
 
 namespace attune {
+namespace {
+
+// Of a device, or that an owner trusts.
+constexpr int kMostOwners = 1024;
+
+absl::Status CheckNumber(const std::set<std::string>& owners) {
+  if (std::ssize(owners) <= kMostOwners) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("at most ", kMostOwners, " owners can be named here; \"*\" shares a device with all"));
+}
+
+}  // namespace
 
 absl::Status Dispatcher::CheckKeys(const FleetDevice& device, const std::string& fingerprint) const {
   const auto known = devices_.find(device.id);
@@ -44,6 +56,7 @@ absl::StatusOr<fleet_proto::Device> Dispatcher::Share(const std::string& device,
   std::set<std::string> shared = found->second.shared_with;
   change(shared);
   shared.erase(owner);  // whose it is anyway
+  RETURN_IF_ERROR(CheckNumber(shared));
   RETURN_IF_ERROR(store_.SetShared(device, shared));
   found->second.shared_with = shared;
   owners_.Put(device, owner, found->second.keys, shared);
@@ -58,6 +71,7 @@ absl::StatusOr<std::set<std::string>> Dispatcher::SetTrust(const std::string& ow
   std::set<std::string> trusted = owners_.TrustOf(owner);
   change(trusted);
   trusted.erase(owner);
+  RETURN_IF_ERROR(CheckNumber(trusted));
   RETURN_IF_ERROR(store_.SetTrust(owner, trusted));
   owners_.SetTrust(owner, trusted);
   EndForbidden();
