@@ -60,13 +60,17 @@ TEST_P(TenantStoreTest, ConsentsOfBeforeAreLeftOut) {
   store_.reset();
   auto database = *(*location_).Open(TenantSchema());
   ASSERT_TRUE(database->Migrate(1).ok());
-  ASSERT_TRUE(database
-                  ->Write([](SqlSession& sql) {
-                    return sql
-                        .Execute("INSERT INTO tenants VALUES ('bob', 0, 8, 1, 2, 3, 4, 5, 1, 1, 1, 1, 0)", {})
-                        .status();
-                  })
-                  .ok());
+  const absl::Status added = database->Write([](SqlSession& sql) {
+    return ChangeRows(
+               sql,
+               "INSERT INTO tenants (name, is_being_deleted, created_ms, stored_bytes, jobs, "
+               "device_seconds, period_days, requests_per_second, shares_models, shares_artifacts, "
+               "shares_records, shares_answers, teaches_cost_model) VALUES (?, 0, 8, 1, 2, 3, 4, 5, 1, "
+               "1, 1, 1, 0)",
+               "bob")
+        .status();
+  });
+  ASSERT_TRUE(added.ok()) << added;
   database.reset();
   store_ = *TenantStore::Open(*location_);
   EXPECT_EQ(*store_->Find("ann"), (TenantRecord{.name = "ann", .created_ms = 7, .quota = {.jobs = 3}}));
