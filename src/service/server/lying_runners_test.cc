@@ -119,7 +119,7 @@ class LyingRunnersTest : public ::testing::Test {
             .is_endless = true,
             .slots_of = [](const JobSpec& job) { return std::vector<std::string>{OwnerSlot(job.owner)}; }},
         *jobs_, hub_, clock_);
-    hosts_.emplace(hub_, *dispatcher_, *driver_);
+    hosts_.emplace(hub_, *dispatcher_, *fleet_, *driver_);
   }
   void SetUp() override {
     LogGrpcForDebugging();
@@ -183,7 +183,7 @@ class LyingRunnersTest : public ::testing::Test {
   void ExpectListsAreRead() {
     const auto jobs = jobs_->Jobs(schedule_, {});
     ASSERT_TRUE(jobs.ok()) << jobs.status();
-    const KnownJobs known(*jobs_, schedule_, &*driver_, nullptr);
+    const KnownJobs known(*jobs_, schedule_, &*driver_, &*hosts_);
     // All have been read, and some are looked at in detail.
     for (const auto& [number, job] : *jobs) {
       EXPECT_EQ(WithoutControls(job.progress), job.progress);
