@@ -104,7 +104,7 @@ class SharedAnswersTest : public RestTest {
   std::string ContentOf(const std::string& tenant, const std::string& job, const std::string& name) {
     const auto file = jobs_->desk().OpenFile({.id = job, .owner = tenant}, name);
     EXPECT_TRUE(file.ok()) << file.status();
-    return file.ok() ? std::string(MappedFile::Map(file->first.get())->text()) : "";
+    return file.ok() ? std::string(MappedFile::Map(file->file.descriptor.get())->text()) : "";
   }
   std::string Evidence(const std::string& token) {
     const Json prediction = Json::parse(Post(token, "/v1/predictions", Asking()).body);
@@ -112,7 +112,7 @@ class SharedAnswersTest : public RestTest {
     return prediction["promises"][0]["evidence"].dump();
   }
 
-  MadeUpAgent agent_{*dispatcher_, nullptr, {.owner = "ann", .keys = {"desk"}}};
+  MadeUpAgent agent_{*dispatcher_, nullptr, {.keys = {"desk"}}};
   const std::string ann_ = Token("ann", AccessRole::kMember), bob_ = Token("bob", AccessRole::kMember);
   std::set<std::string> secrets_;  // digests of what never leaves its tenant
 };
