@@ -351,8 +351,10 @@ TEST_F(ServiceTest, ASubmissionThatComesTwiceCountsOnce) {
   const auto first = Submit("ann", CountJob(1), "key"), again = Submit("ann", CountJob(1), "key");
   ASSERT_TRUE(first.ok() && again.ok());
   EXPECT_EQ(*first, *again);
-  // For another owner, the same key is another one.
-  EXPECT_NE(*Submit("bob", CountJob(1), "key"), *first);
+  // For another owner, the same key is another one, and so is the same id.
+  EXPECT_EQ(desk_->List({.owner = "bob"})->size(), 0u);
+  EXPECT_EQ(*Submit("bob", CountJob(1), "key"), *first);
+  EXPECT_EQ(desk_->List({.owner = "bob"})->size(), 1u);
 }
 
 TEST_F(ServiceTest, NothingThatIsSubmittedNamesAPathOrACommand) {

@@ -154,7 +154,9 @@ TEST_F(JobsClientTest, AsksForJobs) {
   EXPECT_EQ(client_->List("", 10)->size(), 2u);  // two pages
   EXPECT_EQ(client_->List("", 1)->size(), 1u);
   EXPECT_EQ(client_->Show("over")->job.error, "no memory");
-  EXPECT_EQ(client_->Show("none").status(), absl::NotFoundError("there is no such job"));
+  const absl::Status none = client_->Show("none").status();
+  EXPECT_TRUE(absl::IsNotFound(none)) << none;
+  EXPECT_EQ(none.message(), "there is no such job");
   EXPECT_EQ(client_->Cancel("net")->state, "cancelled");
 }
 
