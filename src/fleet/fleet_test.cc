@@ -359,7 +359,8 @@ TEST_F(FleetTest, NobodyWithoutACertificateGetsPastTls) {
   const FleetCredentials known = stranger;
   stranger.certificate_pem.clear();
   stranger.key_pem.clear();
-  EXPECT_TRUE(absl::IsUnavailable(FleetClient(stranger).Devices("").status()));
+  const absl::Status without = FleetClient(stranger).Devices("").status();
+  EXPECT_TRUE(absl::IsUnavailable(without)) << without;
   // A certificate of another authority.
   const auto authority = CertificateAuthority::Create();
   const auto key = PrivateKey::Generate();

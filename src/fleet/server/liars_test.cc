@@ -66,8 +66,7 @@ class LiarsTest : public ::testing::Test {
       : store_(*SqlFleetStore::Open(folder_ / "fleet.db")),
         dispatcher_(*Dispatcher::Create(
             *store_, {.lease_seconds = kLeaseSeconds, .heartbeat_seconds = kLeaseSeconds / 3}, clock_)) {
-    honest_.emplace(*dispatcher_, Answer,
-                    MadeUpAgentOptions{.id = "honest", .owner = "ann", .keys = {"desk"}});
+    honest_.emplace(*dispatcher_, Answer, MadeUpAgentOptions{.id = "honest", .keys = {"desk"}});
   }
   void SetUp() override {
     LogGrpcForDebugging();
@@ -169,8 +168,8 @@ class LyingAgent {
     const std::vector<size_t> order = SpoiledOrder(mutations_, kSteps);
     const size_t lie = mutations_.Below(kSteps);
     for (const size_t step : order) {
-      // Its victim asks as soon as there is a device.
-      if (!victim_ && std::ranges::any_of(dispatcher_.Devices(key_), &proto::Device::is_there)) {
+      // Its victim, who trusts it, asks as soon as there is a device.
+      if (!victim_ && ShareDevices()) {
         victim_.emplace(dispatcher_, key_);
         victim_->SendItem(EncodeWorkerRequest(TimeItem()));
       }
@@ -182,6 +181,16 @@ class LyingAgent {
   const MadeUpClient* victim() const { return victim_ ? &*victim_ : nullptr; }
 
  private:
+  // With everybody. Whether it has one.
+  bool ShareDevices() {
+    bool is_there = false;
+    for (const proto::Device& device : dispatcher_.Devices(key_)) {
+      if (!device.is_there() || device.owner() != "eve") continue;
+      const auto all = [](std::set<std::string>& owners) { owners.insert("*"); };
+      is_there = dispatcher_.Share(device.id(), "eve", all).ok() || is_there;
+    }
+    return is_there;
+  }
   proto::FromAgent Message(size_t step) {
     proto::FromAgent message;
     if (step == 0) {
@@ -231,6 +240,7 @@ class LyingAgent {
 };
 
 TEST_F(LiarsTest, LyingAgentsHarmNobodyElse) {
+  ASSERT_TRUE(dispatcher_->SetTrust("bob", [](std::set<std::string>& owners) { owners.insert("eve"); }).ok());
   RunAll([&](Random& random) {
     LyingAgent agent(*dispatcher_, random, known_);
     agent.Talk();
