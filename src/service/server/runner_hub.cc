@@ -158,10 +158,11 @@ absl::Status RunnerHub::TakeMade(const Runner& runner, const proto::RunnerReport
 absl::Status RunnerHub::CheckNeeds(const Runner& runner, const RunnerStageEnded& ended) {
   if (!ended.next.has_value()) return absl::OkStatus();
   for (const ResourceNeed& need : ended.next->needs) {
-    const bool is_its_own = need.key == kProcessorsKey || (!runner.on.empty() && need.key == runner.on);
+    // If it measures elsewhere, it gets the device that it was submitted for, whatever the stage calls that.
+    const bool is_its_own = need.key == kProcessorsKey || !runner.on.empty();
     if (need.exclusive && !is_its_own)
-      return InvalidInput("the next stage wants \"", Printable(need.key), "\" for itself, and the job ",
-                          runner.on.empty() ? "measures on no device" : "measures elsewhere");
+      return InvalidInput("the next stage wants \"", Printable(need.key),
+                          "\" for itself, and the job measures on no device");
   }
   return absl::OkStatus();
 }
