@@ -55,11 +55,11 @@ class Tenant:
         return {"name": "edge", "kind": "mock", "inputs": [{"name": "in/x", "sha256": self.file}], "priority": 0, "parts": 1,
                 "settings": {"stages": [{"name": "work", "seconds": 0, "processors": 1, "memory_bytes": 1}], "repeat": 1,
                              "seed": 1},
-                "deadline_seconds": 600, "shares_result": False}
+                "deadline_seconds": 600}
 
     def tuning_job(self):
         """One with an agreement."""
-        return {"name": "edge", "kind": "tuning", "on": KEY, "priority": 0, "parts": 1, "shares_result": True,
+        return {"name": "edge", "kind": "tuning", "on": KEY, "priority": 0, "parts": 1,
                 "inputs": [{"name": "in/net.onnx", "sha256": self.file}, {"name": "in/more/x", "sha256": self.own_file}],
                 "settings": {"model": "in/net.onnx", "trials": 4, "time": "20s", "threads": 1, "signature": "",
                              "seed": 1, "output": "out/net.atn"},
