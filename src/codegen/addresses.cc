@@ -100,6 +100,7 @@ Access Addresses::Locate(const Buffer& buffer, const std::vector<Expr>& indices)
   const Interval range = bounds.Range(flat);
   Access access{};
   access.in_bounds = range.min >= 0 && range.max < buffer->num_elements();
+  buffers_.Reach(buffer, range);
 
   Affine uniform, varying;
   uniform.constant = flat.constant;
@@ -120,7 +121,7 @@ Access Addresses::Locate(const Buffer& buffer, const std::vector<Expr>& indices)
     FindPlaces(buffer, uniform, access);
   }
 
-  const bool masked = lanes != nullptr && lanes->mask != nullptr && buffer->space != MemorySpace::kRegister;
+  const bool masked = lanes != nullptr && lanes->mask != nullptr && !buffers_.IsInRegisters(buffer);
   if (masked && !access.in_bounds && !access.varies()) {
     access.pointer = ClampedPointer(buffer, uniform);
     return access;

@@ -13,6 +13,8 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t kAlignment = 64;
+// An access this far away cannot be within a vector that the buffer has a part of: it never runs.
+constexpr int64_t kMaxReach = 1 << 16;
 
 }  // namespace
 
@@ -61,6 +63,7 @@ void KernelBuffers::TagAccess(const Buffer& buffer, llvm::Instruction* access) c
 
 void KernelBuffers::BeginFunction() {
   bases_.clear();
+  slots_.clear();
   scratch_top_ = 0;
 }
 
@@ -86,11 +89,27 @@ int64_t KernelBuffers::AllocatedBytes(const Buffer& buffer) {
 }
 
 void KernelBuffers::AllocateInRegisters(const Buffer& buffer) {
-  if (bases_.contains(buffer.get())) return;
-  llvm::Type* type =
-      llvm::ArrayType::get(values_.MemoryType(buffer->dtype), static_cast<uint64_t>(buffer->num_elements()));
-  bases_[buffer.get()] = new llvm::AllocaInst(type, 0, nullptr, llvm::Align(kAlignment), buffer->name,
-                                              scopes_.function()->getEntryBlock().begin());
+  if (IsInRegisters(buffer)) return;
+  llvm::Type* element = values_.MemoryType(buffer->dtype);
+  const int64_t count = buffer->num_elements();
+  const llvm::BasicBlock::iterator begin = scopes_.function()->getEntryBlock().begin();
+  auto* start = llvm::GetElementPtrInst::Create(element, llvm::PoisonValue::get(ir_.getPtrTy()),
+                                                {ir_.getInt64(0)}, buffer->name, begin);
+  auto* memory = new llvm::AllocaInst(llvm::ArrayType::get(element, static_cast<uint64_t>(count)), 0, nullptr,
+                                      llvm::Align(kAlignment), buffer->name, start->getIterator());
+  start->setOperand(0, memory);
+  slots_[buffer.get()] = {memory, start, {0, count - 1}};
+  bases_[buffer.get()] = start;
+}
+
+void KernelBuffers::Reach(const Buffer& buffer, const Interval& elements) {
+  const auto it = slots_.find(buffer.get());
+  if (it == slots_.end() || elements.min < -kMaxReach || elements.max > kMaxReach) return;
+  Slot& slot = it->second;
+  slot.elements = {std::min(slot.elements.min, elements.min), std::max(slot.elements.max, elements.max)};
+  const auto count = static_cast<uint64_t>(slot.elements.max - slot.elements.min + 1);
+  slot.memory->setAllocatedType(llvm::ArrayType::get(values_.MemoryType(buffer->dtype), count));
+  slot.start->setOperand(1, ir_.getInt64(static_cast<uint64_t>(-slot.elements.min)));
 }
 
 void KernelBuffers::AllocateInScratch(const Buffer& buffer) {

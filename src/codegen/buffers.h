@@ -9,7 +9,9 @@
 
 #include "codegen/scopes.h"
 #include "codegen/values.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "tensor/affine.h"
 #include "tensor/stmt.h"
 
 namespace attune {
@@ -30,6 +32,11 @@ class KernelBuffers {
   // Gives the buffer a slot in the function's frame, which the optimizer turns into registers. Each
   // allocation of a buffer gets the same slot.
   void AllocateInRegisters(const Buffer& buffer);
+  bool IsInRegisters(const Buffer& buffer) const { return slots_.contains(buffer.get()); }
+  // Makes the slot of a buffer so large that it holds these elements, too. A vector of which a mask takes a
+  // part is loaded and stored whole, and may begin before the buffer or end behind it; behind the end of a
+  // slot, LLVM would drop the store. No effect for buffers without a slot.
+  void Reach(const Buffer& buffer, const Interval& elements);
   // Gives the buffer the next bytes of the calling thread's scratch area. The last one allocated is freed
   // first.
   void AllocateInScratch(const Buffer& buffer);
@@ -53,6 +60,14 @@ class KernelBuffers {
     llvm::MDNode* others;
   };
 
+  // Memory for the elements from the first to the last one, in the function's frame, and the instruction that
+  // finds element 0 there.
+  struct Slot {
+    llvm::AllocaInst* memory;
+    llvm::GetElementPtrInst* start;
+    Interval elements;
+  };
+
   void MakeAliasScopes(const std::vector<std::pair<int, int>>& may_alias);
   void TagAccess(const Buffer& buffer, llvm::Instruction* access) const;
 
@@ -61,6 +76,7 @@ class KernelBuffers {
   llvm::IRBuilder<>& ir_;
   Scopes& scopes_;
   std::unordered_map<const BufferNode*, llvm::Value*> bases_;
+  std::unordered_map<const BufferNode*, Slot> slots_;
   std::unordered_map<const BufferNode*, AliasScopes> alias_scopes_;
   AliasScopes scratch_alias_{};
   int64_t scratch_top_ = 0, scratch_bytes_ = 0;

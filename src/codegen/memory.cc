@@ -61,7 +61,7 @@ Value* MemoryEmitter::LoadLanes(const Buffer& buffer, const Access& access) {
   llvm::Type* type = ValueBuilder::WithLanes(scalar, scopes_.lanes()->lanes);
   const llvm::Align align = ElementAlign(dtype);
   const bool masked =
-      scopes_.lanes()->mask != nullptr && !access.in_bounds && buffer->space != MemorySpace::kRegister;
+      scopes_.lanes()->mask != nullptr && !access.in_bounds && !buffers_.IsInRegisters(buffer);
   Value* zero = llvm::Constant::getNullValue(type);
   if (access.stride == 1) {
     if (!masked) return buffers_.Tag(buffer, ir_.CreateAlignedLoad(type, access.pointer, align));
@@ -135,7 +135,7 @@ void MemoryEmitter::StoreLanes(const Buffer& buffer, const Access& access, Value
   const DType dtype = buffer->dtype;
   const llvm::Align align = ElementAlign(dtype);
   Value* mask = scopes_.lanes()->mask;
-  if (access.stride == 1 && mask != nullptr && buffer->space == MemorySpace::kRegister) {
+  if (access.stride == 1 && mask != nullptr && buffers_.IsInRegisters(buffer)) {
     Value* old = ir_.CreateAlignedLoad(value->getType(), access.pointer, align);
     value = ir_.CreateSelect(IsMultiplyAdd(value) ? MaskOfUpdate(mask, access.pointer) : mask, value, old);
     mask = nullptr;

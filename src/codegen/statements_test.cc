@@ -98,6 +98,43 @@ TEST(Statements, LetsMayHoldLanes) {
   });
 }
 
+// Rows of 11 elements in vectors of 8, of which the last one ends behind the buffer, and rows that begin
+// before it: masked, loads and stores of registers are whole.
+TEST(Statements, MaskedVectorsMayLeaveABufferInRegisters) {
+  constexpr int64_t kRows = 3, kColumns = 11, kLanes = 8, kVectors = 3;
+  const Buffer in = MakeBuffer("in", DType::kF32, {kRows, kColumns}),
+               out = MakeBuffer("out", DType::kF32, {kRows, kColumns});
+  for (const int64_t before : {0, 5}) {
+    for (const int64_t size : {kRows * kColumns, int64_t{8192}}) {
+      // What is large is in the scratch area after all.
+      const Buffer sums = MakeBuffer("sums", DType::kF32, {size}, MemorySpace::kRegister);
+      const auto rows = [&](const std::function<Stmt(const Expr& row, const Expr& column)>& statement) {
+        const Var r = MakeVar("r"), v = MakeVar("v"), l = MakeVar("l");
+        const Expr column = Expr(v) * kLanes + Expr(l) - before;
+        const Stmt masked = MakeIf(column < kColumns, MakeIf(Expr(-1) < column, statement(Expr(r), column)));
+        return For(r, kRows, kUnroll, For(v, kVectors, kUnroll, For(l, kLanes, kVector, masked)));
+      };
+      const auto at = [](const Expr& row, const Expr& column) { return row * kColumns + column; };
+      const auto sum = [&](const Expr& r, const Expr& c) { return Load(sums, {at(r, c)}); };
+      const Var n = MakeVar("n");
+      const Stmt body = MakeAllocate(
+          sums,
+          MakeSequence(
+              {rows([&](const Expr& r, const Expr& c) { return MakeStore(sums, {at(r, c)}, FloatConst(1)); }),
+               For(n, 4, kSerial, rows([&](const Expr& r, const Expr& c) {
+                     return MakeStore(sums, {at(r, c)}, sum(r, c) + Load(in, {r, c}));
+                   })),
+               rows([&](const Expr& r, const Expr& c) { return MakeStore(out, {r, c}, sum(r, c)); })}));
+      ForEachTarget(Nest({{in, kIn}, {out, kOut}}, {body}), [](const TestKernel& kernel) {
+        std::vector<float> in_values(kRows * kColumns), got(in_values.size(), -1);
+        std::iota(in_values.begin(), in_values.end(), 0.0f);
+        ASSERT_EQ(kernel.Run({in_values.data(), got.data()}), 0);
+        for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], static_cast<float>(4 * i + 1)) << i;
+      });
+    }
+  }
+}
+
 TEST(Statements, DisjointScratchBuffersShareMemory) {
   const auto scratch = [](const char* name, int64_t n) {
     return MakeBuffer(name, DType::kF32, {n}, MemorySpace::kScratch);

@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/checked.h"
+#include "base/random.h"
 #include "lower/kernel_under_test.h"
 
 namespace attune {
@@ -66,6 +68,31 @@ TEST(LowerContraction, ProductsThatNothingReads) {
         %b = relu(%p) : f32[4,32]
         return "a": %a, "b": %b
       })",
+  });
+}
+
+// Groups with more outputs than inputs, in steps and with padding: channels of a tile are apart from each
+// other in every operand. All tiles of all strategies, with few registers and with many.
+TEST(LowerContraction, GroupedConvolutionsByDrawnTiles) {
+  Random random(1);
+  std::vector<OperatorCase> cases = {
+      Conv(Op::kConv, {"f32[1,24,4,4]", "f32[48,1,3,3]"}, {1, 3}, {0, 1, 0, 1}, 24)};
+  for (int i = 0; i < 12; ++i) {
+    const int64_t group = random.Integer(2, 26), inputs = random.Integer(1, 2),
+                  outputs = random.Integer(1, 3), size = random.Integer(3, 9);
+    const auto step = [&] { return random.Integer(1, 3); };
+    const auto pad = [&] { return random.Integer(0, 2); };
+    cases.push_back(
+        Conv(Op::kConv,
+             {absl::StrCat("f32[1,", group * inputs, ",", size, ",", random.Integer(3, 9), "]"),
+              absl::StrCat("f32[", group * outputs, ",", inputs, ",", random.Integer(1, 3), ",3]")},
+             {step(), step()}, {pad(), pad(), pad(), pad()}, group));
+  }
+  cases = InEachLayout(cases);
+  ForTargets([&](const Target& target) {
+    ExpectKernelsMatch(
+        WithDrawnConfigs(cases, {"contraction", "sliding_window", "conv_direct", "loops"}, target, 4),
+        target);
   });
 }
 

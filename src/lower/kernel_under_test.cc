@@ -311,15 +311,14 @@ class KernelsUnderTest {
   std::vector<KernelUnderTest> kernels_;
 };
 
-// Calls `check` with this machine, and with AVX2 if this machine has more.
+}  // namespace
+
 void ForTargets(const std::function<void(const Target&)>& check) {
   const auto host = HostTarget();
   ASSERT_TRUE(host.ok()) << host.status();
   check(*host);
   if (host->vector_bits > 256) check(*TargetByName("x86-64-v3"));
 }
-
-}  // namespace
 
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target) {
   SCOPED_TRACE(target.name);
@@ -358,6 +357,33 @@ std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases) {
     }
   }
   return all;
+}
+
+std::vector<OperatorCase> WithDrawnConfigs(const std::vector<OperatorCase>& cases,
+                                           const std::vector<std::string>& strategies, const Target& target,
+                                           int configs) {
+  Random random(1);
+  std::vector<OperatorCase> drawn;
+  for (const OperatorCase& test_case : cases) {
+    const absl::StatusOr<GroupUnderTest> group = MakeGroup(test_case);
+    EXPECT_TRUE(group.ok()) << group.status();
+    if (!group.ok()) continue;
+    const auto workload = [&] { return *AnalyzeGroup(*group->region, "drawn"); };
+    for (const std::string& name : strategies) {
+      const Strategy* strategy = FindStrategy(name);
+      if (!strategy->why_not(workload(), target).empty()) continue;
+      const std::vector<Knob> space = strategy->space(workload(), target);
+      for (int i = 0; i < configs; ++i) {
+        OperatorCase one = test_case;
+        one.strategy = name;
+        for (const Knob& knob : space)
+          one.config[knob.name] =
+              knob.values[static_cast<size_t>(random.Integer(0, std::ssize(knob.values) - 1))];
+        if (ScheduleBy(*strategy, workload(), one.config, target).ok()) drawn.push_back(std::move(one));
+      }
+    }
+  }
+  return drawn;
 }
 
 std::vector<OperatorCase> InEachDType(const std::vector<OperatorCase>& cases, const std::string& from,

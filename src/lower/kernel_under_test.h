@@ -2,6 +2,7 @@
 #ifndef ATTUNE_LOWER_KERNEL_UNDER_TEST_H_
 #define ATTUNE_LOWER_KERNEL_UNDER_TEST_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,12 +49,21 @@ absl::StatusOr<GroupUnderTest> ParseGroup(const std::string& text);
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases, const Target& target);
 void ExpectKernelsMatch(const std::vector<std::string>& groups, const Target& target);
 
-// The same for this machine and for AVX2.
+// Calls `check` with this machine, and with AVX2 if this machine has more.
+void ForTargets(const std::function<void(const Target&)>& check);
+
+// The same for each of these targets.
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases);
 void ExpectKernelsMatch(const std::vector<std::string>& groups);
 
 // Each case plain, and with its first input and its output in blocks of 8 and of 16 channels.
 std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases);
+
+// Each case with so many configs that are drawn from the space of each strategy that applies to it; those
+// that the strategy refuses are left out. The same for the same arguments.
+std::vector<OperatorCase> WithDrawnConfigs(const std::vector<OperatorCase>& cases,
+                                           const std::vector<std::string>& strategies, const Target& target,
+                                           int configs);
 
 // Each case with `from` replaced in its inputs' types by each of `dtypes`.
 std::vector<OperatorCase> InEachDType(const std::vector<OperatorCase>& cases, const std::string& from,

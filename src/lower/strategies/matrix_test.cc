@@ -1,7 +1,6 @@
 // Strategies for a matrix unit: on the processor's unit, if any, and on the software model on any machine.
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,29 +73,11 @@ TEST(MatrixStrategies, MatchTheReference) {
 // Each case matches with random configs of its space.
 TEST(MatrixStrategies, MatchForEveryConfig) {
   constexpr int kConfigs = 6;
-  std::minstd_rand random(1);
+  std::vector<OperatorCase> cases = Convolutions();
+  for (const auto& more : {Products(), Attentions()}) cases.insert(cases.end(), more.begin(), more.end());
   for (const Target& target : TargetsWithTiles()) {
-    std::vector<OperatorCase> drawn;
-    std::vector<OperatorCase> cases = Convolutions();
-    for (const auto& more : {Products(), Attentions()}) cases.insert(cases.end(), more.begin(), more.end());
-    for (const OperatorCase& test_case : cases) {
-      const absl::StatusOr<GroupUnderTest> group = MakeGroup(test_case);
-      ASSERT_TRUE(group.ok()) << group.status();
-      const absl::StatusOr<Workload> workload = AnalyzeGroup(*group->region, "drawn");
-      ASSERT_TRUE(workload.ok()) << workload.status();
-      for (const char* name : {"conv_matrix", "gemm_matrix", "attention_matrix"}) {
-        const Strategy* strategy = FindStrategy(name);
-        if (!strategy->why_not(*workload, target).empty()) continue;
-        for (int i = 0; i < kConfigs; ++i) {
-          OperatorCase one = test_case;
-          one.strategy = name;
-          for (const Knob& knob : strategy->space(*workload, target))
-            one.config[knob.name] = knob.values[random() % knob.values.size()];
-          if (ScheduleBy(*strategy, *AnalyzeGroup(*group->region, "drawn"), one.config, target).ok())
-            drawn.push_back(std::move(one));
-        }
-      }
-    }
+    const std::vector<OperatorCase> drawn =
+        WithDrawnConfigs(cases, {"conv_matrix", "gemm_matrix", "attention_matrix"}, target, kConfigs);
     EXPECT_GT(drawn.size(), cases.size());
     ExpectKernelsMatch(drawn, target);
   }
