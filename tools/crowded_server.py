@@ -22,20 +22,20 @@ import resource
 import select
 import socket
 import ssl
-import string
 import sys
 import tempfile
 import time
 
 from fleet_members import Member
 from program import PROGRAM, run_tool
+from request_edges import Document, is_stream
 from waiting import await_true
 
 ATTACKER, NEIGHBOUR = "127.0.0.1", "127.0.0.2"
 AGAIN_S = 1  # until what was closed is opened again
 PATIENCE_S = 30  # of the neighbour, for one answer
-# From which random values are made: what schemas allow, and edges that they should refuse.
-EDGES = (None, True, 0, -1, 2**31, 2**63, 2**64, 1e308, "", "/", "a/../b", "\u0000", "\U0001f600", "x" * 10_000, [], {})
+# Texts of random requests that the server knows, or could.
+KNOWN = ("crowd", "neighbour", "mock", "in/x", "0" * 64)
 
 
 class Server:
@@ -145,32 +145,16 @@ def streams(server, options, stop, is_ready):
     hold(server, request.encode(), options.connections, stop, is_ready)
 
 
-def random_value(chance, depth=0):
-    """A value of JSON: an edge, a text, or something that has such."""
-    kind = chance.randrange(6 if depth < 3 else 4)
-    if kind < 3:
-        return chance.choice(EDGES)
-    if kind == 3:
-        return "".join(chance.choices(string.printable, k=chance.randrange(20)))
-    if kind == 4:
-        return [random_value(chance, depth + 1) for _ in range(chance.randrange(4))]
-    return {chance.choice(("name", "kind", "inputs", "settings", "sha256", "bytes", "x")): random_value(chance, depth + 1)
-            for _ in range(chance.randrange(4))}
-
-
 def requests(server, options, stop, is_ready):
-    """Sends requests that its token allows, with random values, at a steady rate."""
+    """Sends requests as tools/fuzz_requests.py draws them, at a steady rate."""
     chance, token = random.Random(options.seed), server.token("crowd", "member")
-    document = json.loads(server.ask(ATTACKER, token, "GET", "/v1/openapi.json")[1])
-    operations = [(method.upper(), path) for path, methods in document["paths"].items() for method in methods
-                  if method in ("get", "put", "post", "patch", "delete") and not path.endswith("/events")]
+    document = Document(json.loads(server.ask(ATTACKER, token, "GET", "/v1/openapi.json")[1]))
+    operations = [operation for operation in document.operations() if not is_stream(operation[2])]
     connection, late = server.connect(ATTACKER), time.monotonic()
     while not stop.is_set():
-        method, path = chance.choice(operations)
-        path = re.sub(r"\{[^}]*\}", lambda _: "".join(chance.choices(string.ascii_letters + "-.%2f/", k=5)), path)
-        body = json.dumps(random_value(chance)) if method != "GET" else None
+        method, path, headers, body = document.drawn_request(chance.choice(operations), KNOWN, chance)
         try:
-            connection.request(method, path, body, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+            connection.request(method, path, body, {**headers, "Authorization": f"Bearer {token}"})
             connection.getresponse().read()
         except (OSError, http.client.HTTPException):
             connection.close()

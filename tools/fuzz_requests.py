@@ -26,7 +26,7 @@ import time
 
 from fleet_members import KEY, Fleet
 from program import PROGRAM, ROOT
-from request_edges import Document, edge_body, edge_value, is_stream, to_json
+from request_edges import Document, edge_body, edge_value, is_stream, plain_text, to_json
 from rest_client import Answer, first_client
 
 BATCH, AT_ONCE = 2000, 4
@@ -148,28 +148,13 @@ class Target:
             body = b"x" if content else None
             if "application/json" in content:
                 body = to_json(chance.choice(self.bodies(operation[2]["operationId"]))).encode()
-            yield operation, self.document.request(operation, value, body, self._text)
-
-    @staticmethod
-    def _text(value):
-        return value if isinstance(value, str) else to_json(value)[:4000]
+            yield operation, self.document.request(operation, value, body, plain_text)
 
     def drawn(self, chance):
         """Requests without an end that mostly follow the document."""
         while True:
             operation = chance.choice(self.operations)
-
-            def value(parameter):
-                if parameter["in"] != "path" and not parameter["required"] and chance.random() < 0.5:
-                    return None
-                return self.document.drawn(parameter["schema"], self.known, chance)
-
-            content = operation[2].get("requestBody", {}).get("content", {})
-            body = chance.randbytes(20) if content else None
-            if "application/json" in content:
-                drawn = self.document.drawn(content["application/json"]["schema"], self.known, chance)
-                body = to_json(drawn).encode("utf-8", "surrogatepass")
-            yield operation, self.document.request(operation, value, body, self._text)
+            yield operation, self.document.drawn_request(operation, self.known, chance)
 
     def send(self, requests):
         """Sends them, some at once. Raises Violation."""

@@ -107,6 +107,11 @@ def header_text(text):
     return "".join(character for character in text if character.isascii() and character.isprintable())[:4000]
 
 
+def plain_text(value):
+    """What stands for the value in a path, a query or a header."""
+    return value if isinstance(value, str) else to_json(value)[:4000]
+
+
 class Document:
     """The OpenAPI document of a server."""
 
@@ -168,6 +173,20 @@ class Document:
         if kind == "boolean":
             return chance.random() < 0.5
         return None if kind == "null" else chance.choice((*known, *known, *known, chance.choice(TEXTS)))
+
+    def drawn_request(self, operation, known, chance):
+        """A request of an operation that mostly follows the document; texts are often `known` ones."""
+        def value(parameter):
+            if parameter["in"] != "path" and not parameter["required"] and chance.random() < 0.5:
+                return None
+            return self.drawn(parameter["schema"], known, chance)
+
+        content = operation[2].get("requestBody", {}).get("content", {})
+        body = chance.randbytes(20) if content else None
+        if "application/json" in content:
+            drawn = self.drawn(content["application/json"]["schema"], known, chance)
+            body = to_json(drawn).encode("utf-8", "surrogatepass")
+        return self.request(operation, value, body, plain_text)
 
     def request(self, operation, values, body, text_of):
         """The request of an operation: (method, path, headers, body).

@@ -7,18 +7,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "device/peaks_for_test.h"
 
 namespace attune {
 namespace {
-
-constexpr Peaks kPeaks = {.gflops_per_core = 100,
-                          .bf16_gflops_per_core = 100,
-                          .int8_gops_per_core = 400,
-                          .l2_gb_per_s = 100,
-                          .l3_gb_per_s = 50,
-                          .memory_gb_per_s = 10,
-                          .l2_bytes = 1 << 20};
-constexpr CacheSizes kCaches = {.l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20};
 
 KernelInfo KernelOf(int number, uint64_t flops, uint64_t read, uint64_t written,
                     const std::string& strategy) {
@@ -47,23 +39,23 @@ TEST(ProfileTest, NoKernelIsAboveItsRoofline) {
           KernelOf(k, count(), count(), count(), k % 2 == 0 ? "conv_winograd tile=6" : "loops"));
       times.push_back({.kernel = k, .seconds = draw(1e-7, 1)});
     }
-    const ProfileReport report = AssembleProfile(kernels, times, kPeaks, kCaches, 1 + i % 4);
+    const ProfileReport report = AssembleProfile(kernels, times, kPeaksOfTest, kCachesOfTest, 1 + i % 4);
     ASSERT_EQ(report.kernels.size(), kernels.size());
     for (const KernelProfile& kernel : report.kernels) {
       EXPECT_GE(kernel.roofline_share, 0);
       EXPECT_LE(kernel.roofline_share, 1 + 1e-9) << kernel.strategy;
     }
-    EXPECT_GE(report.peaks.gflops_per_core, kPeaks.gflops_per_core);
+    EXPECT_GE(report.peaks.gflops_per_core, kPeaksOfTest.gflops_per_core);
   }
 }
 
 TEST(ProfileTest, WinogradsRoofIsThatOfFewerOperations) {
   const std::vector<KernelInfo> kernels = {KernelOf(0, 1'000'000'000, 1, 1, "conv_winograd tile=6")};
   const ProfileReport report = AssembleProfile(
-      kernels, std::vector<InstructionTime>{{.kernel = 0, .seconds = 5e-3}}, kPeaks, kCaches, 1);
+      kernels, std::vector<InstructionTime>{{.kernel = 0, .seconds = 5e-3}}, kPeaksOfTest, kCachesOfTest, 1);
   EXPECT_DOUBLE_EQ(report.kernels[0].peak_share, 2);
   EXPECT_LT(report.kernels[0].roofline_share, 0.5);
-  EXPECT_EQ(report.peaks.gflops_per_core, kPeaks.gflops_per_core);
+  EXPECT_EQ(report.peaks.gflops_per_core, kPeaksOfTest.gflops_per_core);
 }
 
 }  // namespace

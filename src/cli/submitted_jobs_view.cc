@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "base/json_numbers.h"
 #include "base/printable.h"
 #include "cli/live_text.h"
 
@@ -46,13 +47,9 @@ std::string CellOf(const Json& value) {
   return value.is_number_float() ? ReadableNumber(value.get<double>()) : value.dump();
 }
 
-double NumberAt(const Json& json, const char* name) {
-  return json.is_object() && json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
-}
-
 // What tuning has gained; empty if the result does not tell.
 std::string GainText(const Json& result) {
-  const double untuned = NumberAt(result, "untuned_ms"), tuned = NumberAt(result, "tuned_ms");
+  const double untuned = NumberAt(result, "/untuned_ms"), tuned = NumberAt(result, "/tuned_ms");
   if (untuned <= 0 || tuned <= 0) return "";
   return absl::StrFormat("%.2f times as fast: the kernels take %s ms together, and untuned ones %s ms",
                          untuned / tuned, ReadableNumber(tuned), ReadableNumber(untuned));

@@ -26,7 +26,7 @@ struct PastStage {
 };
 
 struct JobQuery {
-  // Of these alone; empty: of any. With an owner, ids are as the owner knows them (jobs/job_id.h).
+  // Only these jobs; empty: any. With an owner, ids are as the owner knows them (jobs/job_id.h).
   std::string id = {}, owner = {};
   std::optional<JobState> state = {};  // in this one alone
   std::string before = {};             // that came before the job with this id; empty: no matter

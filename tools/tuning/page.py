@@ -267,9 +267,9 @@ each in a process of its own, until the gains are known within {100 * NARROW:.0f
 each ({ROUNDS} with `--short`). A gain is the median of the rounds' ratios, with an interval of {100 * CONFIDENCE:.0f} %
 that assumes nothing of their distribution. *Beyond the rooflines* is the share of the untuned network's time
 that its kernels take longer than their rooflines ([what those are](performance.md), and
-[how they are measured](decisions/peaks.md)), which are taken anew in each round. It is no bound of what can be saved: a
-kernel that computes less, as Winograd's convolution does, may go below. How much of the gap is closed, of the baseline's
-where there is one, comes from the medians of the rounds' ratios, too, and its interval from drawing rounds at random
+[how they are measured](decisions/peaks.md)), which are taken anew in each round. It is no bound of what can be saved:
+tuning may exchange a kernel for one that computes less, such as Winograd's convolution. How much of the gap is
+closed, of the baseline's where there is one, comes from the medians of the rounds' ratios, too, and its interval from drawing rounds at random
 (bootstrap). The interval of a geometric mean takes the ends of all its networks, and is wide rather than
 narrow.{rounds_counted(entries)}""",
             " ".join(sentences), markdown(rows), *compiled_for(entries)]

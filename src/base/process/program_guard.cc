@@ -121,7 +121,7 @@ bool ProgramGuard::LeaveNamespaces() const {
                            WriteTo("/proc/self/uid_map", users_) && WriteTo("/proc/self/gid_map", groups_);
     if (!has_users || unshare(kOwn) != 0) return false;
   }
-  // What is mounted for all is seen, and what is mounted here by nobody else.
+  // The namespace sees later mounts of the system; nobody else sees those made here.
   return mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
 }
 
@@ -204,7 +204,7 @@ void ProgramGuard::RunAdopting() const {
       runs = false;
     }
   }
-  // Whoever cannot look finds its group.
+  // EndChildren() needs /proc; without it, the program's group is ended at least.
   kill(-program, SIGKILL);
   EndChildren();
   EndAs(status);

@@ -26,7 +26,7 @@ enum class ProgramContainment {
 
 class ProgramGuard {
  public:
-  // What `launch` refers to must be there until the program is executed.
+  // What `launch` points to must live until the program is executed.
   explicit ProgramGuard(const ProgramLaunch& launch,
                         ProgramContainment containment = ProgramContainment::kBest);
 
@@ -48,7 +48,7 @@ class ProgramGuard {
 
   const ProgramLaunch launch_;
   const ProgramContainment containment_;
-  // Of this user in a namespace: the same numbers.
+  // The maps of the user and of the group for a namespace: the same numbers inside as outside.
   const std::string users_, groups_;
 };
 

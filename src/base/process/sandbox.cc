@@ -143,7 +143,7 @@ uint64_t LandlockRights() {
 // Adds a rule. Returns false if the system refuses it.
 bool Allow(int rules, const AllowedFiles& files, uint64_t handled) {
   constexpr uint64_t kReads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-  // Of files that are no folders.
+  // The rights that apply to files, as distinct from folders.
   constexpr uint64_t kOfFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                                 LANDLOCK_ACCESS_FS_EXECUTE | kTruncateRight;
   struct stat status = {};

@@ -86,29 +86,12 @@ absl::StatusOr<int64_t> ReadInteger(SqlSession& session, const std::string& sql,
   return answer.rows.empty() ? 0 : answer.rows.front().Integer(0);
 }
 
-// Reads all rows of a query. DataLoss if `read` refuses one: somebody else has changed the database.
-template <typename Row, typename... Values>
-absl::StatusOr<std::vector<Row>> ReadRows(SqlSession& session, absl::StatusOr<Row> (*read)(const SqlRow&),
-                                          const std::string& sql, const Values&... values) {
-  ASSIGN_OR_RETURN(const SqlAnswer answer, session.Execute(sql, {ToSqlValue(values)...}));
-  std::vector<Row> found;
-  found.reserve(answer.rows.size());
-  for (const SqlRow& row : answer.rows) {
-    absl::StatusOr<Row> value = read(row);
-    if (!value.ok())
-      return absl::DataLossError(absl::StrCat(session.name(), ": holds a row that is not attune's (",
-                                              value.status().message(), ")"));
-    found.push_back(*std::move(value));
-  }
-  return found;
-}
-
-// Reads the rows that `read` takes; the log tells of the others. For lists, of which a damaged row must not
-// hide the rest.
-template <typename Row, typename... Values>
-absl::StatusOr<std::vector<Row>> ReadSoundRows(SqlSession& session,
-                                               absl::StatusOr<Row> (*read)(const SqlRow&),
-                                               const std::string& sql, const Values&... values) {
+// Reads the rows of a query. `refused` answers a row that `read` does not take: an error ends the reading, OK
+// leaves the row out.
+template <typename Row, typename Refused, typename... Values>
+absl::StatusOr<std::vector<Row>> ReadRowsOr(SqlSession& session, absl::StatusOr<Row> (*read)(const SqlRow&),
+                                            const Refused& refused, const std::string& sql,
+                                            const Values&... values) {
   ASSIGN_OR_RETURN(const SqlAnswer answer, session.Execute(sql, {ToSqlValue(values)...}));
   std::vector<Row> found;
   found.reserve(answer.rows.size());
@@ -117,10 +100,34 @@ absl::StatusOr<std::vector<Row>> ReadSoundRows(SqlSession& session,
     if (value.ok())
       found.push_back(*std::move(value));
     else
-      Log(LogLevel::kWarning, "a row of a database is not attune's", "database", session.name(), "reason",
-          value.status().message());
+      RETURN_IF_ERROR(refused(value.status()));
   }
   return found;
+}
+
+// Reads all rows of a query. DataLoss if `read` refuses one: somebody else has changed the database.
+template <typename Row, typename... Values>
+absl::StatusOr<std::vector<Row>> ReadRows(SqlSession& session, absl::StatusOr<Row> (*read)(const SqlRow&),
+                                          const std::string& sql, const Values&... values) {
+  const auto fail = [&](const absl::Status& why) -> absl::Status {
+    return absl::DataLossError(
+        absl::StrCat(session.name(), ": holds a row that is not attune's (", why.message(), ")"));
+  };
+  return ReadRowsOr(session, read, fail, sql, values...);
+}
+
+// Reads the rows that `read` takes; the log tells of the others. For lists, of which a damaged row must not
+// hide the rest.
+template <typename Row, typename... Values>
+absl::StatusOr<std::vector<Row>> ReadSoundRows(SqlSession& session,
+                                               absl::StatusOr<Row> (*read)(const SqlRow&),
+                                               const std::string& sql, const Values&... values) {
+  const auto tell = [&](const absl::Status& why) {
+    Log(LogLevel::kWarning, "a row of a database is not attune's", "database", session.name(), "reason",
+        why.message());
+    return absl::OkStatus();
+  };
+  return ReadRowsOr(session, read, tell, sql, values...);
 }
 
 // The first of all rows of a query, which has at most one.

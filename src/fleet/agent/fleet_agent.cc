@@ -217,7 +217,7 @@ void FleetAgent::LookForDisturbance(double seconds) {
     has_measured = since_work_.Seconds() < seconds;
   }
   for (auto& [name, device] : devices_) {
-    // What it measures itself disturbs nobody.
+    // Its own measurements disturb nobody.
     if (has_measured || !device.work->is_idle()) {
       device.use->Forget();
     } else if (const std::optional<double> used = device.use->Take()) {

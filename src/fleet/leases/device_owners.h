@@ -22,6 +22,8 @@ inline constexpr char kEveryOwner[] = "*";
 // The owner of the fleet's own work, such as calibrations. Every device takes it, whomever it trusts, since
 // it runs nobody's code. The space keeps it from being anybody else's name.
 inline constexpr char kFleetItself[] = "the fleet";
+// The most owners with whom a device is shared, or whom an owner trusts; a message names no more either.
+inline constexpr int kMaxOwners = 1024;
 
 // With whom a device is shared until somebody says otherwise: the server's with all, others' with nobody.
 std::set<std::string> DefaultSharing(const std::string& owner);

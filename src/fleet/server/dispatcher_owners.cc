@@ -17,13 +17,10 @@
 namespace attune {
 namespace {
 
-// Of a device, or that an owner trusts.
-constexpr int kMostOwners = 1024;
-
 absl::Status CheckNumber(const std::set<std::string>& owners) {
-  if (std::ssize(owners) <= kMostOwners) return absl::OkStatus();
+  if (std::ssize(owners) <= kMaxOwners) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("at most ", kMostOwners, " owners can be named here; \"*\" shares a device with all"));
+      absl::StrCat("at most ", kMaxOwners, " owners can be named here; \"*\" shares a device with all"));
 }
 
 }  // namespace

@@ -305,7 +305,7 @@ TEST_F(DispatcherTest, AnAgentSaysOnceWhatItOffersAndSaysItFirst) {
   dispatcher_->Receive(agent.number, Hello());
   ASSERT_TRUE(agent.link->closed);
   EXPECT_TRUE(absl::IsInvalidArgument(*agent.link->closed)) << *agent.link->closed;
-  // Whoever measures on its device may go on with another one, at once.
+  // Its client learns it at once, and can measure on another device.
   ASSERT_TRUE(client.link->closed);
   EXPECT_TRUE(absl::IsUnavailable(*client.link->closed)) << *client.link->closed;
   const AgentOfTest silent = Agent("b", proto::FromAgent());

@@ -47,7 +47,7 @@ constexpr double kMostTickSeconds = 5;  // a server that has not ticked for long
 std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
 // Starts a server with these services; sets `port` to the one that it listens on.
-// Whoever connects has so long to say who they are.
+// The time that a new connection has for saying who it is.
 constexpr int kHandshakeMillis = 10'000;
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,

@@ -26,6 +26,7 @@
 #include "fleet/server/mailbox.h"
 #include "fleet/store/sql_fleet_store.h"
 #include "fleet/wire/grpc_log.h"
+#include "fleet/wire/hello_for_test.h"
 #include "fleet/wire/version.h"
 #include "measure/codec.h"
 #include "target/target.h"
@@ -102,7 +103,7 @@ class LiarsTest : public ::testing::Test {
   }
 
   void ExpectOthersGoOn() {
-    // Whoever fell silent has lost what it had.
+    // A member that fell silent has lost its leases.
     clock_.Advance(kLeaseSeconds);
     honest_->Tick();
     dispatcher_->Tick();
@@ -194,19 +195,7 @@ class LyingAgent {
   proto::FromAgent Message(size_t step) {
     proto::FromAgent message;
     if (step == 0) {
-      proto::Hello* hello = message.mutable_hello();
-      hello->set_version(kFleetVersion);
-      hello->set_program("1.0");
-      hello->add_lacks("The system has no Landlock.");
-      proto::AgentDevice* device = hello->add_devices();
-      device->set_name("cpu");
-      device->add_keys(key_);
-      device->add_sensors("frequency");
-      device->add_trusted_owners("bob");
-      device->set_info(EncodeDevice({.fingerprint = "board",
-                                     .target = *TargetByName("znver3"),
-                                     .usable = {1},
-                                     .processors = {{0, 0, 0}, {1, 1, 0}}}));
+      message = HelloOfTest(key_, "bob");
     } else if (step % 2 == 1) {
       message.mutable_heartbeat()->set_load(0.5);
     } else {

@@ -5,12 +5,12 @@
 
 #include "base/printable.h"
 #include "base/status.h"
+#include "fleet/leases/device_owners.h"
 
 namespace attune {
 namespace {
 
 constexpr size_t kMostNameBytes = 256, kMostReasonBytes = 1024, kMostInfoBytes = 1 << 20, kMostKeys = 64;
-constexpr size_t kMostOwners = 1024;
 constexpr size_t kDigestDigits = 64;
 
 absl::Status CheckText(std::string_view what, std::string_view text, size_t most_bytes = kMostNameBytes) {
@@ -32,7 +32,7 @@ absl::Status CheckStorable(const CertificateFacts& facts) {
 absl::Status CheckReason(const std::string& reason) { return CheckText("reason", reason, kMostReasonBytes); }
 
 absl::Status CheckOwners(const std::set<std::string>& owners) {
-  if (owners.size() > kMostOwners) return InvalidInput("owners: are more than ", kMostOwners);
+  if (std::ssize(owners) > kMaxOwners) return InvalidInput("owners: are more than ", kMaxOwners);
   for (const std::string& owner : owners) RETURN_IF_ERROR(CheckText("owner", owner));
   return absl::OkStatus();
 }

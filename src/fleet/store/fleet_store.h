@@ -130,9 +130,9 @@ class FleetStore {
   // In the order of their ids.
   virtual absl::StatusOr<std::vector<FleetDevice>> Devices() = 0;
 
-  // Whose devices an owner trusts besides his own, at most 1024.
+  // Whose devices an owner trusts besides his own, at most kMaxOwners (device_owners.h).
   virtual absl::Status SetTrust(const std::string& owner, const std::set<std::string>& trusted) = 0;
-  // Of those who have said so.
+  // Returns whom each owner trusts; owners who never said so are left out.
   virtual absl::StatusOr<std::map<std::string, std::set<std::string>>> Trusts() = 0;
 
   // Keeps the device's latest calibration, and forgets those between the first and the latest ones.

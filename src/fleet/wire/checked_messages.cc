@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "device/codec.h"
 #include "fleet/blobs/blob_store.h"
+#include "fleet/leases/device_owners.h"
 #include "fleet/wire/version.h"
 #include "measure/codec.h"
 
@@ -44,7 +45,7 @@ absl::StatusOr<OfferedDevice> CheckedDevice(const proto::AgentDevice& device) {
   if (device.name().find('/') != std::string::npos) return InvalidInput("a device's name has a slash");
   RETURN_IF_ERROR(CheckLines("a device's keys", device.keys(), kMaxKeysOfDevice, kMaxKeyBytes));
   RETURN_IF_ERROR(CheckLines("a device's sensors", device.sensors(), kMaxSensors, kMaxSensorBytes));
-  RETURN_IF_ERROR(CheckLines("the owners that a device trusts", device.trusted_owners(), kMaxTrustedOwners,
+  RETURN_IF_ERROR(CheckLines("the owners that a device trusts", device.trusted_owners(), kMaxOwners,
                              kMaxNameBytes));
   const absl::StatusOr<DeviceInfo> info = DecodeDevice(device.info());
   if (!info.ok()) return InvalidInput("a device's description is none: ", info.status().message());
@@ -89,8 +90,8 @@ absl::Status CheckHeartbeat(const proto::AgentHeartbeat& heartbeat) {
 // Owners to add and to remove.
 template <typename Change>
 absl::Status CheckOwners(const Change& change) {
-  RETURN_IF_ERROR(CheckLines("owners to add", change.add(), kMaxTrustedOwners, kMaxNameBytes));
-  return CheckLines("owners to remove", change.remove(), kMaxTrustedOwners, kMaxNameBytes);
+  RETURN_IF_ERROR(CheckLines("owners to add", change.add(), kMaxOwners, kMaxNameBytes));
+  return CheckLines("owners to remove", change.remove(), kMaxOwners, kMaxNameBytes);
 }
 
 absl::StatusOr<Measurement> CheckedResult(const proto::Result& result) {

@@ -25,12 +25,12 @@
 namespace attune {
 
 inline constexpr int kMaxDevicesOfAgent = 64, kMaxKeysOfDevice = 32, kMaxSensors = 256;
-inline constexpr int kMaxTrustedOwners = 256, kMaxLacksOfAgent = 1024, kMaxMissingBlobs = 3;
+inline constexpr int kMaxLacksOfAgent = 1024, kMaxMissingBlobs = 3;
 inline constexpr int kMaxItemsOfLease = 4096, kMaxPromisedKeys = 1024;
 inline constexpr size_t kMaxItemBytes = size_t{8} << 10;  // so that all of a lease fit in a message
 inline constexpr size_t kMaxKeyBytes = 256, kMaxChangeReasonBytes = 1024;
 inline constexpr double kMaxLoad = 1e6;
-// Of a request for a certificate, which has a kilobyte.
+// The most for a request for a certificate, which usually has a kilobyte.
 inline constexpr size_t kMaxRequestPemBytes = size_t{16} << 10;
 
 // A device that an agent offers.
@@ -42,14 +42,14 @@ struct OfferedDevice {
   std::set<std::string> owners;  // whose work alone it takes; none: everybody's
   std::vector<std::string> sensors;
 };
-// What an agent offers.
+// The offer of an agent.
 struct AgentOffer {
   std::string program;
   std::vector<std::string> lacks;
   std::vector<OfferedDevice> devices;  // each with another name
 };
 
-// What an agent says, apart from tokens and indices.
+// An agent's message, checked, apart from tokens and indices.
 struct AgentSays {
   AgentOffer offer;         // of a hello
   Measurement measurement;  // of a result

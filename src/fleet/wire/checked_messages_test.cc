@@ -10,7 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/codec.h"
-#include "fleet/wire/version.h"
+#include "fleet/leases/device_owners.h"
+#include "fleet/wire/hello_for_test.h"
 #include "measure/codec.h"
 #include "target/target.h"
 
@@ -19,24 +20,6 @@ namespace {
 
 namespace proto = fleet_proto;
 using Limits = std::numeric_limits<double>;
-
-proto::FromAgent HelloOfTest() {
-  proto::FromAgent message;
-  proto::Hello* hello = message.mutable_hello();
-  hello->set_version(kFleetVersion);
-  hello->set_program("1.0");
-  hello->add_lacks("The system has no Landlock.");
-  proto::AgentDevice* device = hello->add_devices();
-  device->set_name("cpu");
-  device->add_keys("desk");
-  device->add_sensors("frequency");
-  device->add_trusted_owners("ann");
-  device->set_info(EncodeDevice({.fingerprint = "board",
-                                 .target = *TargetByName("znver3"),
-                                 .usable = {1},
-                                 .processors = {{0, 0, 0}, {1, 1, 0}}}));
-  return message;
-}
 
 TEST(CheckedMessages, AHelloIsTakenAsItIs) {
   const auto says = Checked(HelloOfTest());
@@ -89,7 +72,7 @@ TEST(CheckedMessages, HellosWithoutSenseAreRefused) {
       },
       [&](auto&, auto& device) { device.set_trusted_owners(0, megabyte); },
       [](auto&, auto& device) {
-        for (int i = 0; i < kMaxTrustedOwners; ++i) device.add_trusted_owners("x");
+        for (int i = 0; i < kMaxOwners; ++i) device.add_trusted_owners("x");
       },
       [](auto&, auto& device) { device.set_info("nonsense"); },
       [](auto&, auto& device) {

@@ -223,7 +223,7 @@ absl::Status ProgramProcess::End(double grace_seconds) {
   } else {
     keeper_.join();
   }
-  // What the program has left may print until it is killed.
+  // Processes that the program has left behind may print until they are killed.
   for (int reads = 0; reads < kMostLastReads && ReadErrors(); ++reads) {
   }
   end_ = absl::UnavailableError(absl::StrCat("ended unexpectedly: ", how, printed_.Suffix()));

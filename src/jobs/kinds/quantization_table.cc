@@ -17,7 +17,7 @@ using Json = QuantizationTable::Json;
 
 bool IsNumber(const Json& row, const char* key) { return row.contains(key) && row[key].is_number(); }
 
-// Of the samples that judge, or else of those that are for comparison.
+// Returns the loss among the samples that judge, or else among those for comparison.
 double LossOf(const Json& row) { return row.at(IsNumber(row, "judged_loss") ? "judged_loss" : "drop"); }
 
 bool IsRow(const Json& row) {

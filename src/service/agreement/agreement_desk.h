@@ -22,6 +22,7 @@
 #include "fleet/server/dispatcher.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_store.h"
+#include "service/agreement/asked_job.h"
 #include "service/agreement/known_answers.h"
 #include "service/agreement/outlook.h"
 #include "service/agreement/promise_counts.h"
@@ -31,15 +32,6 @@
 #include "service/server/job_desk.h"
 
 namespace attune {
-
-// A job that somebody asks promises for.
-struct AskedJob {
-  std::string tenant = {}, kind = {}, on = {};
-  nlohmann::json settings = nlohmann::json::object();
-  std::optional<ModelSource> model = {};
-  Agreement agreement = {};
-  std::vector<std::string> inputs = {};  // the names of its files
-};
 
 // Thread safe. The arguments must outlive it.
 class AgreementDesk {
@@ -61,10 +53,6 @@ class AgreementDesk {
 
   // The records that a job with this outlook begins with, as JSON lines; empty if there are none.
   std::string RecordsFor(const Outlook& outlook);
-
-  // The settings of the job with what its agreement asks for: a limit of time, if it waits for so long, and
-  // what is needed to judge and choose by the loss of accuracy.
-  static nlohmann::json WithinLimits(const AskedJob& job, double queue_seconds);
 
   KnownAnswers& known() { return known_; }
   QuantizationModel& quantizations() { return quantizations_; }

@@ -24,11 +24,6 @@ Json ParsedOrEmpty(const std::string& text) {
   return json.ok() ? *std::move(json) : Json::object();
 }
 
-double NumberAt(const Json& json, const char* place, double otherwise = 0) {
-  const Json::json_pointer pointer(place);
-  return json.contains(pointer) && json[pointer].is_number() ? json[pointer].get<double>() : otherwise;
-}
-
 // [value, low, high] as jobs/latency_judgement.h writes it.
 std::optional<PromiseRange> JudgedRange(const Json& result, const char* name) {
   const Json::json_pointer place = Json::json_pointer("/judged") / name;

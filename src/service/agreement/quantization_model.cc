@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/json_numbers.h"
 #include "jobs/json_object.h"
 #include "jobs/loss_judgement.h"
 
@@ -30,10 +31,6 @@ constexpr LogPrior kSize = {.mean = 0, .spread = 0.4, .weight = 2, .degrees = 4}
 // Other networks, and other devices, tell less.
 constexpr double kOtherNetwork = 0.3, kOtherDevice = 0.2;
 
-double NumberAt(const Json& json, const char* place) {
-  const Json::json_pointer pointer(place);
-  return json.contains(pointer) && json[pointer].is_number() ? json[pointer].get<double>() : 0;
-}
 std::string TextAt(const Json& json, const char* place) {
   const Json::json_pointer pointer(place);
   return json.contains(pointer) && json[pointer].is_string() ? json[pointer].get<std::string>() : "";

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "device/peaks_for_test.h"
 #include "zoo/zoo.h"
 
 namespace attune {
@@ -13,16 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-const Peaks kPeaks = {.gflops_per_core = 100,
-                      .bf16_gflops_per_core = 100,
-                      .int8_gops_per_core = 400,
-                      .l2_gb_per_s = 100,
-                      .l3_gb_per_s = 50,
-                      .memory_gb_per_s = 10,
-                      .l2_bytes = 1 << 20};
-
-constexpr CacheSizes kCaches = {.l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20};
 
 absl::StatusOr<ModelFacts> FactsOf(const std::string& bytes, const std::vector<std::string>& shapes = {}) {
   const testing::TemporaryFolder folder;
@@ -44,9 +35,11 @@ TEST(ModelFactsTest, ANetworkOfTheZooIsDescribed) {
   // Twice the multiplications, of which Winograd needs fewer.
   EXPECT_GT(facts->Flops(), 0.3e9);
   EXPECT_LT(facts->Flops(), 0.8e9);
-  EXPECT_GT(facts->BoundSeconds(kPeaks, kCaches, 1), facts->Flops() / 100e9 * 0.99);
-  EXPECT_LT(facts->BoundSeconds(kPeaks, kCaches, 2), facts->BoundSeconds(kPeaks, kCaches, 1));
-  EXPECT_LT(facts->Quantized().BoundSeconds(kPeaks, kCaches, 1), facts->BoundSeconds(kPeaks, kCaches, 1));
+  EXPECT_GT(facts->BoundSeconds(kPeaksOfTest, kCachesOfTest, 1), facts->Flops() / 100e9 * 0.99);
+  EXPECT_LT(facts->BoundSeconds(kPeaksOfTest, kCachesOfTest, 2),
+            facts->BoundSeconds(kPeaksOfTest, kCachesOfTest, 1));
+  EXPECT_LT(facts->Quantized().BoundSeconds(kPeaksOfTest, kCachesOfTest, 1),
+            facts->BoundSeconds(kPeaksOfTest, kCachesOfTest, 1));
 
   const absl::StatusOr<ModelFacts> again = ModelFactsOfJson(ToJson(*facts));
   ASSERT_TRUE(again.ok()) << again.status();
@@ -60,7 +53,7 @@ TEST(ModelFactsTest, TheBoundIsThatOfTasksThatSurelyRun) {
   facts.tasks = {{.uses = 3, .sure_uses = 2, .work = {.flops = 1e6, .bytes_read = 1e6}},
                  {.uses = 1, .sure_uses = 1, .work = {.flops = 1e6, .bytes_read = 1000}},
                  {.uses = 1, .sure_uses = 0, .work = {.flops = 1e6}}};
-  EXPECT_DOUBLE_EQ(facts.BoundSeconds(kPeaks, kCaches, 1), 2 * 1e6 / 100e9 + 1e6 / 100e9);
+  EXPECT_DOUBLE_EQ(facts.BoundSeconds(kPeaksOfTest, kCachesOfTest, 1), 2 * 1e6 / 100e9 + 1e6 / 100e9);
   EXPECT_DOUBLE_EQ(facts.Flops(), 5e6);
   EXPECT_DOUBLE_EQ(facts.Bytes(), 3e6 + 1000);
 }

@@ -4,7 +4,6 @@
 #include "base/testing/await_that.h"
 #include "compile/compile.h"
 #include "fleet/server/made_up_agent_for_test.h"
-#include "import/onnx/testing/model_builder.h"
 #include "service/agreement/observations_for_test.h"
 #include "service/rest/rest_for_test.h"
 
@@ -15,14 +14,6 @@ using ::testing::HasSubstr;
 
 class AgreementsRestTest : public RestTest {
  protected:
-  // A network whose one operator reads and writes a megabyte.
-  static std::string ModelBytes() {
-    onnx::Model model;
-    model.AddInput("x", {"256", "1024"});
-    model.AddNode("Relu", {"x"}, {"y"});
-    model.AddOutput("y");
-    return model.proto.SerializeAsString();
-  }
   Json Asking(const Json& agreement) {
     return {{"name", "net"},
             {"kind", "tuning"},
@@ -45,19 +36,10 @@ class AgreementsRestTest : public RestTest {
     known.interface = model["facts"]["interface"];
     known.mean_ms = {0.95 * ms, ms, 1.05 * ms};
     known.p99_ms = {1.1 * ms, 1.15 * ms, 1.25 * ms};
-    const std::string content = "an artifact";
-    known.artifact = Keep("out/result.atn", content);
+    known.artifact = Keep("files", "out/result.atn", "an artifact");
     return known;
   }
   void Teach(double ms = 2) { ASSERT_TRUE(agreements_.known().Add(Known(ms)).ok()); }
-  JobFile Keep(const std::string& name, const std::string& content) {
-    const JobFile file = {.name = name, .digest = Sha256Hex(content), .bytes = std::ssize(content)};
-    BlobStore& files = jobs_->desk().files();
-    if (files.Has("files", file.digest)) return file;
-    EXPECT_TRUE(files.Append("files", file.digest, 0, content).ok());
-    EXPECT_TRUE(files.Finish("files", file.digest).ok());
-    return file;
-  }
 
   MadeUpAgent agent_{*dispatcher_, nullptr, {.keys = {"desk"}}};
   const std::string ann_ = Token("ann", AccessRole::kMember);

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "device/codec.h"
 #include "device/contention.h"
+#include "fleet/leases/device_owners.h"
 #include "service/rest/operations.h"
 #include "service/rest/texts.h"
 
@@ -16,9 +17,8 @@ namespace {
 
 // Owners with whom something is shared: tenants, or "*" for all.
 JsonSchema OwnersSchema() {
-  constexpr int kMostOwners = 1024;
   return {{"type", "array"},
-          {"maxItems", kMostOwners},
+          {"maxItems", kMaxOwners},
           {"items", {{"type", "string"}, {"maxLength", 64}, {"pattern", "^([A-Za-z0-9._-]+|[*])$"}}}};
 }
 

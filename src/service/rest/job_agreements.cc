@@ -40,7 +40,7 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_p
                               .network = outlook.network,
                               .interface = outlook.interface};
   job.set_agreement(kept.ToText());
-  job.set_settings(AgreementDesk::WithinLimits(asked, outlook.queue_seconds).dump());
+  job.set_settings(SettingsWithin(asked, outlook.queue_seconds).dump());
   if (job.deadline_seconds() == 0) job.set_deadline_seconds(asked.agreement.deadline_seconds.value_or(0));
 }
 

@@ -105,7 +105,7 @@ JsonSchema ToDetail(const KnownModel& model) {
   return json;
 }
 
-// What a problem has a status of its own for.
+// Returns the model with the status, or a problem: some errors of imports have a status of their own.
 absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<KnownModel>& model, int status) {
   if (model.ok()) {
     HttpResponse response = JsonResponse(ToDetail(*model), status);

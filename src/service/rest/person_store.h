@@ -26,7 +26,7 @@ struct PersonRecord {
   bool operator==(const PersonRecord&) const = default;
 };
 
-// Of one tenant.
+// The most people of one tenant.
 inline constexpr int64_t kMostPeople = 10'000;
 
 // Like SessionStore.

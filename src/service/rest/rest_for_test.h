@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/testing/skipping_clock.h"
 #include "fleet/fleet_for_test.h"
+#include "import/onnx/testing/model_builder.h"
 #include "service/models/sql_model_store.h"
 #include "service/rest/gate.h"
 #include "service/rest/oidc/made_up_issuer_for_test.h"
@@ -195,6 +196,23 @@ class RestTest : public ::testing::Test {
     return best;
   }
 
+  // A network whose one operator reads and writes a megabyte.
+  static std::string ModelBytes() {
+    onnx::Model model;
+    model.AddInput("x", {"256", "1024"});
+    model.AddNode("Relu", {"x"}, {"y"});
+    model.AddOutput("y");
+    return model.proto.SerializeAsString();
+  }
+  // A file that the server has of an owner of files, as if a job had handed it in.
+  JobFile Keep(const std::string& owner, const std::string& name, const std::string& content) {
+    const JobFile file = {.name = name, .digest = Sha256Hex(content), .bytes = std::ssize(content)};
+    BlobStore& files = jobs_->desk().files();
+    if (files.Has(owner, file.digest)) return file;
+    EXPECT_TRUE(files.Append(owner, file.digest, 0, content).ok());
+    EXPECT_TRUE(files.Finish(owner, file.digest).ok());
+    return file;
+  }
   // Sends a file whole, and returns its digest.
   std::string Upload(const std::string& token, const std::string& content) {
     const std::string digest = Sha256Hex(content);

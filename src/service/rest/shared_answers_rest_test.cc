@@ -7,7 +7,6 @@
 
 #include "compile/compile.h"
 #include "fleet/server/made_up_agent_for_test.h"
-#include "import/onnx/testing/model_builder.h"
 #include "measure/blob.h"
 #include "service/agreement/observations_for_test.h"
 #include "service/job_files.h"
@@ -27,13 +26,6 @@ constexpr char kDevice[] = "board", kOriginal[] = "in/net.onnx", kShared[] = "in
 
 class SharedAnswersTest : public RestTest {
  protected:
-  static std::string ModelBytes() {
-    onnx::Model model;
-    model.AddInput("x", {"256", "1024"});
-    model.AddNode("Relu", {"x"}, {"y"});
-    model.AddOutput("y");
-    return model.proto.SerializeAsString();
-  }
   static Json Asking(const Json& settings = Json::object()) {
     Json job = {{"name", "net"},
                 {"kind", "tuning"},
@@ -51,13 +43,6 @@ class SharedAnswersTest : public RestTest {
             .status,
         200);
   }
-  JobFile Keep(const std::string& name, const std::string& content) {
-    const JobFile file = {.name = name, .digest = Sha256Hex(content), .bytes = std::ssize(content)};
-    BlobStore& files = jobs_->desk().files();
-    EXPECT_TRUE(files.Append("files of " + name, file.digest, 0, content).ok());
-    EXPECT_TRUE(files.Finish("files of " + name, file.digest).ok());
-    return file;
-  }
   // The tenant has tuned the network, in this many milliseconds.
   void Tune(const std::string& tenant, const std::string& token, double milliseconds) {
     const Json model = Get(token, "/v1/models/" + Sha256Hex(ModelBytes()));
@@ -67,7 +52,7 @@ class SharedAnswersTest : public RestTest {
     record.threads = 1;
     record.config = {{"of_" + tenant, 1}};
     ASSERT_TRUE(MustOpen(path)->Add(record).ok());
-    const JobFile records = Keep("out/result.db", *ReadFile(path, 1 << 22));
+    const JobFile records = Keep("files of " + tenant, "out/result.db", *ReadFile(path, 1 << 22));
     jobs_service_proto::Submission submission;
     submission.set_key("tuned by " + tenant);
     auto& job = *submission.add_jobs();
@@ -76,9 +61,8 @@ class SharedAnswersTest : public RestTest {
     job.set_on("desk");
     *job.add_inputs() = ToWire(JobFile{kOriginal, Sha256Hex(ModelBytes()), 1});
     job.set_settings(Json{{"model", kOriginal}, {"records", records.name}}.dump());
-    const auto done =
-        jobs_->desk().SubmitKnown(tenant, "test", submission,
-                                  {.files_owner = "files of out/result.db", .file = records, .result = "{}"});
+    const auto done = jobs_->desk().SubmitKnown(
+        tenant, "test", submission, {.files_owner = "files of " + tenant, .file = records, .result = "{}"});
     ASSERT_TRUE(done.ok()) << done.status();
     Observation known = MadeUpObservation(1);
     known.job = done->front().id();
@@ -87,7 +71,7 @@ class SharedAnswersTest : public RestTest {
     known.network = model["facts"]["network"];
     known.interface = model["facts"]["interface"];
     known.mean_ms = {milliseconds, milliseconds, milliseconds};
-    known.artifact = Keep("out/result.atn", "native code of " + tenant);
+    known.artifact = Keep("files of " + tenant, "out/result.atn", "native code of " + tenant);
     ASSERT_TRUE(agreements_.known().Add(known).ok());
     secrets_.insert({records.digest, known.artifact.digest});
   }

@@ -23,7 +23,7 @@ namespace attune {
 inline constexpr int kMaxProgramsOfRunner = 4096;
 inline constexpr size_t kMaxProgramNameBytes = 256;
 inline constexpr int64_t kMaxRunnerMemoryBytes = int64_t{1} << 50;  // sums of them do not overflow
-// Of texts for people, and of a result or figures in JSON.
+// The most for a text for people, and for a result or figures in JSON.
 inline constexpr size_t kMaxTextBytes = size_t{16} << 10;
 inline constexpr size_t kMaxResultBytes = size_t{16} << 20;
 inline constexpr size_t kMaxFiguresBytes = size_t{1} << 20;

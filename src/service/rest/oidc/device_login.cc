@@ -46,7 +46,7 @@ absl::StatusOr<IssuedTokens> TokensOf(const DeviceClient& client, const Json& js
       absl::StrCat("issuer ", client.issuer, " gives no ID token; is the scope openid missing?"));
 }
 
-// What the person is to do.
+// The code that the person enters, and where.
 struct DeviceCode {
   std::string code, user_code, url;
   double interval = kUsualInterval, seconds = 0;
