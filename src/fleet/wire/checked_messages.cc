@@ -45,8 +45,8 @@ absl::StatusOr<OfferedDevice> CheckedDevice(const proto::AgentDevice& device) {
   if (device.name().find('/') != std::string::npos) return InvalidInput("a device's name has a slash");
   RETURN_IF_ERROR(CheckLines("a device's keys", device.keys(), kMaxKeysOfDevice, kMaxKeyBytes));
   RETURN_IF_ERROR(CheckLines("a device's sensors", device.sensors(), kMaxSensors, kMaxSensorBytes));
-  RETURN_IF_ERROR(CheckLines("the owners that a device trusts", device.trusted_owners(), kMaxOwners,
-                             kMaxNameBytes));
+  RETURN_IF_ERROR(
+      CheckLines("the owners that a device trusts", device.trusted_owners(), kMaxOwners, kMaxNameBytes));
   const absl::StatusOr<DeviceInfo> info = DecodeDevice(device.info());
   if (!info.ok()) return InvalidInput("a device's description is none: ", info.status().message());
   return OfferedDevice{.name = device.name(),
