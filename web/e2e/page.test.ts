@@ -246,6 +246,12 @@ test('a tenant’s quota, consent, usage and archive', async () => {
   assert.ok(await page.getByLabel('Known answers').isChecked());
   // Nothing is asked that would do nothing.
   assert.equal(await page.locator('input[id^=consent-]').count(), 1);
+  const trust = page.getByRole('region', { name: 'Trusted devices' });
+  await trust.getByLabel('Owners').fill('server, speech');
+  await trust.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The trust is set').waitFor({ state: 'attached' });
+  await page.reload();
+  assert.equal(await trust.getByLabel('Owners').inputValue(), 'server speech');
   for (const [name, begins] of [['Download as CSV', 'day,tenant,device_seconds,stored_bytes\r\n'], ['Download the archive', '']] as const) {
     const started = page.waitForEvent('download');
     await page.getByRole('link', { name }).click();
@@ -257,6 +263,16 @@ test('a tenant’s quota, consent, usage and archive', async () => {
   await page.getByRole('button', { name: 'Delete speech' }).click();
   await page.getByRole('button', { name: 'Really delete speech' }).click();
   await page.getByRole('rowheader', { name: 'speech' }).waitFor({ state: 'detached' });
+});
+
+test('a device is shared by its owner', async () => {
+  const { page } = here;
+  await here.goto('/devices');
+  await page.getByText('Share it').first().click();
+  await page.getByLabel('With these tenants').first().fill('speech vision');
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText(/, shared with speech, vision$/).waitFor();
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
 });
 
 test('a session is ended from another browser', async () => {

@@ -1,9 +1,10 @@
 // The devices: load, queue and calibration.
-import { api, body, type Device, type Schemas } from '../api/client';
+import { api, body, may, session, type Device, type Schemas } from '../api/client';
 import { LineChart } from '../charts/line_chart';
 import { count, gflops, moment, percent } from '../format';
 import { useLoaded } from '../ui/loading';
 import { Badge, Card, Empty, ErrorNote, Loading, Meter, ViewHead } from '../ui/parts';
+import { OwnersForm } from './owners_form';
 
 type Calibration = Schemas['Calibration'];
 const REFRESH_S = 3;
@@ -53,7 +54,25 @@ function sharing(device: Device): string {
   return device.shared_with.length === 0 ? '' : `, shared with ${device.shared_with.join(', ')}`;
 }
 
-function DeviceCard({ device, queue }: { device: Device; queue: ReadonlyMap<string, number> }) {
+function Share({ device, onShared }: { device: Device; onShared: () => void }) {
+  return (
+    <details>
+      <summary>Share it</summary>
+      <OwnersForm
+        key={device.shared_with.join(' ')}
+        id={`share-${device.id}`}
+        label="With these tenants"
+        hint="An asterisk shares it with all. Whoever is left out loses it at once, also in the middle of a measurement."
+        owners={device.shared_with}
+        said={`${device.id} is shared so`}
+        save={(owners) => body(api.PUT('/v1/device-sharing', { params: { query: { device: device.id } }, body: { shared_with: owners } }))}
+        onSaved={onShared}
+      />
+    </details>
+  );
+}
+
+function DeviceCard({ device, queue, onShared }: { device: Device; queue: ReadonlyMap<string, number>; onShared: () => void }) {
   const waiting = device.keys.reduce((sum, key) => sum + (queue.get(key) ?? 0), 0);
   return (
     <Card title={device.id} actions={<Badge state={device.state} />}>
@@ -98,6 +117,7 @@ function DeviceCard({ device, queue }: { device: Device; queue: ReadonlyMap<stri
           <dt>Queue</dt>
           <dd>{waiting === 0 ? 'nobody waits' : `${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'}`}</dd>
         </dl>
+        {device.owner === session.value?.tenant && may('operator') && <Share device={device} onShared={onShared} />}
         <Calibrations device={device} />
       </div>
     </Card>
@@ -125,7 +145,7 @@ export function DevicesView() {
       )}
       <div class="cards">
         {list.map((device) => (
-          <DeviceCard key={device.id} device={device} queue={waiting} />
+          <DeviceCard key={device.id} device={device} queue={waiting} onShared={devices.reload} />
         ))}
       </div>
     </>

@@ -8,6 +8,7 @@ import { useLoaded } from '../ui/loading';
 import { Badge, Card, Empty, ErrorNote, Loading, Moment, ViewHead, WideTable } from '../ui/parts';
 import { ConsentCard } from './consent_card';
 import { QuotaCard } from './quota_card';
+import { TrustCard } from './trust_card';
 import { UsageCard } from './usage_card';
 
 type Tenant = Schemas['Tenant'];
@@ -114,6 +115,7 @@ function Details({ name }: { name: string }) {
       <QuotaCard tenant={value} onSet={reload} />
       <UsageCard tenant={name} />
       <ConsentCard tenant={value} onSet={reload} />
+      {name === session.value?.tenant && <TrustCard tenant={name} />}
       <ArchiveCard tenant={name} />
     </>
   );
