@@ -37,12 +37,17 @@ if(ATTUNE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# attune_precompile(TARGET KIND)
+# attune_precompile(TARGET KIND [HEADER...])
 #
-# Lets a target use one of the two precompiled headers, KIND source or test, which every target shares.
+# Lets a target use one of the two precompiled headers, KIND source or test, which every target shares. With more headers,
+# which nearly all of its files include and which take long, the target gets one of its own.
 # Include-what-you-use still holds: a build with ATTUNE_PCH=OFF has none.
 function(attune_precompile target kind)
   if(NOT ATTUNE_PCH)
+    return()
+  endif()
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_${kind}.h ${ARGN})
     return()
   endif()
   if(NOT TARGET attune_precompiled_${kind})
@@ -98,14 +103,14 @@ function(attune_grpc name file)
   target_link_libraries(attune_${name}_proto PUBLIC ${GRPC_LIBRARY} ${GPR_LIBRARY})
 endfunction()
 
-# attune_library(NAME [AS_AVX2] [DEPS ...] [LINK ...] [EXCLUDE ...])
+# attune_library(NAME [AS_AVX2] [DEPS ...] [LINK ...] [EXCLUDE ...] [PRECOMPILED ...] [TEST_PRECOMPILED ...])
 #
 # Makes the static library attune_NAME of every .cc in the current folder and below, and, from the
 # files that end in _test.cc, the test program NAME_test. DEPS are other folders of src/, LINK
 # foreign libraries, EXCLUDE subfolders (regular expressions) that are libraries of their own. AS_AVX2: what the
-# tests see depends on the processor, and so they run twice.
+# tests see depends on the processor, and so they run twice. PRECOMPILED, TEST_PRECOMPILED: headers for attune_precompile().
 function(attune_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "AS_AVX2" "" "DEPS;LINK;EXCLUDE;TEST_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "AS_AVX2" "" "DEPS;LINK;EXCLUDE;TEST_LINK;PRECOMPILED;TEST_PRECOMPILED")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(pattern IN LISTS ARG_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX ${pattern})
@@ -120,13 +125,13 @@ function(attune_library name)
   target_link_libraries(attune_${name} PUBLIC ${ARG_DEPS} ${ARG_LINK})
   # What does without base does without abseil too.
   if("attune_base" IN_LIST ARG_DEPS)
-    attune_precompile(attune_${name} source)
+    attune_precompile(attune_${name} source ${ARG_PRECOMPILED})
   endif()
 
   if(ATTUNE_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE attune_${name} ${ARG_TEST_LINK} GTest::gmock GTest::gtest_main)
-    attune_precompile(${name}_test test)
+    attune_precompile(${name}_test test ${ARG_TEST_PRECOMPILED})
     add_test(NAME ${name} COMMAND ${name}_test)
     set_tests_properties(${name} PROPERTIES LABELS fast)
     if(ARG_AS_AVX2)

@@ -44,9 +44,4 @@ double NumberOf(const Json& value, double least, double most) {
   return number;
 }
 
-double NumberAt(const Json& json, const char* pointer, double otherwise) {
-  const Json::json_pointer place(pointer);
-  return json.contains(place) && json[place].is_number() ? json[place].get<double>() : otherwise;
-}
-
 }  // namespace attune

@@ -25,9 +25,6 @@ int64_t IntegerOf(const nlohmann::json& value, int64_t least, int64_t most);
 double NumberOf(const nlohmann::json& value, double least = std::numeric_limits<double>::lowest(),
                 double most = std::numeric_limits<double>::max());
 
-// The number at a JSON pointer, such as "/judged/runs"; `otherwise` if there is none.
-double NumberAt(const nlohmann::json& json, const char* pointer, double otherwise = 0);
-
 }  // namespace attune
 
 #endif  // ATTUNE_BASE_JSON_NUMBERS_H_

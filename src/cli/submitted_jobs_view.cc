@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "base/json_numbers.h"
+#include "base/json_at.h"
 #include "base/printable.h"
 #include "cli/live_text.h"
 

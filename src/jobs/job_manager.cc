@@ -105,7 +105,9 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
   }
   losses_.erase(next_.stage.name);
   const std::string& name = next_.stage.name;
-  predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), ended.seconds);
+  // A runner may say anything, and all owners' predictions learn from it.
+  const double seconds = std::clamp(ended.seconds, 0.0, std::max(0.0, now - start_));
+  predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), seconds);
   if (!following_.has_value()) opening_seconds_ = now - start_;
   record_.position += following_.has_value() ? 1 : 0;
   record_.progress = WithoutControls(ended.progress);

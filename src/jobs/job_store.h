@@ -25,6 +25,9 @@ struct PastStage {
   double seconds = 0;
 };
 
+// Results may be large, and few readers need them.
+enum class ResultsWanted { kAll, kOfAgreements, kNone };
+
 struct JobQuery {
   // Only these jobs; empty: any. With an owner, ids are as the owner knows them (jobs/job_id.h).
   std::string id = {}, owner = {};
@@ -34,6 +37,9 @@ struct JobQuery {
   std::optional<size_t> parts_of = {};
   bool with_parts = false;
   int64_t most = INT64_MAX;
+  // What is not wanted is empty in what is found.
+  bool with_files = true;
+  ResultsWanted results = ResultsWanted::kAll;
 };
 
 // Jobs that come together, under a key that differs from those of all others.

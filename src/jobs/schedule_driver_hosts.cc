@@ -37,7 +37,7 @@ int ScheduleDriver::AddHost(LocalHost host, const std::string& name) {
       std::erase_if(stage.held, is_missing);
     }
   }
-  const int number = static_cast<int>(scheduler_.ledger().num_hosts());
+  const int number = scheduler_.ledger().next_host();
   host.resources.slots[RunnerSlot(number)] = kAnyAmount;
   scheduler_.AddHost(host.resources);
   hosts_[number] = {std::move(host), name};

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
@@ -58,19 +59,28 @@ absl::StatusOr<std::string> Unfinished(SqlSession& session, const std::string& k
   return id.value_or("");
 }
 
+// The columns of a job, with nothing in those that the query does not want.
+std::string ColumnsFor(const JobQuery& query) {
+  constexpr const char* kResults[] = {"result", "CASE WHEN agreement = '' THEN '' ELSE result END", "''"};
+  return absl::StrReplaceAll(
+      kJobColumns, {{" files,", query.with_files ? " files," : " '[]',"},
+                    {" result,", absl::StrCat(" ", kResults[static_cast<size_t>(query.results)], ",")}});
+}
+
 // The jobs that a WHERE clause selects, of the latest at most so many.
 template <typename... Values>
-absl::StatusOr<std::map<size_t, JobRecord>> JobsWhere(SqlSession& session, const std::string& where,
-                                                      int64_t most, const Values&... values) {
+absl::StatusOr<std::map<size_t, JobRecord>> JobsWhere(SqlSession& session, const std::string& columns,
+                                                      const std::string& where, int64_t most,
+                                                      const Values&... values) {
   const std::string query =
-      absl::StrCat("SELECT ", kJobColumns, " FROM jobs WHERE ", where, " ORDER BY number DESC LIMIT ?");
+      absl::StrCat("SELECT ", columns, " FROM jobs WHERE ", where, " ORDER BY number DESC LIMIT ?");
   ASSIGN_OR_RETURN(std::vector<NumberedJob> rows, ReadRows(session, ReadNumbered, query, values..., most));
   return std::map<size_t, JobRecord>(std::move_iterator(rows.begin()), std::move_iterator(rows.end()));
 }
 
 absl::StatusOr<std::map<size_t, JobRecord>> JobsOfSubmission(SqlSession& session, const std::string& schedule,
                                                              const std::string& submission) {
-  return JobsWhere(session, "schedule = ? AND submission = ?", INT64_MAX, schedule, submission);
+  return JobsWhere(session, kJobColumns, "schedule = ? AND submission = ?", INT64_MAX, schedule, submission);
 }
 
 }  // namespace
@@ -247,8 +257,8 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::Jobs(const std::string&
                                                            : " AND whole = 0",
                    query.state ? absl::StrCat(" AND state = ", static_cast<int>(*query.state)) : "");
   return database_->Read([&](SqlSession& session) {
-    return JobsWhere(session, where, query.most, schedule, query.id, stored(query.id), query.owner,
-                     query.before, stored(query.before));
+    return JobsWhere(session, ColumnsFor(query), where, query.most, schedule, query.id, stored(query.id),
+                     query.owner, query.before, stored(query.before));
   });
 }
 

@@ -151,6 +151,29 @@ TEST_P(JobStoreTest, ADamagedRowBlocksNoOther) {
   EXPECT_TRUE((*store)->Jobs(schedule, {})->empty());
 }
 
+TEST_P(JobStoreTest, WhatIsNotWantedIsNotRead) {
+  const auto store = SqlJobStore::Open(*location_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const std::string schedule = (*store)->ResumeOrBeginEndless("server")->id;
+  JobRecord plain;
+  plain.spec = {.id = "job", .kind = "mock", .settings = nlohmann::json::object()};
+  plain.files = {{"in/x", std::string(64, 'a'), 1}};
+  plain.result = "{}";
+  JobRecord promised = plain;
+  promised.spec.agreement = "{}";
+  ASSERT_TRUE((*store)->AddJobs(schedule, {{.key = "one", .jobs = {plain, promised}}}).ok());
+  const auto whole = (*store)->Jobs(schedule, {});
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->at(1).files, plain.files);
+  EXPECT_EQ(whole->at(1).result, "{}");
+  const auto some = (*store)->Jobs(schedule, {.with_files = false, .results = ResultsWanted::kOfAgreements});
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_TRUE(some->at(1).files.empty());
+  EXPECT_EQ(some->at(1).result, "");
+  EXPECT_EQ(some->at(2).result, "{}");
+  EXPECT_EQ((*store)->Jobs(schedule, {.results = ResultsWanted::kNone})->at(2).result, "");
+}
+
 TEST_P(JobStoreTest, FindsJobsPageByPage) {
   const auto store = SqlJobStore::Open(*location_);
   ASSERT_TRUE(store.ok()) << store.status();

@@ -155,7 +155,8 @@ class ResourceLedger::Fitting {
 };
 
 int ResourceLedger::AddHost(HostResources resources) {
-  Host& host = hosts_.emplace_back();
+  const int number = next_host_++;
+  Host& host = hosts_[number];
   host.all = std::move(resources);
   host.holders.resize(static_cast<size_t>(host.all.processors));
   host.kept.resize(static_cast<size_t>(host.all.processors));
@@ -168,7 +169,6 @@ int ResourceLedger::AddHost(HostResources resources) {
   host.free_processors = static_cast<int>(std::ranges::count(host.kept, false));
   host.free_memory = host.all.memory_bytes;
   host.free_slots = host.all.slots;
-  const auto number = static_cast<int>(hosts_.size()) - 1;
   by_processors_.emplace(host.free_processors, number);
   for (const DeviceResource& device : host.all.devices) {
     host.quiet.push_back(QuietProcessors(host.all, device));
@@ -179,7 +179,7 @@ int ResourceLedger::AddHost(HostResources resources) {
 }
 
 void ResourceLedger::SetSlots(int number, std::map<std::string, int64_t> slots) {
-  Host& host = hosts_[static_cast<size_t>(number)];
+  Host& host = hosts_.at(number);
   for (const auto& [name, amount] : slots) {
     const auto before = host.all.slots.find(name);
     host.free_slots[name] += amount - (before == host.all.slots.end() ? 0 : before->second);
@@ -192,14 +192,29 @@ void ResourceLedger::SetSlots(int number, std::map<std::string, int64_t> slots) 
 
 void ResourceLedger::RemoveHost(int host) {
   Unindex(host);
-  Host& gone = hosts_[static_cast<size_t>(host)];
+  Host& gone = hosts_.at(host);
   by_processors_.erase({static_cast<int>(std::ranges::count(gone.kept, false)), host});
-  for (auto& [key, hosts] : by_device_) hosts.erase(host);
+  for (const DeviceResource& device : gone.all.devices) {
+    for (auto* index : {&by_device_, &by_free_device_}) {
+      const auto hosts = index->find(device.key);
+      if (hosts == index->end()) continue;
+      hosts->second.erase(host);
+      if (hosts->second.empty()) index->erase(hosts);
+    }
+  }
   gone.is_there = false;
+  if (gone.holdings == 0) hosts_.erase(host);
+}
+
+std::vector<int> ResourceLedger::Hosts() const {
+  std::vector<int> numbers;
+  for (const auto& [number, host] : hosts_)
+    if (host.is_there) numbers.push_back(number);
+  return numbers;
 }
 
 void ResourceLedger::Index(int number) {
-  const Host& host = hosts_[static_cast<size_t>(number)];
+  const Host& host = hosts_.at(number);
   if (!host.is_there) return;
   by_free_processors_.emplace(host.free_processors, number);
   for (size_t d = 0; d < host.all.devices.size(); ++d) {
@@ -208,9 +223,12 @@ void ResourceLedger::Index(int number) {
 }
 
 void ResourceLedger::Unindex(int number) {
-  const Host& host = hosts_[static_cast<size_t>(number)];
+  const Host& host = hosts_.at(number);
   by_free_processors_.erase({host.free_processors, number});
-  for (const DeviceResource& device : host.all.devices) by_free_device_[device.key].erase(number);
+  for (const DeviceResource& device : host.all.devices) {
+    if (const auto hosts = by_free_device_.find(device.key); hosts != by_free_device_.end())
+      hosts->second.erase(number);
+  }
 }
 
 template <typename Fits>
@@ -233,8 +251,9 @@ void ResourceLedger::TryHosts(const StageNeeds& needs, bool if_free, const Fits&
 std::optional<Holding> ResourceLedger::Find(const StageNeeds& needs, int host, bool if_free) const {
   std::optional<Holding> holding;
   const auto fits = [&](int number) {
-    const Host& candidate = hosts_[static_cast<size_t>(number)];
-    holding = candidate.is_there ? Fitting(candidate, if_free).Run(needs) : std::nullopt;
+    const auto candidate = hosts_.find(number);
+    const bool is_there = candidate != hosts_.end() && candidate->second.is_there;
+    holding = is_there ? Fitting(candidate->second, if_free).Run(needs) : std::nullopt;
     if (holding) holding->host = number;
     return holding.has_value();
   };
@@ -255,7 +274,7 @@ std::optional<Holding> ResourceLedger::Take(const StageNeeds& needs, int host) {
 std::optional<Holding> ResourceLedger::TakeFreeParts(const StageNeeds& needs) {
   std::optional<Holding> holding = Find(needs, -1, /*if_free=*/true);
   if (!holding) return std::nullopt;
-  const Host& on = hosts_[static_cast<size_t>(holding->host)];
+  const Host& on = hosts_.at(holding->host);
   std::erase_if(holding->processors, [&](int p) { return on.holders[static_cast<size_t>(p)] > 0; });
   std::erase_if(holding->devices, [&](size_t d) { return on.owners[d] + on.sharers[d] > 0; });
   std::erase_if(holding->shared, [&](size_t d) { return on.owners[d] > 0; });
@@ -274,7 +293,8 @@ int ResourceLedger::HostThatCouldGrant(const StageNeeds& needs, int host) const 
 
 void ResourceLedger::Change(const Holding& holding, int sign) {
   Unindex(holding.host);
-  Host& host = hosts_[static_cast<size_t>(holding.host)];
+  Host& host = hosts_.at(holding.host);
+  host.holdings += sign;
   for (const int p : holding.processors) host.holders[static_cast<size_t>(p)] += sign;
   for (const size_t d : holding.devices) host.owners[d] += sign;
   for (const size_t d : holding.shared) host.sharers[d] += sign;
@@ -284,6 +304,7 @@ void ResourceLedger::Change(const Holding& holding, int sign) {
                             return !host.kept[static_cast<size_t>(p)];
                           }));
   Index(holding.host);
+  if (!host.is_there && host.holdings == 0) hosts_.erase(holding.host);
 }
 
 }  // namespace attune

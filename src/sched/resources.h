@@ -92,13 +92,18 @@ class ResourceLedger {
   // A host that could grant it if nothing were held, or -1: `host`, if that is not negative.
   int HostThatCouldGrant(const StageNeeds& needs, int host = -1) const;
 
-  int64_t num_hosts() const { return std::ssize(hosts_); }
-  const HostResources& host(int host) const { return hosts_[static_cast<size_t>(host)].all; }
+  // The number of the host that is added next.
+  int next_host() const { return next_host_; }
+  // The hosts that are there, in the order of their numbers.
+  std::vector<int> Hosts() const;
+  // One that is there, or on which something is held.
+  const HostResources& host(int host) const { return hosts_.at(host).all; }
 
  private:
   struct Host {
     HostResources all;
     bool is_there = true;
+    int64_t holdings = 0;                 // that were taken there and not released
     std::vector<int> holders;             // for each processor
     std::vector<int> owners, sharers;     // for each device: how many hold it exclusively, and with others
     std::vector<std::vector<int>> quiet;  // for each device: the processors that it holds when it is held
@@ -124,7 +129,9 @@ class ResourceLedger {
   void Index(int number);
   void Unindex(int number);
 
-  std::vector<Host> hosts_;
+  // One that has gone stays as long as something is held there.
+  std::map<int, Host> hosts_;
+  int next_host_ = 0;
   std::set<std::pair<int, int>> by_processors_, by_free_processors_;  // (number of them, host)
   std::map<std::string, std::set<int>> by_device_, by_free_device_;
 };

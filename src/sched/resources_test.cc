@@ -91,6 +91,26 @@ TEST(Resources, KnowWhatCanNeverBeGranted) {
   EXPECT_EQ(ledger.HostThatCouldGrant(Processors(1)), -1);
 }
 
+TEST(Resources, AHostIsForgottenWhenNothingIsHeldThere) {
+  ResourceLedger ledger;
+  const int first = ledger.AddHost(Host()), second = ledger.AddHost(Host());
+  const auto held = ledger.Take(Processors(2), first);
+  ASSERT_TRUE(held.has_value());
+  ledger.RemoveHost(first);
+  EXPECT_THAT(ledger.Hosts(), ElementsAre(second));
+  EXPECT_FALSE(ledger.Take(Processors(1), first).has_value());
+  EXPECT_EQ(ledger.host(first).processors, Host().processors);
+  ledger.Release(*held);
+  EXPECT_FALSE(ledger.Take(Processors(1), first).has_value());
+  ledger.RemoveHost(second);
+  EXPECT_THAT(ledger.Hosts(), IsEmpty());
+  EXPECT_EQ(ledger.HostThatCouldGrant(Device("device/a")), -1);
+  // Numbers are never given again.
+  const int third = ledger.AddHost(Host());
+  EXPECT_GT(third, second);
+  EXPECT_EQ(ledger.HostThatCouldGrant(Device("device/a")), third);
+}
+
 TEST(Resources, FreePartsAreKeptForALargeStage) {
   ResourceLedger ledger;
   ledger.AddHost(Host());

@@ -257,7 +257,7 @@ ScheduleState Scheduler::State() const {
 
 std::optional<Holding> Scheduler::Grant(ScheduledJob& job, const StageNeeds& needs) {
   if (!strategy_->dedicates_hosts || job.host >= 0) return ledger_.Take(needs, job.host);
-  for (int host = 0; host < ledger_.num_hosts(); ++host) {
+  for (const int host : ledger_.Hosts()) {
     if (dedicated_.contains(host)) continue;
     std::optional<Holding> holding = ledger_.Take(needs, host);
     if (!holding) continue;

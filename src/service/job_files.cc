@@ -12,8 +12,9 @@
 namespace attune {
 absl::Status CheckJobFileName(std::string_view name) {
   const std::vector<std::string_view> parts = absl::StrSplit(name, '/');
-  const bool is_path = std::ranges::none_of(
-      parts, [](std::string_view part) { return part.empty() || part == "." || part == ".."; });
+  const bool is_path = std::ranges::none_of(parts, [](std::string_view part) {
+    return part.empty() || part == "." || part == ".." || part.size() > kMostJobFilePart;
+  });
   if (is_path && name.size() <= kMostJobFileName && WithoutControls(std::string(name)) == name)
     return absl::OkStatus();
   return InvalidInput("\"", Printable(std::string(name)), "\" is no name of a file of a job");
@@ -23,7 +24,11 @@ absl::Status CheckJobFiles(const std::vector<JobFile>& files) {
   if (files.size() > kMostJobFiles)
     return InvalidInput("a job may have ", kMostJobFiles, " files, and this one has ", files.size());
   std::set<std::string_view> names;
+  size_t bytes = 0;
   for (const JobFile& file : files) {
+    bytes += file.name.size();
+    if (bytes > kMostJobFileNames)
+      return InvalidInput("the names of a job's files may have ", kMostJobFileNames, " bytes together");
     RETURN_IF_ERROR(CheckJobFileName(file.name));
     if (!IsBlobDigest(file.digest) || file.bytes < 0)
       return InvalidInput(file.name, ": its digest or its size is none");

@@ -18,10 +18,14 @@ inline constexpr std::string_view kInputsFolder = "in/", kOutputsFolder = "out/"
 
 // Bounds of one job.
 inline constexpr int kMostJobFiles = 20'000;
-inline constexpr size_t kMostJobFileName = 512;  // bytes
+inline constexpr size_t kMostJobFileName = 512;               // bytes
+inline constexpr size_t kMostJobFileNames = size_t{2} << 20;  // bytes of all names together
+// Bytes of a part of a name: file systems take 255, and programs append endings to what they write.
+inline constexpr size_t kMostJobFilePart = 200;
 
-// Fails unless each name is that of a file below the job's folder: parts that are neither empty nor "." nor
-// "..", in printable UTF-8, each name once, and none a folder of others. The error names the file.
+// Fails unless each name is that of a file below the job's folder: parts that are neither too long nor empty
+// nor "." nor "..", in printable UTF-8, each name once, and none a folder of others. The error names the
+// file.
 absl::Status CheckJobFiles(const std::vector<JobFile>& files);
 absl::Status CheckJobFileName(std::string_view name);
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace attune {
 namespace {
 
@@ -15,7 +17,11 @@ TEST(JobFiles, NamesStayBelowTheJobsFolder) {
     EXPECT_TRUE(CheckJobFileName(name).ok());
   for (const char* name : {"", "/", "/a", "a/", "a//b", "..", "in/../x", "./a", "a\nb", "a\x1b[2J", "\xFF"})
     EXPECT_FALSE(CheckJobFileName(name).ok()) << name;
-  EXPECT_FALSE(CheckJobFileName(std::string(kMostJobFileName + 1, 'a')).ok());
+  const std::string longest(kMostJobFilePart, 'a');
+  EXPECT_TRUE(CheckJobFileName(longest + "/" + longest).ok());
+  EXPECT_FALSE(CheckJobFileName(longest + "a").ok());
+  EXPECT_FALSE(CheckJobFileName("in/" + longest + "a/x").ok());
+  EXPECT_FALSE(CheckJobFileName(longest + "/" + longest + "/" + longest).ok());
 }
 
 TEST(JobFiles, EachIsThereOnceAndNoneIsAFolder) {
@@ -25,6 +31,16 @@ TEST(JobFiles, EachIsThereOnceAndNoneIsAFolder) {
                                             {{"a", "b", 1}},
                                             {{"a", kDigest, -1}}})
     EXPECT_FALSE(CheckJobFiles(files).ok());
+}
+
+TEST(JobFiles, AllNamesTogetherHaveABound) {
+  const std::string folder(kMostJobFilePart, 'f');
+  std::vector<JobFile> files;
+  for (int i = 0; i < kMostJobFiles && i * kMostJobFilePart <= kMostJobFileNames; ++i)
+    files.push_back({absl::StrCat(folder, "/", i), kDigest, 1});
+  EXPECT_FALSE(CheckJobFiles(files).ok());
+  files.resize(files.size() / 2);
+  EXPECT_TRUE(CheckJobFiles(files).ok());
 }
 
 TEST(JobFiles, TheWireHasThemAll) {

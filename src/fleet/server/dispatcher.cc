@@ -358,7 +358,7 @@ void Dispatcher::Grant() {
   }
 }
 
-void Dispatcher::EndLease(const LeaseToken& token, const absl::Status& why) {
+void Dispatcher::EndLease(const LeaseToken token, const absl::Status& why) {
   leases_.Release(token);
   const auto held = held_.find(token);
   if (held == held_.end()) return;

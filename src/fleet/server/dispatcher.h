@@ -174,7 +174,8 @@ class Dispatcher {
   void SendGranted(const Client& client, const Lease& lease);
 
   void Grant();
-  void EndLease(const LeaseToken& token, const absl::Status& why);
+  // The token is a copy: ending the lease clears those of its client and of held_.
+  void EndLease(LeaseToken token, const absl::Status& why);
   // Closes the connection with this reason, and forgets it.
   void Refuse(int64_t agent, const absl::Status& why);
   void RefuseClient(int64_t client, const absl::Status& why);

@@ -22,6 +22,7 @@ namespace {
 
 namespace proto = fleet_proto;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // A link whose messages stay here.
 template <typename Message>
@@ -151,6 +152,7 @@ TEST_F(DispatcherTest, WorkGoesToTheDeviceAndResultsComeBack) {
   Release(client);
   ASSERT_TRUE(client.link->closed);
   EXPECT_TRUE(client.link->closed->ok());
+  EXPECT_THAT(*store_->Leases(), IsEmpty());
   EXPECT_TRUE(Client("carol").has_device());
 }
 

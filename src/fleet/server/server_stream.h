@@ -15,6 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/guarded.h"
+#include "base/log.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/server/link.h"
 #include "fleet/wire/rpc_status.h"
@@ -72,7 +74,11 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
 
   void OnReadDone(bool ok) override {
     if (!ok) return Close(absl::OkStatus());
-    handlers_.received(in_);
+    // gRPC would swallow an exception, and the stream would never be read again.
+    if (const absl::Status received = Guarded([&] { handlers_.received(in_); }); !received.ok()) {
+      Log(LogLevel::kError, "a message cannot be worked on", "peer", peer_, "reason", received.message());
+      return Close(received);
+    }
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (is_closing_) return;

@@ -1,11 +1,13 @@
 #include "service/agreement/agreement_desk.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/guarded.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -27,6 +29,22 @@ constexpr size_t kMostFacts = 512;
 constexpr int64_t kMostAhead = 10'000, kMostToCatchUp = 1000;
 constexpr double kImportSeconds = 30;
 constexpr std::chrono::milliseconds kImportLook(20);
+// Those who wait for an import each hold a thread that answers requests.
+constexpr int kMostWaiting = 2;
+
+// A place among a few, until the end of its scope.
+class WaitingPlace {
+ public:
+  WaitingPlace(std::atomic<int>& taken, int most) : taken_(taken), is_taken_(taken.fetch_add(1) < most) {}
+  ~WaitingPlace() { taken_.fetch_sub(1); }
+  WaitingPlace(const WaitingPlace&) = delete;
+  WaitingPlace& operator=(const WaitingPlace&) = delete;
+  bool is_taken() const { return is_taken_; }
+
+ private:
+  std::atomic<int>& taken_;
+  const bool is_taken_;
+};
 
 // The rates of the fastest processor of the kind that there can be: more than that, CheckPeaks() refuses.
 Peaks MostOf(const Target& target) {
@@ -173,8 +191,12 @@ void AgreementDesk::Run() {
     const EndedJob job = std::move(ended_.front());
     ended_.pop_front();
     lock.unlock();
-    if (job.is_new) CountPromises(job.job);
-    Learn(job.job);
+    const absl::Status worked = Guarded([&] {
+      if (job.is_new) CountPromises(job.job);
+      Learn(job.job);
+    });
+    if (!worked.ok())
+      Log(LogLevel::kError, "a job is not learned from", "job", job.job.id, "reason", worked.message());
     lock.lock();
   }
 }
@@ -248,8 +270,9 @@ absl::StatusOr<std::shared_ptr<const ModelFacts>> AgreementDesk::FactsOf(const A
   }
   ASSIGN_OR_RETURN(KnownModel model, models_.Add(job.tenant, job.model->files.front().name, *job.model));
   const Stopwatch watch;
+  const WaitingPlace place(waiting_, kMostWaiting);
   while (model.verdict.state == ModelState::kImporting) {
-    if (watch.Seconds() > kImportSeconds)
+    if (watch.Seconds() > kImportSeconds || !place.is_taken())
       return absl::UnavailableError("the model is still being imported; ask again");
     std::this_thread::sleep_for(kImportLook);
     ASSIGN_OR_RETURN(model, models_.Find(job.tenant, model.id));
@@ -292,7 +315,7 @@ absl::StatusOr<QuantizationForecast> AgreementDesk::ForesightOfQuantization(cons
 
 absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const ModelFacts& facts,
                                                      const DeviceOfKey& device, int threads,
-                                                     std::span<const JobAhead> ahead) {
+                                                     std::span<const JobAhead> ahead, Observers observers) {
   const std::string& fingerprint = device.info.fingerprint;
   Peaks peaks = known_.PeaksOf(job.tenant, fingerprint, threads);
   Foresight sight = {.are_peaks_measured = peaks.gflops_per_core > 0};
@@ -305,8 +328,8 @@ absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const 
   const CacheSizes caches = CachesOf(device.info.target);
   NetworkToPredict network = NetworkOf(facts, peaks, fingerprint, threads, job.settings);
   network.bound_ms = kMillis * facts.BoundSeconds(highest, caches, threads);
-  sight.latency = known_.ModelFor(job.tenant)->Predict(network);
-  const auto seen = known_.SeenBy(job.tenant);
+  sight.latency = known_.ModelFor(job.tenant, observers)->Predict(network);
+  const auto seen = known_.SeenBy(job.tenant, observers);
   sight.finish = PredictFinish(network.plan, ahead, device.count, seen, facts.network);
   if (job.kind == "quantization") {
     ASSIGN_OR_RETURN(sight.quantization, ForesightOfQuantization(job, facts, fingerprint, threads, peaks));
@@ -321,6 +344,20 @@ absl::StatusOr<Foresight> AgreementDesk::ForesightOf(const AskedJob& job, const 
     sight.sizes = size.networks;
   }
   return sight;
+}
+
+absl::StatusOr<Outlook> AgreementDesk::OutlookFor(const AskedJob& job, const ModelFacts& facts,
+                                                  const DeviceOfKey& device, int threads,
+                                                  std::span<const JobAhead> ahead) {
+  const auto outlook_by = [&](Observers observers) -> absl::StatusOr<Outlook> {
+    ASSIGN_OR_RETURN(const Foresight sight, ForesightOf(job, facts, device, threads, ahead, observers));
+    return MakeOutlook(job.agreement, sight);
+  };
+  ASSIGN_OR_RETURN(Outlook by_all, outlook_by(Observers::kOwnAndSharing));
+  if (by_all.verdict != Verdict::kRefused && by_all.verdict != Verdict::kRenegotiated) return by_all;
+  ASSIGN_OR_RETURN(Outlook by_own, outlook_by(Observers::kOwn));
+  const bool is_better = by_own.verdict != Verdict::kRefused && by_own.verdict != Verdict::kRenegotiated;
+  return is_better ? by_own : by_all;
 }
 
 absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
@@ -343,9 +380,9 @@ absl::StatusOr<Outlook> AgreementDesk::Foresee(const AskedJob& job) {
   const double alone = NominalSeconds(PlanOfSettings(SettingsWithin(job, 0), facts->tasks.size()));
   AskedJob limited = job;
   limited.settings = SettingsWithin(job, QueueSeconds(ahead, alone, device.count));
-  ASSIGN_OR_RETURN(const Foresight sight, ForesightOf(limited, *facts, device, threads, ahead));
+  ASSIGN_OR_RETURN(Outlook foreseen, OutlookFor(limited, *facts, device, threads, ahead));
   ASSIGN_OR_RETURN(const MachineLack lack, jobs_.LackOf(job.tenant));
-  Outlook outlook = About(*facts, OutlookWith(lack, MakeOutlook(job.agreement, sight)));
+  Outlook outlook = About(*facts, OutlookWith(lack, std::move(foreseen)));
   if (may_be_known) TakeShared(known_.FindShared(query), outlook);
   return outlook;
 }

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
 #define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -78,7 +79,11 @@ class AgreementDesk {
                                                                const Peaks& peaks) const;
   absl::StatusOr<Foresight> ForesightOf(const AskedJob& job, const ModelFacts& facts,
                                         const DeviceOfKey& device, int threads,
-                                        std::span<const JobAhead> ahead);
+                                        std::span<const JobAhead> ahead, Observers observers);
+  // The outlook by what all have seen, unless that of the tenant's own observations is better: what others
+  // say may be a lie, and refuses nothing.
+  absl::StatusOr<Outlook> OutlookFor(const AskedJob& job, const ModelFacts& facts, const DeviceOfKey& device,
+                                     int threads, std::span<const JobAhead> ahead);
   // Jobs that ask for the same devices as this one.
   absl::StatusOr<std::vector<JobAhead>> JobsAhead(const AskedJob& job);
 
@@ -96,6 +101,7 @@ class AgreementDesk {
   QuantizationModel quantizations_;
   PromiseCounts promises_;
 
+  std::atomic<int> waiting_ = 0;  // for imports
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const ModelFacts>> facts_;  // by tenant and model
   std::deque<EndedJob> ended_;                                      // to learn from

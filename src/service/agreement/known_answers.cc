@@ -131,8 +131,13 @@ std::set<std::string> KnownAnswers::Sharing() const {
   return sharing_().value_or(std::set<std::string>());
 }
 
-std::vector<std::shared_ptr<const Observation>> KnownAnswers::SeenBy(const std::string& tenant) const {
-  return SeenBy(tenant, Sharing());
+std::set<std::string> KnownAnswers::Others(Observers observers) const {
+  return observers == Observers::kOwn ? std::set<std::string>() : Sharing();
+}
+
+std::vector<std::shared_ptr<const Observation>> KnownAnswers::SeenBy(const std::string& tenant,
+                                                                     Observers observers) const {
+  return SeenBy(tenant, Others(observers));
 }
 
 std::vector<std::shared_ptr<const Observation>> KnownAnswers::SeenBy(
@@ -153,26 +158,25 @@ std::set<std::string> KnownAnswers::Jobs() const {
   return jobs;
 }
 
-std::shared_ptr<const LatencyModel> KnownAnswers::ModelFor(const std::string& tenant) {
-  const std::set<std::string> sharing = Sharing();
+std::shared_ptr<const LatencyModel> KnownAnswers::ModelFor(const std::string& tenant, Observers observers) {
+  const std::set<std::string> sharing = Others(observers);
   int64_t version = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     version = last_;
-    const auto found = models_.find(tenant);
-    if (found != models_.end() && found->second.version == version && found->second.sharing == sharing)
-      return found->second.model;
+    const auto found = models_.find({tenant, sharing});
+    if (found != models_.end() && found->second.version == version) return found->second.model;
   }
   auto model = std::make_shared<const LatencyModel>(SeenBy(tenant, sharing));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (models_.size() >= kMostModels) models_.clear();
-  models_[tenant] = {version, sharing, model};
+  models_[{tenant, sharing}] = {version, model};
   return model;
 }
 
 Peaks KnownAnswers::PeaksOf(const std::string& tenant, const std::string& device, int threads) const {
   Peaks best;
-  for (const auto& seen : SeenBy(tenant, {}))
+  for (const auto& seen : SeenBy(tenant, Observers::kOwn))
     if (seen->device == device && seen->threads == threads) best = BetterOf(best, seen->peaks);
   return best;
 }

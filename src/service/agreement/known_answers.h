@@ -46,6 +46,9 @@ struct AnswerQuery {
   std::string compiler = {};  // empty: any
 };
 
+// Whose observations count.
+enum class Observers { kOwn, kOwnAndSharing };
+
 // Thread safe. The store must outlive it.
 class KnownAnswers {
  public:
@@ -68,11 +71,13 @@ class KnownAnswers {
   // The fastest one of another tenant's whose records a job for the network may begin with, whatever its
   // inputs and outputs are called and the compiler was; null if there is none.
   std::shared_ptr<const Observation> FindShared(const AnswerQuery& query) const;
-  // What the tenant may see, the latest last: its own and what others share now.
-  std::vector<std::shared_ptr<const Observation>> SeenBy(const std::string& tenant) const;
+  // What the tenant may see, the latest last: its own and what others share now, or its own alone.
+  std::vector<std::shared_ptr<const Observation>> SeenBy(
+      const std::string& tenant, Observers observers = Observers::kOwnAndSharing) const;
   // The jobs that were learned from.
   std::set<std::string> Jobs() const;
-  std::shared_ptr<const LatencyModel> ModelFor(const std::string& tenant);
+  std::shared_ptr<const LatencyModel> ModelFor(const std::string& tenant,
+                                               Observers observers = Observers::kOwnAndSharing);
   // The best peaks that the tenant's own jobs have measured on such a device with so many threads; zeros if
   // there are none. They refuse what is impossible, which is not for others to say.
   Peaks PeaksOf(const std::string& tenant, const std::string& device, int threads) const;
@@ -84,13 +89,13 @@ class KnownAnswers {
   };
   struct ModelOfTenant {
     int64_t version = 0;
-    std::set<std::string> sharing = {};  // whose observations it has learned from
     std::shared_ptr<const LatencyModel> model;
   };
 
   void Take(int64_t number, Observation observation);
   // Nobody, if it cannot be found out.
   std::set<std::string> Sharing() const;
+  std::set<std::string> Others(Observers observers) const;
   std::vector<std::shared_ptr<const Observation>> SeenBy(const std::string& tenant,
                                                          const std::set<std::string>& sharing) const;
 
@@ -103,7 +108,8 @@ class KnownAnswers {
   std::vector<std::shared_ptr<Answer>> all_;
   std::map<std::string, std::vector<std::shared_ptr<Answer>>> by_network_;  // by its digest
   std::map<std::string, std::vector<std::shared_ptr<Answer>>> by_task_;     // likewise
-  std::map<std::string, ModelOfTenant> models_;                             // by tenant
+  // By the tenant and those who share.
+  std::map<std::pair<std::string, std::set<std::string>>, ModelOfTenant> models_;
 };
 
 // The higher of both rates, one by one.

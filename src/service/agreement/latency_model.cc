@@ -7,7 +7,10 @@ namespace attune {
 namespace {
 
 constexpr double kMillis = 1e3;
-constexpr size_t kMostNetworks = 100;
+constexpr int64_t kMostNetworks = 100;
+// Predicting compares each task with each that was seen: at most these, in the networks learned from together
+// and in the one that is predicted, whose others count by the prior.
+constexpr int64_t kMostSeen = 10'000, kMostCompared = 2000;
 
 // The ratio of a tuned task's time to its bound before anything was seen, and of a network's time to such a
 // sum: about 1 where large convolutions prevail, and 4 where many small kernels do.
@@ -74,8 +77,13 @@ bool IsOn(const Observation& observation, const NetworkToPredict& network) {
 
 LatencyModel::LatencyModel(std::vector<std::shared_ptr<const Observation>> observations)
     : observations_([&] {
-        const auto surplus = std::max<std::ptrdiff_t>(0, std::ssize(observations) - kMostNetworks);
-        observations.erase(observations.begin(), observations.begin() + surplus);
+        int64_t tasks = 0, networks = 0;
+        const auto is_one_too_many = [&](const std::shared_ptr<const Observation>& observation) {
+          tasks += std::ssize(observation->tasks);
+          return ++networks > kMostNetworks || tasks > kMostSeen;
+        };
+        const auto surplus = std::find_if(observations.rbegin(), observations.rend(), is_one_too_many);
+        observations.erase(observations.begin(), surplus.base());
         return std::move(observations);
       }()) {
   for (const auto& observation : observations_) {
@@ -111,8 +119,10 @@ LatencyModel::TaskEstimate LatencyModel::Estimate(const TaskTime& task, const Ne
 LatencyModel::NetworkEstimate LatencyModel::Estimate(const NetworkToPredict& network,
                                                      const std::string& without) const {
   double kernels = 0, known = 0, around = kSecondsOfRun;
+  int64_t compared = 0;
   for (const TaskTime& task : network.tasks) {
-    const TaskEstimate estimate = Estimate(task, network, without);
+    const TaskEstimate estimate = ++compared <= kMostCompared ? Estimate(task, network, without)
+                                                              : TaskEstimate{task.bound * kTaskRatio, false};
     around += task.uses * kSecondsOfCall;
     kernels += task.uses * estimate.seconds;
     known += estimate.is_known ? task.uses * estimate.seconds : 0;

@@ -9,7 +9,7 @@
 // narrower where more of it is known. Each inference, and each call of a kernel in it, costs something too. A
 // network that was itself measured on that device takes what it took. Nothing is predicted below the bound;
 // a measurement below it refutes it. Cost: time in proportion to the square of all tasks of the latest
-// networks, once for each new one.
+// networks, of which there is a bound, once for each new one.
 #ifndef ATTUNE_SERVICE_AGREEMENT_LATENCY_MODEL_H_
 #define ATTUNE_SERVICE_AGREEMENT_LATENCY_MODEL_H_
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/json_at.h"
 #include "base/json_numbers.h"
 #include "base/status.h"
 #include "jobs/json_object.h"
@@ -18,7 +19,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kMillis = 1e3;
-constexpr size_t kMostTasks = 10'000;
+// A network has a few hundred; what a liar says beyond that would only take time.
+constexpr size_t kMostTasks = 2000;
 
 int UsesOf(const Json& value) { return static_cast<int>(IntegerOf(value, 0, INT32_MAX)); }
 int ThreadsOf(const Json& value) { return static_cast<int>(IntegerOf(value, 1, INT32_MAX)); }
@@ -82,11 +84,11 @@ void ReadResult(const Json& result, Observation& to) {
 
 // Takes the artifact if the network that was judged is the model's, as the server knows it.
 absl::Status TakeArtifact(const JobRecord& job, const Json& kept, Observation& to) {
-  const std::string network = kept.value("network", ""), interface = kept.value("interface", "");
+  const std::string network = TextAt(kept, "/network"), interface = TextAt(kept, "/interface");
   if (network.empty()) return absl::OkStatus();
   if (network != to.network || interface != to.interface)
     return InvalidInput(job.spec.id, ": has judged another network than its model's");
-  const std::string artifact = job.spec.settings.value("output", "");
+  const std::string artifact = TextAt(job.spec.settings, "/output");
   const auto file = std::ranges::find(job.files, artifact, &JobFile::name);
   if (!artifact.empty() && file != job.files.end()) to.artifact = *file;
   return absl::OkStatus();
@@ -130,17 +132,19 @@ absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
   if (!result.contains("judged")) return absl::NotFoundError("its network was not judged");
   if (result.contains("is_known") && result["is_known"] == true)
     return absl::NotFoundError("it was answered by what another job has measured");
-  if (result["judged"].is_object() && result["judged"].value("is_disturbed", false))
+  if (FlagAt(result, "/judged/is_disturbed"))
     return absl::NotFoundError("other programs disturbed the device while its network was judged");
   Observation observation = {
       .job = job.spec.id, .tenant = job.spec.owner, .ended_ms = job.ended_ms, .files_owner = job.spec.base};
   try {
     ReadResult(result, observation);
     RETURN_IF_ERROR(ReadSubmission(job, observation));
+    const Json& judged = result.at("judged");
+    ASSIGN_OR_RETURN(observation.peaks,
+                     PeaksOfJson(judged.contains("peaks") ? judged["peaks"] : Json::object()));
   } catch (const Json::exception& error) {
     return InvalidInput(job.spec.id, ": its result is none of a tuning job: ", error.what());
   }
-  ASSIGN_OR_RETURN(observation.peaks, PeaksOfJson(result["judged"].value("peaks", Json::object())));
   return observation;
 }
 

@@ -73,6 +73,43 @@ TEST(ObservationTest, NumbersThatAreNoneAreRefused) {
   }
 }
 
+// The places of all values in it, as JSON pointers.
+void AddPlaces(const Json& json, const Json::json_pointer& at, std::vector<Json::json_pointer>& places) {
+  places.push_back(at);
+  if (json.is_object())
+    for (const auto& [key, value] : json.items()) AddPlaces(value, at / key, places);
+  if (json.is_array())
+    for (size_t i = 0; i < json.size(); ++i) AddPlaces(json[i], at / i, places);
+}
+
+// Whatever a runner writes at one place, there is an observation or an error, and no exception.
+TEST(ObservationTest, NothingThatARunnerWritesThrows) {
+  Json whole = Result();
+  whole["judged"]["is_disturbed"] = false;
+  whole["is_known"] = false;
+  std::vector<Json::json_pointer> places;
+  AddPlaces(whole, Json::json_pointer(), places);
+  KeptAgreement kept;
+  for (const char* name : {kLatencyMean, kLatencyP99, kSizeBytes, kAccuracyLoss, kDeadline, kDeviceSeconds})
+    kept.promises.push_back({.name = name, .limit = 1});
+  const Json values[] = {nullptr, true,          -1,        1e300,          "",
+                         "text",  Json::array(), {nullptr}, Json::object(), {{"x", nullptr}}};
+  for (const Json::json_pointer& place : places) {
+    for (const Json& value : values) {
+      Json result = whole;
+      result[place] = value;
+      EXPECT_NO_THROW(Observed(result).status().IgnoreError()) << place << " " << value;
+      for (const char* kind : {"tuning", "quantization"})
+        EXPECT_NO_THROW(PromisesOf({.kind = kind,
+                                    .state = "done",
+                                    .agreement = kept.ToText(),
+                                    .figures = result.dump(),
+                                    .result = result.dump()}))
+            << place << " " << value;
+    }
+  }
+}
+
 TEST(ObservationTest, AKnownAnswerTeachesNothingNew) {
   Json known = Result();
   known["is_known"] = true;

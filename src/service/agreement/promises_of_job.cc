@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/json_at.h"
 #include "base/json_numbers.h"
 #include "base/status.h"
 #include "jobs/json_object.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/json_numbers.h"
+#include "base/json_at.h"
 #include "jobs/json_object.h"
 #include "jobs/loss_judgement.h"
 
@@ -30,11 +30,6 @@ constexpr LogPrior kSize = {.mean = 0, .spread = 0.4, .weight = 2, .degrees = 4}
 
 // Other networks, and other devices, tell less.
 constexpr double kOtherNetwork = 0.3, kOtherDevice = 0.2;
-
-std::string TextAt(const Json& json, const char* place) {
-  const Json::json_pointer pointer(place);
-  return json.contains(pointer) && json[pointer].is_string() ? json[pointer].get<std::string>() : "";
-}
 
 // Log ratios of what was seen to estimates, each with its weight.
 struct Evidence {

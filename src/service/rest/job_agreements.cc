@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/json_at.h"
 #include "base/status.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/rest/job_models.h"
@@ -55,7 +56,7 @@ JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& kno
                        {"device", known.device},
                        {"threads", known.threads}};
   JobFile file = known.artifact;
-  file.name = asked.settings.value("output", file.name);
+  file.name = TextAt(asked.settings, "/output", file.name);
   return {.files_owner = known.files_owner,
           .file = std::move(file),
           .result = Json{

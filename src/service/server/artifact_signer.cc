@@ -73,7 +73,8 @@ absl::Status Append(BlobStore& store, const std::string& owner, const std::strin
   return absl::OkStatus();
 }
 
-// Signs one file, and forgets it as it was.
+// Signs one file, which stays in the store as it was: until the job's row has changed, that is the job's
+// file.
 absl::Status SignOne(const SigningKey& key, const std::string& owner, BlobStore& store, JobFile& file) {
   ASSIGN_OR_RETURN(const auto blob, store.Read(owner, file.digest));
   ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Map(blob.first.get()));
@@ -137,10 +138,7 @@ absl::Status ArtifactSigner::SignFile(const std::string& tenant, const std::stri
   const auto file = std::ranges::find(files, name, &JobFile::name);
   if (file == files.end()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<SigningKey> keys, KeysOf(tenant));
-  const std::string before = file->digest;
-  RETURN_IF_ERROR(Annotate(SignOne(keys.front(), owner, store, *file), name));
-  const bool is_needed = std::ranges::find(files, before, &JobFile::digest) != files.end();
-  return is_needed ? absl::OkStatus() : store.Forget(owner, before);
+  return Annotate(SignOne(keys.front(), owner, store, *file), name);
 }
 
 }  // namespace attune

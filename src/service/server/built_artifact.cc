@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "artifact/reader.h"
 #include "base/dtype.h"
+#include "base/json_at.h"
 #include "base/status.h"
 #include "jobs/json_object.h"
 #include "jobs/kind.h"
@@ -21,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kModelSetting[] = "model", kOutputSetting[] = "output";
+constexpr char kModelSetting[] = "/model", kOutputSetting[] = "/output";
 constexpr std::string_view kArtifactEnding = ".atn";
 
 // What the job's result says that it has built.
@@ -77,7 +78,7 @@ bool Declares(const Program& program, const std::string& interface) {
 
 // The digest of the file that the artifact names as its model; empty if the job has none of that name.
 std::string ModelDigestOf(const JobSpec& spec, const std::vector<JobFile>& files) {
-  const std::string model = spec.settings.value(kModelSetting, "");
+  const std::string model = TextAt(spec.settings, kModelSetting);
   for (const std::string& name : {model, model + "/saved_model.pb"}) {
     const auto file = std::ranges::find(files, name, &JobFile::name);
     if (file != files.end()) return file->digest;
@@ -109,7 +110,7 @@ absl::Status CheckFile(const JobSpec& spec, const std::vector<JobFile>& files, c
 bool IsNamed(const JobSpec& spec, const std::string& name) {
   const JobKind* kind = FindJobKind(spec.kind);
   return std::ranges::any_of(kind->outputs, [&](const OutputSetting& output) {
-    return spec.settings.value(std::string(output.name), "") == name;
+    return TextAt(spec.settings, absl::StrCat("/", output.name)) == name;
   });
 }
 
@@ -117,7 +118,7 @@ bool IsNamed(const JobSpec& spec, const std::string& name) {
 
 std::optional<std::string> ArtifactNameOf(const JobSpec& spec) {
   if (spec.kind != "tuning" || spec.part != 0) return std::nullopt;
-  const std::string name = spec.settings.value(kOutputSetting, "");
+  const std::string name = TextAt(spec.settings, kOutputSetting);
   return name.empty() ? std::nullopt : std::optional(name);
 }
 

@@ -102,6 +102,19 @@ TEST_F(BuiltArtifactTest, ThereIsOneArtifact) {
   EXPECT_EQ(HandIn(built_, built_, {Keep("in/another.atn", built_)}), absl::OkStatus());
 }
 
+// Settings that are null are not there, as for those who run the job.
+TEST_F(BuiltArtifactTest, ASettingOfAnotherTypeIsNone) {
+  for (const nlohmann::json& value : {nlohmann::json(nullptr), nlohmann::json(7), nlohmann::json::array()}) {
+    spec_.settings["output"] = value;
+    EXPECT_EQ(ArtifactNameOf(spec_), std::nullopt);
+    EXPECT_FALSE(HandIn(built_, built_).ok());
+    spec_.settings["output"] = "out/net.atn";
+    spec_.settings["model"] = value;
+    EXPECT_THAT(std::string(HandIn(built_, built_).message()), HasSubstr("another model"));
+    spec_.settings["model"] = "in/net.onnx";
+  }
+}
+
 TEST_F(BuiltArtifactTest, OtherJobsMakeNone) {
   spec_.part = 2;
   EXPECT_EQ(ArtifactNameOf(spec_), std::nullopt);

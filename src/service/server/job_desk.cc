@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/json_at.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "service/job_files.h"
@@ -46,10 +47,11 @@ constexpr char kCostModelSetting[] = "cost_model", kRecordsSetting[] = "start_re
 // nothing of others.
 bool Lacks(const JobRecord& job, const char* setting, const char* unless_not) {
   const nlohmann::json& settings = job.spec.settings;
-  return job.spec.kind == "tuning" && !settings.contains(setting) && settings.value(unless_not, true);
+  const bool has_own = settings.contains(setting) && !settings[setting].is_null();
+  return job.spec.kind == "tuning" && !has_own && FlagAt(settings, unless_not, true);
 }
-bool LacksCostModel(const JobRecord& job) { return Lacks(job, kCostModelSetting, "use_model"); }
-bool LacksRecords(const JobRecord& job) { return Lacks(job, kRecordsSetting, "transfer_runs"); }
+bool LacksCostModel(const JobRecord& job) { return Lacks(job, kCostModelSetting, "/use_model"); }
+bool LacksRecords(const JobRecord& job) { return Lacks(job, kRecordsSetting, "/transfer_runs"); }
 
 }  // namespace
 

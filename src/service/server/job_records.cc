@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_at.h"
 #include "base/output_file.h"
 #include "base/state_file.h"
 #include "base/status.h"
@@ -14,15 +15,17 @@
 namespace attune {
 namespace {
 
-constexpr char kRecordsSetting[] = "records", kUsualRecords[] = "records.db";
+constexpr char kRecordsSetting[] = "/records", kUsualRecords[] = "records.db";
 // More kernels than a network has; what a job has beyond that stays with it.
-constexpr size_t kMostShared = 10'000;
+constexpr size_t kMostShared = 10'000, kMostSharedBytes = size_t{16} << 20;
+// A database of records that is larger is no network's. Others wait while it is read.
+constexpr int64_t kMostDatabaseBytes = int64_t{256} << 20;
 // The run that records for others seem to come from.
 constexpr char kSharedRun[] = "shared";
 
 // The job's database of records, and what SQLite has written beside it.
 std::vector<JobFile> RecordFiles(const JobRecord& job) {
-  const std::string name = job.spec.settings.value(kRecordsSetting, kUsualRecords);
+  const std::string name = TextAt(job.spec.settings, kRecordsSetting, kUsualRecords);
   std::vector<JobFile> files;
   for (JobFile file : job.files) {
     if (!file.name.starts_with(name)) continue;
@@ -71,6 +74,11 @@ absl::StatusOr<std::unique_ptr<JobRecords>> JobRecords::Open(const JobRecord& jo
                                                              const std::string& folder) {
   const std::vector<JobFile> kept = RecordFiles(job);
   if (kept.empty()) return absl::NotFoundError(absl::StrCat(job.spec.id, ": has left no records"));
+  int64_t bytes = 0;
+  for (const JobFile& file : kept) bytes += file.bytes;
+  if (bytes > kMostDatabaseBytes)
+    return absl::OutOfRangeError(absl::StrCat(job.spec.id, ": its records have more than ",
+                                              kMostDatabaseBytes, " bytes, and are not looked at"));
   std::unique_ptr<JobRecords> records(new JobRecords(folder));
   std::error_code error;
   std::filesystem::remove_all(folder, error);
@@ -95,8 +103,11 @@ absl::StatusOr<std::string> JobRecords::ForOthers(const std::string& device, int
   if (best.size() > kMostShared) best.resize(kMostShared);
   std::string lines;
   int64_t number = 0;
-  for (const BestRecord& one : best)
-    absl::StrAppend(&lines, ToJsonLine(ForStranger(one.record, number++)), "\n");
+  for (const BestRecord& one : best) {
+    const std::string line = ToJsonLine(ForStranger(one.record, number++));
+    if (lines.size() + line.size() >= kMostSharedBytes) break;
+    absl::StrAppend(&lines, line, "\n");
+  }
   return lines;
 }
 

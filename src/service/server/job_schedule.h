@@ -83,7 +83,7 @@ class JobSchedule {
                                                               std::vector<JobRecord> jobs);
   // The latest first, without results. `with_judged`: those of jobs with an agreement are there, which it is
   // judged by.
-  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(const JobQuery& query, bool with_judged = false);
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(JobQuery query, bool with_judged = false);
   // NotFound if there is no such job.
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const JobQuery& query);
   absl::StatusOr<JobRecord> Find(const JobQuery& query);

@@ -82,16 +82,14 @@ absl::StatusOr<std::vector<proto::Job>> JobSchedule::Kept(Serving& serving,
   return described;
 }
 
-absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(const JobQuery& query, bool with_judged) {
+absl::StatusOr<std::vector<proto::Job>> JobSchedule::List(JobQuery query, bool with_judged) {
   using Jobs = std::vector<proto::Job>;
+  query.with_files = false;
+  query.results = with_judged ? ResultsWanted::kOfAgreements : ResultsWanted::kNone;
   return Read<Jobs>([&](const Reading& from) -> absl::StatusOr<Jobs> {
     ASSIGN_OR_RETURN(const auto found, from.store.Jobs(from.schedule, query));
     Jobs described;
-    for (const auto& [number, job] : found) {
-      described.push_back(from.known.Describe(number, job));
-      // All together they may be larger than a message.
-      if (!with_judged || job.spec.agreement.empty()) described.back().clear_result();
-    }
+    for (const auto& [number, job] : found) described.push_back(from.known.Describe(number, job));
     std::ranges::reverse(described);
     return described;
   });
@@ -157,7 +155,7 @@ absl::StatusOr<MachineLack> JobSchedule::LackOf(const std::string& owner) {
 }
 
 absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
-  JobQuery query = {.owner = owner, .with_parts = true, .most = kJobsAtOnce};
+  JobQuery query = {.owner = owner, .with_parts = true, .most = kJobsAtOnce, .results = ResultsWanted::kNone};
   int64_t bytes = 0;
   for (bool is_last = false; !is_last;) {
     RETURN_IF_ERROR(Read<bool>([&](const Reading& from) -> absl::StatusOr<bool> {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -64,7 +65,8 @@ void SharedLearning::Run() {
     const JobRecord job = std::move(offered_.front());
     offered_.pop_front();
     lock.unlock();
-    const absl::Status learned = LearnFrom(job);
+    absl::Status learned;
+    learned.Update(Guarded([&] { learned = LearnFrom(job); }));
     if (!learned.ok())
       Log(LogLevel::kWarning, "nothing is learned from a job", "job", job.spec.id, "reason",
           learned.message());

@@ -25,7 +25,7 @@ inline constexpr size_t kMaxProgramNameBytes = 256;
 inline constexpr int64_t kMaxRunnerMemoryBytes = int64_t{1} << 50;  // sums of them do not overflow
 // The most for a text for people, and for a result or figures in JSON.
 inline constexpr size_t kMaxTextBytes = size_t{16} << 10;
-inline constexpr size_t kMaxResultBytes = size_t{16} << 20;
+inline constexpr size_t kMaxResultBytes = size_t{1} << 20;
 inline constexpr size_t kMaxFiguresBytes = size_t{1} << 20;
 
 // A machine that offers itself.
