@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "import/onnx/testing/model_builder.h"
 
 namespace attune::onnx {
@@ -104,38 +101,6 @@ TEST(OnnxImport, ShapeArithmeticFoldsAway) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({2, 12}));
   EXPECT_EQ((*graph)->nodes().size(), 1U);
-}
-
-// onnxruntime refuses a sequence that is longer than the axis, and one of negative length.
-TEST(OnnxImport, SequencesAreNotLongerThanTheirAxis) {
-  for (const auto& [op, gates] : {std::pair<std::string, int>{"RNN", 1}, {"GRU", 3}, {"LSTM", 4}}) {
-    for (const bool is_reverse : {false, true}) {
-      Model model;
-      model.AddInput("x", {"3", "2", "1"});
-      model.AddInput("w", {"1", std::to_string(gates), "1"});
-      model.AddInput("r", {"1", std::to_string(gates), "1"});
-      model.AddInput("lengths", {"2"}, TensorProto::INT32);
-      NodeProto* node = model.AddNode(op, {"x", "w", "r", "", "lengths"}, {"y"});
-      node->set_name("speech");
-      AddAttribute(node, "hidden_size", AttributeProto::INT)->set_i(1);
-      AddAttribute(node, "direction", AttributeProto::STRING)->set_s(is_reverse ? "reverse" : "forward");
-      model.AddOutput("y");
-      const auto graph = model.Import();
-      ASSERT_TRUE(graph.ok()) << graph.status();
-      std::string reader = op + " \"speech\", lengths up to 3";
-      for (char& c : reader) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      const auto is_checked = [&](const std::unique_ptr<Node>& n) {
-        return n->op() == Op::kCheckIndex && n->attrs().String("reader") == reader;
-      };
-      EXPECT_TRUE(std::ranges::any_of((*graph)->nodes(), is_checked)) << Print(**graph);
-      for (const int64_t length : {-1, 0, 3, 4, INT32_MAX}) {
-        const Tensor weight(DType::kF32, {1, gates, 1});
-        const auto outputs = Interpreter().Run(**graph, {Tensor(DType::kF32, {3, 2, 1}), weight, weight,
-                                                         Tensor::FromInts(Ints{1, length}, DType::kI32)});
-        EXPECT_EQ(outputs.ok(), length >= 0 && length <= 3) << op << " " << length;
-      }
-    }
-  }
 }
 
 // Reshape by a graph input needs its value; the input is then removed from the graph.
