@@ -94,6 +94,18 @@ Value* Emitter::Count(DType dtype, int64_t count) {
   return Cast(Emit(Op::kCumSum, {ones}, {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}}), dtype);
 }
 
+// Division truncates, which is one too many where there is a remainder and the signs differ.
+Value* Emitter::FloorDiv(Value* a, Value* b) {
+  Value* quotient = Div(a, b);
+  if (IsUnsignedInt(a->type().dtype)) return quotient;
+  const auto is_negative = [this](Value* x) { return Emit(Op::kLess, {x, ScalarLike(x, 0)}); };
+  Value* rest = Emit(Op::kMod, {a, b}, {{"truncate", int64_t{1}}});  // of the sign of a
+  Value* is_exact = Emit(Op::kEqual, {rest, ScalarLike(rest, 0)});
+  Value* differ = Emit(Op::kXor, {is_negative(rest), is_negative(b)});
+  Value* excess = Emit(Op::kAnd, {Emit(Op::kNot, {is_exact}), differ});
+  return Sub(quotient, Cast(excess, quotient->type().dtype));
+}
+
 Value* Emitter::Cast(Value* x, DType to) {
   return x->type().dtype == to ? x : Emit(Op::kCast, {x}, {{"to", to}});
 }

@@ -70,6 +70,8 @@ class Emitter {
   Value* Add(Value* a, const ExactNumber& b) { return Add(a, ScalarLike(a, b)); }
   Value* Mul(Value* a, const ExactNumber& b) { return b == 1 ? a : Mul(a, ScalarLike(a, b)); }
   Value* Div(Value* a, const ExactNumber& b) { return Div(a, ScalarLike(a, b)); }
+  // The quotient of integers, rounded down. Only that of the least number and -1 wraps.
+  Value* FloorDiv(Value* a, Value* b);
   Value* Min(Value* a, Value* b) { return Emit(Op::kMin, {a, b}); }
   Value* Max(Value* a, Value* b) { return Emit(Op::kMax, {a, b}); }
   Value* Where(Value* condition, Value* a, Value* b) { return Emit(Op::kWhere, {condition, a, b}); }
