@@ -22,12 +22,15 @@ using ::testing::HasSubstr;
 
 const Shape kData = {4, 5};
 
-// How the operator reads indices of a shape from a tensor of shape kData.
+// How the operator reads indices of a shape from a tensor of shape `data`.
 struct Reader {
   Op op;
   Shape indices;
   Attributes attrs;
-  Shape updates;  // of a scatter
+  Shape updates = {};      // of a scatter, after the indices
+  Shape regions = {};      // of RoiAlign, before the indices
+  std::string taken = "";  // behind the reader's name in messages
+  Shape data = kData;
 };
 
 std::vector<Reader> Readers() {
@@ -36,6 +39,19 @@ std::vector<Reader> Readers() {
           {Op::kGatherElements, {4, 3}, {{"axis", int64_t{1}}}, {}},
           {Op::kGatherNd, {3, 2}, {}, {}},
           {Op::kGatherNd, {4, 2, 1}, {{"batch_dims", int64_t{1}}}, {}},
+          {.op = Op::kReverseSequence,
+           .indices = {4},
+           .attrs = {{"batch_axis", int64_t{0}}, {"time_axis", int64_t{1}}},
+           .taken = ", lengths up to 5"},
+          {.op = Op::kReverseSequence,
+           .indices = {5},
+           .attrs = {{"batch_axis", int64_t{1}}, {"time_axis", int64_t{0}}},
+           .taken = ", lengths up to 4"},
+          {.op = Op::kRoiAlign,
+           .indices = {3},
+           .attrs = {{"height", int64_t{2}}, {"width", int64_t{2}}, {"sampling_ratio", int64_t{1}}},
+           .regions = {3, 4},
+           .data = {2, 1, 3, 3}},
           {Op::kScatterElements, {4, 3}, {{"axis", int64_t{1}}, {"reduction", std::string("add")}}, {4, 3}},
           {Op::kScatterNd, {3, 2}, {{"reduction", std::string("add")}}, {3}},
           {Op::kScatterNd, {3, 1}, {{"reduction", std::string("add")}}, {3, 5}}};
@@ -46,7 +62,8 @@ Tensor RandomFloats(const Shape& shape) { return *RandomTensor(DType::kF32, shap
 // A graph of one reader, whose indices are an input, or these if they are given.
 std::unique_ptr<Graph> GraphOf(const Reader& reader, DType dtype, const Tensor* constant) {
   auto graph = std::make_unique<Graph>("reader");
-  std::vector<Value*> inputs = {graph->AddInput("x", TensorType(DType::kF32, kData))};
+  std::vector<Value*> inputs = {graph->AddInput("x", TensorType(DType::kF32, reader.data))};
+  if (!reader.regions.empty()) inputs.push_back(graph->AddConstant(RandomFloats(reader.regions)));
   inputs.push_back(constant == nullptr ? graph->AddInput("i", TensorType(dtype, reader.indices))
                                        : graph->AddConstant(*constant));
   if (!reader.updates.empty()) inputs.push_back(graph->AddConstant(RandomFloats(reader.updates)));
@@ -54,8 +71,8 @@ std::unique_ptr<Graph> GraphOf(const Reader& reader, DType dtype, const Tensor* 
   return graph;
 }
 
-// Indices in range, but for element `at`, which is `value` past the end of its axis (0: the first beyond),
-// or, negative, before its start (-1: the last one before).
+// Indices in range, but for element `at`, which is `past` past the end of its axis (0: the first beyond), or,
+// negative, before the least index (-1: the last one before).
 struct Indices {
   Tensor tensor;
   int64_t value = 0, size = 0;  // of element `at`
@@ -66,9 +83,9 @@ Indices Draw(const Graph& graph, DType dtype, const Shape& shape, int64_t at, in
   Indices indices{Tensor(dtype, shape)};
   for (int64_t k = 0; k < indices.tensor.num_elements(); ++k) {
     const int64_t size = bounds.Size(k);
-    int64_t value = random.Integer(-size, size - 1);
+    int64_t value = random.Integer(bounds.Least(size), size - 1);
     if (k == at) {
-      value = past < 0 ? past - size : past + size;
+      value = past < 0 ? past + bounds.Least(size) : past + size;
       indices.value = value;
       indices.size = size;
     }
@@ -81,8 +98,8 @@ Indices Draw(const Graph& graph, DType dtype, const Shape& shape, int64_t at, in
 const int64_t kPast[] = {0, -1, 1000, -1000, INT32_MAX - 10, INT32_MIN + 10};
 
 std::string ErrorText(const Reader& reader, const Indices& indices) {
-  return absl::StrCat(OpName(reader.op), " \"words\": index ", indices.value, " is outside an axis of size ",
-                      indices.size);
+  return absl::StrCat(OpName(reader.op), " \"words\"", reader.taken, ": index ", indices.value,
+                      " is outside an axis of size ", indices.size);
 }
 
 void ExpectSame(const Network& network, const Graph& graph, const std::vector<NamedTensor>& inputs) {
@@ -103,7 +120,7 @@ TEST(CheckIndicesTest, DataOutOfRangeEndsTheRun) {
       const std::unique_ptr<Graph> graph = GraphOf(reader, dtype, nullptr);
       const Network network = Network::FromGraph(*graph, "reader").Optimize().Compile();
       ASSERT_TRUE(network.status().ok()) << network.status();
-      const Tensor x = RandomFloats(kData);
+      const Tensor x = RandomFloats(reader.data);
       const int64_t count = TensorType(dtype, reader.indices).num_elements();
       for (const int64_t past : kPast) {
         const Indices wrong = Draw(*graph, dtype, reader.indices, random.Integer(0, count - 1), past, random);
@@ -135,7 +152,7 @@ TEST(CheckIndicesTest, AConstantOutOfRangeIsAnErrorOfCompiling) {
       const Indices right = Draw(*open, dtype, reader.indices, -1, 0, random);
       const std::unique_ptr<Graph> graph = GraphOf(reader, dtype, &right.tensor);
       ExpectSame(Network::FromGraph(*graph, "reader").Optimize().Compile(), *graph,
-                 {{"x", RandomFloats(kData)}});
+                 {{"x", RandomFloats(reader.data)}});
     }
   }
 }

@@ -48,8 +48,9 @@ inline constexpr uint64_t kReadAhead = 64;
 // Kernel ABI v1, in the C calling convention of the target.
 //
 //   buffers  the addresses of the instruction's tensors, in its order; 64-byte aligned
-//   dims     the run's dynamic dimensions; a kernel that makes a dynamic tensor writes its slots. Slots
-//            are numbers of the whole program, known to the kernel when it is compiled.
+//   dims     the run's dynamic dimensions; a kernel that makes a dynamic tensor writes its slots, and one
+//            that must know how much of an input is there reads them. Slots are numbers of the whole
+//            program, known to the kernel when it is compiled.
 //   scratch  `Variant::scratch_bytes` for the calling thread alone, 64-byte aligned, of unspecified content
 //   part     which part of `parts` to compute, 0 <= part < parts. The parts of a call may run at the same
 //            time, so they write disjoint bytes. One launch may mix parts of several `parts`, as 0 of 2 with
@@ -122,7 +123,7 @@ struct OperandInfo {
 struct KernelInterface {
   uint64_t code_offset = 0;
   uint64_t scratch_bytes = 0;  // per thread
-  uint32_t num_dims = 0;       // it only writes slots below this number
+  uint32_t num_dims = 0;       // it only accesses slots below this number
   bool parallel = false;       // may be split into parts
   std::vector<OperandInfo> operands;
   bool operator==(const KernelInterface&) const = default;

@@ -31,6 +31,12 @@ std::optional<IndexOperand> IndexOperandOf(const Node& node) {
     case Op::kScatterNd:
       return IndexOperand{1, BoundsOfAxes(node.input(0)->type(), attrs.Int("batch_dims", 0),
                                           node.input(1)->type().dims.back().size)};
+    case Op::kRoiAlign:
+      return IndexOperand{2, {BoundsOfAxes(node.input(0)->type(), 0, 1).sizes, /*negative=*/false}};
+    case Op::kReverseSequence: {
+      const auto time_axis = static_cast<size_t>(attrs.Int("time_axis"));
+      return IndexOperand{1, {{node.input(0)->type().dims[time_axis].size + 1}, /*negative=*/false}};
+    }
     case Op::kCheckIndex:
       return IndexOperand{0, {attrs.IntList("sizes"), attrs.Int("negative", 1) != 0}};
     default:
@@ -48,6 +54,10 @@ std::optional<IndexFault> FindIndexFault(const Tensor& indices, const IndexBound
 
 std::string IndexReader(std::string_view op, std::string_view node) {
   return node.empty() ? std::string(op) : absl::StrCat(op, " \"", node, "\"");
+}
+
+std::string LengthReader(std::string_view op, std::string_view node, int64_t most) {
+  return absl::StrCat(IndexReader(op, node), ", lengths up to ", most);
 }
 
 }  // namespace attune

@@ -26,7 +26,8 @@ struct IndexBounds {
 Tensor BoundsTable(const IndexBounds& bounds);
 
 // Which input of the node holds indices, and their bounds; nullopt for a node without any. The indexed axes
-// of a verified node have constant sizes.
+// of a verified node have constant sizes. Lengths up to that of an axis are indices into one that has one
+// element more, and none of them is negative.
 struct IndexOperand {
   int input;
   IndexBounds bounds;
@@ -43,6 +44,8 @@ std::optional<IndexFault> FindIndexFault(const Tensor& indices, const IndexBound
 
 // 'gather "embeddings/word"': who reads the indices, for messages.
 std::string IndexReader(std::string_view op, std::string_view node);
+// 'reverse_sequence "flip", lengths up to 5': the same for who reads lengths.
+std::string LengthReader(std::string_view op, std::string_view node, int64_t most);
 
 }  // namespace attune
 

@@ -89,12 +89,14 @@ Expr NeutralElement(MathOp combiner, DType dtype) {
 
 std::vector<std::string> SymbolsOf(const Graph& region) {
   std::vector<std::string> symbols;
-  for (const Graph::Output& output : region.outputs()) {
-    for (const Dim& dim : output.value->type().dims) {
+  const auto add = [&](const Value& value) {
+    for (const Dim& dim : value.type().dims) {
       const bool known = std::find(symbols.begin(), symbols.end(), dim.symbol) != symbols.end();
       if (!dim.is_constant() && !known) symbols.push_back(dim.symbol);
     }
-  }
+  };
+  for (const Graph::Output& output : region.outputs()) add(*output.value);
+  for (const auto& input : region.inputs()) add(*input);
   return symbols;
 }
 
@@ -313,6 +315,11 @@ Buffer Definition::DimsBuffer() {
 
 int64_t Definition::DimIndex(const std::string& symbol) const {
   return std::find(symbols_.begin(), symbols_.end(), symbol) - symbols_.begin();
+}
+
+Expr Definition::SizeOf(const Dim& dim) {
+  if (dim.is_constant()) return Expr(dim.size);
+  return Load(DimsBuffer(), {Expr(DimIndex(dim.symbol))});
 }
 
 namespace {

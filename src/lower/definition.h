@@ -40,7 +40,8 @@ struct Reduction {
   std::function<Expr(const Expr& accumulated, const Indices& i)> finish;
 };
 
-// The symbols of the dynamic dimensions that a group makes, in the order of its outputs.
+// The symbols of a group's dynamic dimensions: those of its outputs in their order, then those that only its
+// inputs have.
 std::vector<std::string> SymbolsOf(const Graph& region);
 
 // A box of a value's logical indices.
@@ -60,7 +61,7 @@ int OutputIndex(std::string_view name);
 class Definition {
  public:
   // Dynamic dimensions count with their bounds. `symbols` are the program's: a symbol's index is that of
-  // the dims element that the kernel writes. The compute definition does not refer to `region`.
+  // the dims element that the kernel writes or reads. The compute definition does not refer to `region`.
   Definition(const Graph& region, std::string name, std::vector<std::string> symbols = {});
 
   // The element of `value` at logical indices, in bounds; for a scalar constant in the region, the number.
@@ -105,6 +106,8 @@ class Definition {
   // their order. Created on first use; DimIndex is a symbol's index in it.
   Buffer DimsBuffer();
   int64_t DimIndex(const std::string& symbol) const;
+  // How many elements a dimension of an input has: a constant, or what the dims buffer holds for it.
+  Expr SizeOf(const Dim& dim);
 
   // "conv0": the operator and the node's index in the region.
   std::string StageName(const Node& node) const;

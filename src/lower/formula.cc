@@ -68,6 +68,11 @@ Expr Apply(MathOp op, const Expr& x) { return MakeOp(op, {x}); }
 
 Stmt MakeLoops(const std::vector<std::string>& names, const Shape& extents,
                const std::function<Stmt(const Indices&)>& body) {
+  return MakeLoopsUpTo(names, Indices(extents.begin(), extents.end()), body);
+}
+
+Stmt MakeLoopsUpTo(const std::vector<std::string>& names, const Indices& extents,
+                   const std::function<Stmt(const Indices&)>& body) {
   std::vector<Var> vars;
   Indices indices;
   for (const std::string& name : names) {
@@ -76,7 +81,7 @@ Stmt MakeLoops(const std::vector<std::string>& names, const Shape& extents,
   }
   Stmt nest = body(indices);
   for (size_t d = vars.size(); d-- > 0;) {
-    nest = MakeFor(vars[d], Expr(int64_t{0}), Expr(extents[d]), LoopKind::kSerial, std::move(nest));
+    nest = MakeFor(vars[d], Expr(int64_t{0}), extents[d], LoopKind::kSerial, std::move(nest));
   }
   return nest;
 }

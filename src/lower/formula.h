@@ -41,6 +41,9 @@ Expr Apply(MathOp op, const Expr& x);
 // `body` returns for the variables.
 Stmt MakeLoops(const std::vector<std::string>& names, const Shape& extents,
                const std::function<Stmt(const Indices&)>& body);
+// The same for extents that only the run knows.
+Stmt MakeLoopsUpTo(const std::vector<std::string>& names, const Indices& extents,
+                   const std::function<Stmt(const Indices&)>& body);
 
 // let name = value in body(name)
 Stmt Bind(const std::string& name, const Expr& value, const std::function<Stmt(const Expr&)>& body);

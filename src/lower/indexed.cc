@@ -26,19 +26,23 @@ Expr Updated(const std::string& reduction, const Expr& old, const Expr& update) 
   return CastTo(old->dtype, MakeOp(op, {a, b}));
 }
 
-// output = x; then for each of `updates`, output[target] = update.
+// output = x; then for each of `updates`, output[target] = update. If data decides how many there are, the
+// loops end there: what the updates and their indices have left of their bound is anything.
 absl::Status DefineScatter(Definition& definition, const Node& node,
                            const std::function<Indices(const Indices& update)>& target) {
   const Value *x = node.input(0), *updates = node.input(2), *y = node.output();
   definition.DefinePart(node, y, {.suffix = "copy", .begins = {}, .sizes = {}},
                         [&](const Indices& i) { return definition.Read(x, i); });
-  const Shape shape = updates->type().shape();
+  const std::vector<Dim>& dims = updates->type().dims;
   std::vector<std::string> names;
-  for (size_t d = 0; d < shape.size(); ++d)
+  Indices extents;
+  for (size_t d = 0; d < dims.size(); ++d) {
     names.push_back(absl::StrCat(definition.StageName(node), ".d", d));
+    extents.push_back(definition.SizeOf(dims[d]));
+  }
   const std::string reduction = node.attrs().String("reduction", "none");
   const Buffer out = definition.BufferOf(y);
-  const Stmt body = MakeLoops(names, shape, [&](const Indices& i) {
+  const Stmt body = MakeLoopsUpTo(names, extents, [&](const Indices& i) {
     const Indices at = Definition::Physical(y->type(), target(i));
     return MakeStore(out, at, Updated(reduction, Load(out, at), definition.Read(updates, i)));
   });

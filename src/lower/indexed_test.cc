@@ -29,5 +29,28 @@ TEST(LowerIndexed, Scatters) {
   }
 }
 
+// Beyond the updates and indices that are there, memory holds NaN and -1.
+TEST(LowerIndexed, ScattersOfADynamicSize) {
+  for (const int64_t size : {0, 1, 3, 6}) {
+    for (const char* reduction : {"none", "add", "mul", "min", "max"}) {
+      const Attributes attrs = {{"reduction", std::string(reduction)}};
+      const auto along = [&](int64_t axis) {
+        Attributes with_axis = attrs;
+        with_axis.Set("axis", axis);
+        return with_axis;
+      };
+      std::vector<OperatorCase> cases = {
+          {Op::kScatterNd, {"f32[9]", "i64[n<=6,1] -9..8", "f32[n<=6]"}, attrs},
+          {Op::kScatterNd, {"f32[5,4,3]", "i32[n<=6,2] -4..3", "f32[n<=6,3]"}, attrs},
+          {Op::kScatterNd, {"f32[4,3]", "i64[n<=6,m<=6,1] -4..3", "f32[n<=6,m<=6,3]"}, attrs},
+          {Op::kScatterElements, {"f32[9]", "i64[n<=6] -9..8", "f32[n<=6]"}, along(0)},
+          {Op::kScatterElements, {"f32[3,9]", "i64[2,n<=6] -9..8", "f32[2,n<=6]"}, along(1)},
+          {Op::kScatterElements, {"f32[n<=6,9]", "i64[n<=6,4] -9..8", "f32[n<=6,4]"}, along(1)}};
+      for (OperatorCase& test_case : cases) test_case.dynamic_size = size;
+      ExpectKernelsMatch(InEachDType(cases, "f32", {"f32", "i32", "bf16"}));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attune

@@ -31,8 +31,18 @@ absl::StatusOr<TensorType> ParseType(const std::string& text) {
   return graph->inputs()[0]->type();
 }
 
-Tensor Fill(const TensorType& type, const std::vector<std::string>& words, Random& random) {
-  Tensor tensor(type.dtype, type.shape());
+// The shape of a tensor of this type; see OperatorCase::dynamic_size.
+Shape ShapeAt(const TensorType& type, int64_t dynamic_size) {
+  Shape shape = type.shape();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (!type.dims[d].is_constant() && dynamic_size >= 0) shape[d] = std::min(shape[d], dynamic_size);
+  }
+  return shape;
+}
+
+Tensor Fill(const TensorType& type, const Shape& shape, const std::vector<std::string>& words,
+            Random& random) {
+  Tensor tensor(type.dtype, shape);
   double low = -2, high = 2;
   if (IsUnsignedInt(type.dtype) || type.dtype == DType::kBool) low = 0;
   if (type.dtype == DType::kBool) high = 1;
@@ -190,18 +200,23 @@ void ExpectOutputs(const KernelUnderTest& kernel, const HostCode& code, const st
     places[param.buffer->name] = memory.back()->data();
   }
   std::vector<int64_t> dims(8, -1);
-  RunPhases(kernel, code, buffers, dims.data());
   const std::vector<std::string> symbols = SymbolsOf(region);
+  // Calls f(element of dims, size) for each dynamic dimension of `tensor`.
+  const auto for_dynamic = [&](const TensorType& type, const Tensor& tensor, const auto& f) {
+    for (size_t d = 0; d < type.dims.size(); ++d) {
+      const auto slot = std::find(symbols.begin(), symbols.end(), type.dims[d].symbol);
+      if (!type.dims[d].is_constant())
+        f(dims[static_cast<size_t>(slot - symbols.begin())], tensor.shape()[d]);
+    }
+  };
+  for (size_t i = 0; i < region.inputs().size(); ++i) {
+    for_dynamic(region.inputs()[i]->type(), kernel.group->inputs[i],
+                [](int64_t& slot, int64_t size) { slot = size; });
+  }
+  RunPhases(kernel, code, buffers, dims.data());
   for (size_t i = 0; i < expected.size(); ++i) {
     const TensorType& type = region.outputs()[i].value->type();
-    for (int d = 0; d < type.rank(); ++d) {
-      const std::string& symbol = type.dims[static_cast<size_t>(d)].symbol;
-      const auto place = std::find(symbols.begin(), symbols.end(), symbol);
-      if (!symbol.empty()) {
-        EXPECT_EQ(dims[static_cast<size_t>(place - symbols.begin())],
-                  expected[i].shape()[static_cast<size_t>(d)]);
-      }
-    }
+    for_dynamic(type, expected[i], [](int64_t slot, int64_t size) { EXPECT_EQ(slot, size); });
     const Tensor actual = FromMemory(places[OutputName(i)], type, expected[i].shape());
     const Comparison comparison = CompareOutput(*kernel.group, *kernel.strategy, expected[i], actual);
     EXPECT_TRUE(comparison.ok()) << "output " << i << ": " << comparison.ToString() << "\n"
@@ -215,6 +230,7 @@ std::string Describe(const OperatorCase& test_case) {
     absl::StrAppend(&text, text.ends_with("(") ? "" : ", ", input);
   absl::StrAppend(&text, ")", test_case.layout);
   for (Op op : test_case.epilogue) absl::StrAppend(&text, "+", OpName(op));
+  if (test_case.dynamic_size >= 0) absl::StrAppend(&text, " of ", test_case.dynamic_size);
   if (!test_case.config.empty()) absl::StrAppend(&text, " ", ToString(test_case.config));
   return text;
 }
@@ -233,7 +249,7 @@ absl::StatusOr<GroupUnderTest> MakeGroup(const OperatorCase& test_case) {
     const std::vector<std::string> words = absl::StrSplit(spec, ' ');
     ASSIGN_OR_RETURN(const TensorType type, ParseType(words[0]));
     values.push_back(group.region->AddInput(absl::StrCat("x", values.size()), type));
-    group.inputs.push_back(Fill(type, words, random));
+    group.inputs.push_back(Fill(type, ShapeAt(type, test_case.dynamic_size), words, random));
   }
   ASSIGN_OR_RETURN(Node * node, group.region->Add(test_case.op, values, test_case.attrs, "", nullptr, {},
                                                   test_case.num_outputs));
@@ -259,7 +275,8 @@ absl::StatusOr<GroupUnderTest> ParseGroup(const std::string& text) {
   GroupUnderTest group{.description = text, .region = nullptr, .inputs = {}};
   ASSIGN_OR_RETURN(group.region, ParseGraph(text));
   Random random(7);
-  for (const auto& input : group.region->inputs()) group.inputs.push_back(Fill(input->type(), {}, random));
+  for (const auto& input : group.region->inputs())
+    group.inputs.push_back(Fill(input->type(), input->type().shape(), {}, random));
   return group;
 }
 

@@ -31,6 +31,8 @@ struct OperatorCase {
   // Where not empty, the group is scheduled by this strategy and config alone.
   std::string strategy = "";
   Config config = {};
+  // How many elements are there of each dynamic dimension of the inputs; -1: as many as its bound.
+  int64_t dynamic_size = -1;
 };
 
 // The group that a case describes, with its inputs.

@@ -43,7 +43,7 @@ struct BuiltKernel {
   KernelCode code;
   std::vector<KernelCode> prepackings;
   std::string code_digest;  // of the object; equal to the one in an artifact's manifest
-  int num_dims = 0;         // dynamic dimensions that the kernel computes
+  int num_dims = 0;         // dynamic dimensions that the kernel computes or is given
   // Strategy::spreads_rounding: selects the error bound to check against.
   bool spreads_rounding = false;
 };

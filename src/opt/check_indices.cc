@@ -81,7 +81,10 @@ class Checker {
 
   static std::string ReaderOf(const Node& node) {
     if (node.op() == Op::kCheckIndex) return node.attrs().String("reader");
-    return IndexReader(OpName(node.op()), node.name().empty() ? node.output()->name() : node.name());
+    const std::string& name = node.name().empty() ? node.output()->name() : node.name();
+    if (node.op() == Op::kReverseSequence)
+      return LengthReader(OpName(node.op()), name, IndexOperandOf(node)->bounds.sizes[0] - 1);
+    return IndexReader(OpName(node.op()), name);
   }
 
   Graph& graph_;

@@ -32,6 +32,20 @@ TEST(CheckIndices, ChecksEachColumnOfPositions) {
               HasSubstr("sizes = [4, 2]"));
 }
 
+TEST(CheckIndices, ChecksImagesOfRegionsAndLengths) {
+  const std::string text = RunPasses("check_indices", R"(graph @g(%x: f32[2,3,8,8], %r: f32[5,4], %i: i64[5],
+                                                                  %s: f32[3,7], %n: i32[3]) {
+    %y = roi_align(%x, %r, %i) {height = 2, width = 2} @"boxes" : f32[5,3,2,2]
+    %z = reverse_sequence(%s, %n) {batch_axis = 0, time_axis = 1} @"flip" : f32[3,7]
+    return "y": %y, "z": %z
+  })");
+  EXPECT_THAT(text, HasSubstr(R"((%i) {negative = 0, reader = "roi_align \"boxes\"", sizes = [2]})"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          R"((%n) {negative = 0, reader = "reverse_sequence \"flip\", lengths up to 7", sizes = [8]})"));
+}
+
 TEST(CheckIndices, SharesACheck) {
   const std::string text =
       RunPasses("check_indices", R"(graph @g(%x: f32[4], %w: f32[4], %v: f32[5], %i: i64[3]) {

@@ -81,6 +81,13 @@ IntegerRange Remainder(const IntegerRange& a, const IntegerRange& b, bool trunca
   return {0, a.low >= 0 ? std::min(a.high, most) : most};
 }
 
+// The largest number that has as many bits as a nonnegative one.
+Wide AllBitsOf(Wide number) {
+  Wide all = 0;
+  while (all < number) all = 2 * all + 1;
+  return all;
+}
+
 // The limits of a clip, rounded outwards to integers.
 IntegerRange Limits(const Node& clip) {
   const double kEverything = std::numeric_limits<double>::infinity();
@@ -149,6 +156,11 @@ std::optional<IntegerRange> Calculated(const Node& node, const std::vector<Integ
     case Op::kAnd:
       if (x[0].low < 0 || x[1].low < 0) return std::nullopt;
       return IntegerRange{0, std::min(x[0].high, x[1].high)};
+    case Op::kXor:
+      if (x[0].low < 0 || x[1].low < 0) return std::nullopt;
+      return IntegerRange{0, AllBitsOf(std::max(x[0].high, x[1].high))};
+    case Op::kLess:
+      return IntegerRange{x[0].high < x[1].low ? 1 : 0, x[0].low < x[1].high ? 1 : 0};
     default:
       return std::nullopt;
   }

@@ -39,6 +39,34 @@ TEST(IntegerRange, OfBoundedValues) {
   EXPECT_EQ(of("%a = mod(%i, %c) : i32[2,3]\n%y = sub(%n, %a) : i32[2,3]"), "-6..-2");
   EXPECT_EQ(of("%a = mod(%i, %c) : i32[2,3]\n%y = mul(%a, %n) : i32[2,3]"), "-8..0");
   EXPECT_EQ(of("%a = relu(%i) : i32[2,3]\n%y = and(%a, %c) : i32[2,3]"), "0..5");
+  EXPECT_EQ(of("%a = mod(%i, %c) : i32[2,3]\n%y = xor(%a, %c) : i32[2,3]"), "0..7");
+  EXPECT_EQ(of("%y = xor(%i, %c) : i32[2,3]"), kAnyI32);
+  EXPECT_EQ(of("%a = mod(%i, %c) : i32[2,3]\n%y = less(%a, %n) : bool[2,3]"), "0..0");
+  EXPECT_EQ(of("%a = mod(%i, %c) : i32[2,3]\n%y = less(%a, %c) : bool[2,3]"), "1..1");
+  EXPECT_EQ(of("%a = mod(%i, %c) : i32[2,3]\n%y = less(%c, %a) : bool[2,3]"), "0..0");
+  EXPECT_EQ(of("%y = less(%i, %c) : bool[2,3]"), "0..1");
+}
+
+// As importers write it. What divides the index of a box and a class by the number of classes is an index.
+TEST(IntegerRange, OfFloorDivision) {
+  const auto of = [](const std::string& dividend) {
+    return RangeOf(
+        "%c = constant() {value = i32[]<5>} : i32[]\n%o = constant() {value = i32[]<0>} : i32[]\n" +
+        dividend + R"(
+      %q = div(%a, %c) : i32[2,3]
+      %r = mod(%a, %c) {truncate = 1} : i32[2,3]
+      %e = equal(%r, %o) : bool[2,3]
+      %s = less(%r, %o) : bool[2,3]
+      %t = less(%c, %o) : bool[]
+      %d = xor(%s, %t) : bool[2,3]
+      %n = not(%e) : bool[2,3]
+      %x = and(%n, %d) : bool[2,3]
+      %w = cast(%x) {to = i32} : i32[2,3]
+      %y = sub(%q, %w) : i32[2,3]
+      return "y": %y)");
+  };
+  EXPECT_EQ(of("%a = clip(%i) {max = 99, min = 0} : i32[2,3]"), "0..19");
+  EXPECT_EQ(of("%a = clip(%i) {max = 99, min = -7} : i32[2,3]"), "-2..19");
 }
 
 TEST(IntegerRange, OfSumsThatMayOverflowIsThatOfTheType) {

@@ -83,6 +83,9 @@ Outputs EvaluateRoiAlign(const Node& node, Inputs inputs) {
   const bool average = node.attrs().String("mode", "avg") == "avg";
   const int64_t regions = inputs[1].shape()[0];
   const Shape shape = {regions, in[1], rows, columns};
+  for (const int64_t n : inputs[2].ToInts()) {
+    if (n < 0 || n >= in[0]) return InvalidInput("batch index ", n, " of ", in[0], " images");
+  }
   ASSIGN_OR_RETURN(Tensor empty, NewTensor(DType::kF64, shape));
   if (empty.num_elements() == 0 || inputs[0].num_elements() == 0) {
     return One(NewTensor(inputs[0].dtype(), shape));
@@ -92,7 +95,6 @@ Outputs EvaluateRoiAlign(const Node& node, Inputs inputs) {
   std::vector<double> out(static_cast<size_t>(CountElements(shape)));
   for (int64_t r = 0; r < regions; ++r) {
     const int64_t n = inputs[2].ToInt(r);
-    if (n < 0 || n >= in[0]) return InvalidInput("batch index ", n, " of ", in[0], " images");
     const double* roi = rois.data() + r * 4;  // x1, y1, x2, y2
     const BinAxis vertical = ReadBins(node, roi[1], roi[3], rows);
     const BinAxis horizontal = ReadBins(node, roi[0], roi[2], columns);

@@ -70,8 +70,8 @@ enum class BufferRole { kInput, kOutput, kWorkspace };
 
 // A kernel: its buffers in the order of the calling convention, and its root statements, which run one
 // after the other with a barrier between them. A root statement that is a parallel loop runs on all
-// threads, any other on one. `dims_buffer` (i64) has an element for each of the kernel's dynamic
-// dimensions, which the kernel stores there; null where the kernel makes no dynamic shape.
+// threads, any other on one. `dims_buffer` (i64) has an element for each dynamic dimension: the
+// kernel stores those that it makes, and reads those of its inputs; null where it does neither.
 struct LoopNest {
   std::string name;
   struct Param {

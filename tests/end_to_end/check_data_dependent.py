@@ -326,16 +326,37 @@ def compressed_again(c):
 
 
 def scattered(c):
-    if c.array.ndim != 1 or c.array.size == 0:
+    """Several elements may go to one position, whose result does not depend on their order."""
+    if c.array.ndim != 1:
         raise ValueError(c.array.shape)
-    indices = c.model.node("Unsqueeze", c.model.node("Cast", c.model.node("Sigmoid", c.value), to=7), c.ints(1))
-    return c.model.node("ScatterND", c.floats(4), indices, c.value, reduction="add")
+    indices = c.model.node("Cast", c.model.node("Mod", c.model.node("Floor", c.value), c.floats_of(3), fmod=1), to=7)
+    indices, reduction = c.model.node("Abs", indices), c.pick(["add", "mul", "max"])
+    if c.chance(0.5):
+        return c.model.node("ScatterElements", c.floats(4), indices, c.value, axis=0, reduction=reduction)
+    return c.model.node("ScatterND", c.floats(4), c.model.node("Unsqueeze", indices, c.ints(1)), c.value,
+                        reduction=reduction)
+
+
+def replaced(c):
+    """x at the positions that flags choose, each of which is chosen once, becomes a function of what it was."""
+    shape = [c.size() for _ in range(c.pick([1, 1, 2, 3]))]
+    x = c.given(c.random.standard_normal(shape).astype(numpy.float32))
+    positions = c.model.node("NonZero", c.given(c.flags(*shape)))
+    reduction = c.pick(["none", "none", "add", "mul", "min"])
+    activation = c.pick(["Neg", "Exp", "Abs", "Sigmoid"])
+    if len(shape) == 1 and c.chance(0.5):
+        positions = c.model.node("Squeeze", positions, c.ints(0))
+        updates = c.model.node(activation, c.model.node("GatherElements", x, positions, axis=0))
+        return c.model.node("ScatterElements", x, positions, updates, axis=0, reduction=reduction)
+    positions = c.model.node("Transpose", positions)
+    updates = c.model.node(activation, c.model.node("GatherND", x, positions))
+    return c.model.node("ScatterND", x, positions, updates, reduction=reduction)
 
 
 OPERATORS = [activation, with_number, with_constant, with_other, compared, transposed, reshaped, squeezed, unsqueezed,
              flattened, sliced, gathered, as_indices, as_many_indices, concatenated, expanded, tiled, padded, split,
              multiplied, multiplied_by_itself, gemm, einsum, reduced, best, top, along_axis, normalized, shape_of,
-             shaped_like, one_hot, searched_again, compressed_again, scattered]
+             shaped_like, one_hot, searched_again, compressed_again, scattered, replaced]
 
 
 def check_case(seed):

@@ -94,6 +94,18 @@ Value* Emitter::Count(DType dtype, int64_t count) {
   return Cast(Emit(Op::kCumSum, {ones}, {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}}), dtype);
 }
 
+// Division truncates, which is one too many where there is a remainder and the signs differ.
+Value* Emitter::FloorDiv(Value* a, Value* b) {
+  Value* quotient = Div(a, b);
+  if (IsUnsignedInt(a->type().dtype)) return quotient;
+  const auto is_negative = [this](Value* x) { return Emit(Op::kLess, {x, ScalarLike(x, 0)}); };
+  Value* rest = Emit(Op::kMod, {a, b}, {{"truncate", int64_t{1}}});  // of the sign of a
+  Value* is_exact = Emit(Op::kEqual, {rest, ScalarLike(rest, 0)});
+  Value* differ = Emit(Op::kXor, {is_negative(rest), is_negative(b)});
+  Value* excess = Emit(Op::kAnd, {Emit(Op::kNot, {is_exact}), differ});
+  return Sub(quotient, Cast(excess, quotient->type().dtype));
+}
+
 Value* Emitter::Cast(Value* x, DType to) {
   return x->type().dtype == to ? x : Emit(Op::kCast, {x}, {{"to", to}});
 }
@@ -224,7 +236,7 @@ Value* Emitter::Gather(Value* x, Value* indices, int64_t axis) {
   return Emit(Op::kGather, {x, indices}, {{"axis", Axis(axis, x->type().rank())}});
 }
 
-Value* Emitter::NonNegative(Value* indices, const Ints& sizes, std::string_view reader) {
+Value* Emitter::CheckedIndices(Value* indices, const Ints& sizes, std::string reader) {
   const DType dtype = indices->type().dtype;
   const bool are_indices = (dtype == DType::kI32 || dtype == DType::kI64) && !sizes.empty();
   if (!are_indices) return indices;  // the reader says what is wrong with them
@@ -232,7 +244,11 @@ Value* Emitter::NonNegative(Value* indices, const Ints& sizes, std::string_view 
   if (constant != nullptr && !FindIndexFault(*constant, {sizes, /*negative=*/false}).has_value())
     return indices;
   return Emit(Op::kCheckIndex, {indices},
-              {{"sizes", sizes}, {"negative", int64_t{0}}, {"reader", IndexReader(reader, name_)}});
+              {{"sizes", sizes}, {"negative", int64_t{0}}, {"reader", std::move(reader)}});
+}
+
+Value* Emitter::NonNegative(Value* indices, const Ints& sizes, std::string_view reader) {
+  return CheckedIndices(indices, sizes, IndexReader(reader, name_));
 }
 
 Value* Emitter::NonNegative(Value* indices, const Value* x, int64_t first, int64_t count,
@@ -240,6 +256,10 @@ Value* Emitter::NonNegative(Value* indices, const Value* x, int64_t first, int64
   Ints sizes;
   for (int64_t i = 0; i < count; ++i) sizes.push_back(DimOf(x, first + i));
   return NonNegative(indices, sizes, reader);
+}
+
+Value* Emitter::LengthsUpTo(Value* lengths, int64_t most, std::string_view reader) {
+  return CheckedIndices(lengths, {most + 1}, LengthReader(reader, name_, most));
 }
 
 Value* Emitter::TransposeStored(Value* x, const Ints& perm) {

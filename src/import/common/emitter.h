@@ -70,6 +70,8 @@ class Emitter {
   Value* Add(Value* a, const ExactNumber& b) { return Add(a, ScalarLike(a, b)); }
   Value* Mul(Value* a, const ExactNumber& b) { return b == 1 ? a : Mul(a, ScalarLike(a, b)); }
   Value* Div(Value* a, const ExactNumber& b) { return Div(a, ScalarLike(a, b)); }
+  // The quotient of integers, rounded down. Only that of the least number and -1 wraps.
+  Value* FloorDiv(Value* a, Value* b);
   Value* Min(Value* a, Value* b) { return Emit(Op::kMin, {a, b}); }
   Value* Max(Value* a, Value* b) { return Emit(Op::kMax, {a, b}); }
   Value* Where(Value* condition, Value* a, Value* b) { return Emit(Op::kWhere, {condition, a, b}); }
@@ -96,6 +98,8 @@ class Emitter {
   // `count` axes of `x` from `first` on; `reader` is the operator that takes the indices.
   Value* NonNegative(Value* indices, const Ints& sizes, std::string_view reader);
   Value* NonNegative(Value* indices, const Value* x, int64_t first, int64_t count, std::string_view reader);
+  // `lengths` checked to be from 0 to `most`, where no canonical operator takes them as such.
+  Value* LengthsUpTo(Value* lengths, int64_t most, std::string_view reader);
   // If x is a constant, computes the result immediately and adds no node: for weights that a format stores
   // in another order.
   Value* TransposeStored(Value* x, const Ints& perm);
@@ -122,6 +126,8 @@ class Emitter {
   Budget& budget() const { return *budget_; }
 
  private:
+  // `reader` is the whole text of check_index.
+  Value* CheckedIndices(Value* indices, const Ints& sizes, std::string reader);
   // nullptr if the parts are not all slices of one value, or have too many elements along the axis.
   Value* GatherParts(const std::vector<Value*>& values, int64_t axis);
 

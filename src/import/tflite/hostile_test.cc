@@ -157,7 +157,7 @@ TEST(TfliteHostile, DivisorsOfZero) {
   EXPECT_THAT(
       ErrorOf(Binary(Code::RESHAPE,
                      {.name = "w", .shape = {2}, .type = Type::INT32, .data = BytesOf<int32_t>({0, -1})})),
-      HasSubstr("its shape does not fit its input"));
+      HasSubstr("f32[1,4,4,1] cannot take the shape that it asks for"));
 }
 
 TEST(TfliteHostile, QuantizationThatDoesNotFit) {

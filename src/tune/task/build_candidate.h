@@ -21,7 +21,7 @@ struct BuildHooks {
 };
 
 // The kernel for `task` with this candidate: the same object code as in an artifact whose plan chose the
-// candidate. If the region makes dynamic dimensions, their slots are numbered within the region, so the
+// candidate. If the region has dynamic dimensions, their slots are numbered within the region, so the
 // code may differ from a network's, but only in these numbers. Prepackings are also compiled for the
 // target, since its device runs them. Thread safe.
 absl::StatusOr<BuiltKernel> BuildCandidate(const TuningTask& task, const Candidate& candidate,

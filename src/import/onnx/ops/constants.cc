@@ -103,10 +103,13 @@ Outputs OneHot(OpContext& c) {
   if (depth < 0) Invalid("its depth is ", depth);
   const int64_t rank = indices->type().rank() + 1;
   const int64_t axis = Emitter::Axis(c.Int("axis", -1), rank);
-  if (!IsFloat(indices->type().dtype)) indices = c.Cast(indices, DType::kI64);
-  // Negative indices count from the end.
-  Value* wrapped = c.Add(indices, depth);
-  indices = c.Where(c.Emit(Op::kLess, {indices, c.ScalarLike(indices, 0)}), wrapped, indices);
+  // Negative indices count from the end. Unsigned ones that are negative as i64 are beyond every depth.
+  const bool are_signed = !IsUnsignedInt(indices->type().dtype);
+  indices = c.Cast(indices, IsFloat(indices->type().dtype) ? DType::kF64 : DType::kI64);
+  if (are_signed) {
+    Value* wrapped = c.Add(indices, depth);
+    indices = c.Where(c.Emit(Op::kLess, {indices, c.ScalarLike(indices, 0)}), wrapped, indices);
+  }
   Shape classes(rank, 1);
   classes[axis] = depth;
   Value* ids = c.Reshape(c.Count(indices->type().dtype, depth), classes);

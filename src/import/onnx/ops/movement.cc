@@ -1,8 +1,10 @@
 // Operators that rearrange elements.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/checked.h"
+#include "import/common/asked_shapes.h"
 #include "import/onnx/ops/lowerings.h"
 
 namespace attune::onnx {
@@ -125,34 +127,15 @@ Value* Crop(OpContext& c, Value* x, Ints& pads) {
 Outputs Reshape(OpContext& c) {
   Value* x = c.In(0);
   Ints shape = c.opset() >= 5 ? c.KnownInts(c.In(1), "shape") : c.IntList("shape", {});
-  // For dynamic dimensions, the bounds: inference finds these dimensions in the new shape.
   const Shape from = x->type().shape();
-  std::vector<bool> is_number(shape.size());
-  int64_t inferred = -1;
+  std::vector<bool> copied(shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
-    is_number[i] = shape[i] > 0;
-    if (shape[i] == 0 && !c.Bool("allowzero")) {
-      if (i >= from.size()) Invalid("its shape copies dimension ", i, " of ", ToString(x->type()));
-      shape[i] = from[i];
-    } else if (shape[i] == -1) {
-      if (inferred >= 0) Invalid("its shape has two -1");
-      inferred = static_cast<int64_t>(i);
-      shape[i] = 1;
-    }
+    copied[i] = shape[i] == 0 && !c.Bool("allowzero");
+    if (!copied[i]) continue;
+    if (i >= from.size()) Invalid("its shape copies dimension ", i, " of ", ToString(x->type()));
+    shape[i] = from[i];
   }
-  if (inferred >= 0) {
-    const int64_t known = Product(shape);
-    const int64_t total = Product(from);
-    if (known == 0 ? total != 0 : total % known != 0)
-      Invalid(ToString(x->type()), " cannot take the shape that it asks for");
-    shape[inferred] = known == 0 ? 0 : total / known;
-  }
-  Value* y = c.Reshape(x, shape);
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (is_number[i] && !y->type().dims[i].is_constant())
-      Unsupported("whether ", ToString(x->type()), " has the shape that it asks for depends on data");
-  }
-  return {y};
+  return {ReshapeToAsked(c, x, std::move(shape), copied)};
 }
 
 Outputs Flatten(OpContext& c) {
@@ -164,17 +147,8 @@ Outputs Flatten(OpContext& c) {
 }
 
 Outputs Squeeze(OpContext& c) {
-  std::optional<Ints> axes = ReadAxes(c);
-  if (!axes) {
-    axes.emplace();
-    const std::vector<Dim>& dims = c.In(0)->type().dims;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (!dims[i].is_constant())
-        Unsupported("which axes of ", ToString(c.In(0)->type()), " it removes depends on data");
-      if (dims[i] == Dim(1)) axes->push_back(static_cast<int64_t>(i));
-    }
-  }
-  return {c.Squeeze(c.In(0), *axes)};
+  const std::optional<Ints> axes = ReadAxes(c);
+  return {axes ? c.Squeeze(c.In(0), *axes) : SqueezeOnes(c, c.In(0))};
 }
 
 Outputs Unsqueeze(OpContext& c) {

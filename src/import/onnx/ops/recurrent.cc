@@ -179,7 +179,7 @@ DirectionResult RunDirection(Recurrent& r, const Direction& d, bool reverse, Sta
   return {reverse ? Reverse(r, y) : y, state};
 }
 
-// Sequence lengths only matter if one may be shorter than T.
+// Sequence lengths only matter if one may be shorter than T. None may be longer.
 void ReadLengths(Recurrent& r) {
   OpContext& c = r.c;
   Value* lengths = c.OptionalIn(4);
@@ -188,6 +188,7 @@ void ReadLengths(Recurrent& r) {
     const Ints values = known->ToInts();
     if (std::all_of(values.begin(), values.end(), [&](int64_t n) { return n == r.steps; })) return;
   }
+  lengths = c.LengthsUpTo(lengths, r.steps, absl::AsciiStrToLower(c.op_type()));
   r.lengths = c.Reshape(lengths, {r.batch, 1});
 }
 

@@ -13,7 +13,7 @@ void RefuseTraining(OpContext& c, std::string_view argument) {
   if (c.Bool(argument, false)) Unsupported("training mode; export the model after model.eval()");
 }
 
-Value* Above(OpContext& c, Value* x, double limit) {
+Value* Above(OpContext& c, Value* x, const ExactNumber& limit) {
   return c.Emit(Op::kGreater, {x, c.ScalarLike(x, limit)});
 }
 Value* Below(OpContext& c, Value* x, double limit) { return c.Emit(Op::kLess, {x, c.ScalarLike(x, limit)}); }
@@ -28,7 +28,7 @@ Outputs Relu(OpContext& c) {
 Outputs Relu6(OpContext& c) { return {c.Clip(c.In("self"), 0, 6)}; }
 
 Outputs HardTanh(OpContext& c) {
-  return {c.Clip(c.In("self"), c.Float("min_val", -1), c.Float("max_val", 1))};
+  return {c.Clip(c.In("self"), c.Exact("min_val", -1), c.Exact("max_val", 1))};
 }
 
 Outputs LeakyRelu(OpContext& c) {
@@ -93,7 +93,8 @@ Outputs LogSigmoid(OpContext& c) {
 
 Outputs Threshold(OpContext& c) {
   Value* x = c.In("self");
-  return {c.Where(Above(c, x, c.Float("threshold")), x, c.ScalarLike(x, Exact(c.Num("value"))))};
+  Value* is_above = Above(c, x, Exact(c.Num("threshold")));
+  return {c.Where(is_above, x, c.ScalarLike(x, Exact(c.Num("value"))))};
 }
 
 // One slope, or one per channel.

@@ -36,8 +36,8 @@ Value* Product2(OpContext& c, const char* a, const char* b) {
 
 // beta addend + alpha product
 Value* Scaled(OpContext& c, Value* product) {
-  const double beta = c.Float("beta", 1);
-  product = c.Mul(product, c.Float("alpha", 1));
+  const ExactNumber beta = c.Exact("beta", 1);
+  product = c.Mul(product, c.Exact("alpha", 1));
   if (beta == 0) return product;
   Value* sum = c.Add(product, c.Mul(c.In("self"), beta));
   if (sum->type().dims != product->type().dims) {

@@ -35,18 +35,38 @@ Value* Truncated(OpContext& c, Value* x) {
   return c.Where(negative, c.Emit(Op::kCeil, {x}), c.Emit(Op::kFloor, {x}));
 }
 
+// The quotient of floats, rounded down by way of the remainder, as c10::div_floor_floating does it: a / b may
+// already have been rounded up to an integer. 16-bit numbers are divided in f32.
+Value* FloorQuotient(OpContext& c, Value* a, Value* b) {
+  const DType dtype = a->type().dtype;
+  if (DTypeSize(dtype) < 4) {
+    return c.Cast(FloorQuotient(c, c.Cast(a, DType::kF32), c.Cast(b, DType::kF32)), dtype);
+  }
+  const auto compare = [&c](Op op, Value* x, double number) {
+    return c.Emit(op, {x, c.ScalarLike(x, number)});
+  };
+  Value* rest = c.Emit(Op::kMod, {a, b}, {{"truncate", int64_t{1}}});
+  Value* differ = c.Emit(Op::kXor, {compare(Op::kLess, rest, 0), compare(Op::kLess, b, 0)});
+  Value* exceeds = c.Emit(Op::kAnd, {c.Emit(Op::kNot, {compare(Op::kEqual, rest, 0)}), differ});
+  Value* whole = c.Div(c.Sub(a, rest), b);  // an integer, but for rounding errors
+  whole = c.Where(exceeds, c.Add(whole, -1), whole);
+  Value* floor = c.Emit(Op::kFloor, {whole});
+  floor = c.Where(compare(Op::kGreater, c.Sub(whole, floor), 0.5), c.Add(floor, 1), floor);
+  // A zero has the sign of a / b, which is from -0 to below 1.
+  Value* ratio = c.Div(a, b);
+  floor = c.Where(compare(Op::kEqual, whole, 0), c.Emit(Op::kFloor, {ratio}), floor);
+  return c.Where(compare(Op::kEqual, b, 0), ratio, floor);
+}
+
 // a / b, rounded by PyTorch's rounding_mode: "" for none, "floor" or "trunc".
 Value* Quotient(OpContext& c, const Operand& a, const Operand& b, const std::string& rounding) {
-  Promoted p = Promote(c, a, b);
-  if (rounding.empty() || IsFloat(p.dtype)) {
+  const Promoted p = Promote(c, a, b);
+  if (rounding.empty()) {
     const DType dtype = AsFloatType(p.dtype);
-    Value* quotient = c.Div(c.Cast(p.a, dtype), c.Cast(p.b, dtype));
-    if (rounding.empty()) return quotient;
-    if (rounding == "floor") return c.Emit(Op::kFloor, {quotient});
-    if (rounding == "trunc") return Truncated(c, quotient);
+    return c.Div(c.Cast(p.a, dtype), c.Cast(p.b, dtype));
   }
-  if (rounding == "floor") p.a = c.Sub(p.a, c.Emit(Op::kMod, {p.a, p.b}));
-  if (rounding == "floor" || rounding == "trunc") return c.Div(p.a, p.b);
+  if (rounding == "floor") return IsFloat(p.dtype) ? FloorQuotient(c, p.a, p.b) : c.FloorDiv(p.a, p.b);
+  if (rounding == "trunc") return Truncated(c, c.Div(p.a, p.b));
   Invalid("its rounding_mode is '", rounding, "'");
 }
 

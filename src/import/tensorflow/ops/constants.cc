@@ -88,13 +88,13 @@ Outputs LinSpace(OpContext& c) {
 // `on` where the index equals the position along `axis`, `off` elsewhere; an index out of range gives `off`
 // everywhere.
 Outputs OneHot(OpContext& c) {
-  Value* indices = c.In(0);
+  Value* indices = c.Cast(c.In(0), DType::kI64);  // their own type may not hold the depth
   const int64_t depth = CheckedSize(c.KnownInt(c.In(1), "depth"), "depth");
   const int64_t rank = indices->type().rank() + 1;
   const int64_t axis = Emitter::Axis(c.Int("axis", -1), rank);
   Shape classes(rank, 1);
   classes[axis] = depth;
-  Value* ids = c.Reshape(c.Count(indices->type().dtype, depth), classes);
+  Value* ids = c.Reshape(c.Count(DType::kI64, depth), classes);
   Value* hit = c.Emit(Op::kEqual, {c.Unsqueeze(indices, {axis}), ids});
   return {c.Where(hit, c.Reshape(c.In(2), {}), c.Reshape(c.In(3), {}))};
 }

@@ -76,13 +76,10 @@ Outputs SquaredDifference(OpContext& c) {
   return {c.Mul(difference, difference)};
 }
 
-// Rounds down, but division of integers truncates: subtract the remainder with the divisor's sign first.
 Outputs FloorDiv(OpContext& c) {
   Value* a = c.In(0);
   Value* b = c.In(1);
-  if (IsFloat(c.InType(0))) return {Unary(c, Op::kFloor, c.Div(a, b))};
-  if (IsUnsignedInt(c.InType(0))) return {c.Div(a, b)};
-  return {c.Div(c.Sub(a, c.Emit(Op::kMod, {a, b})), b)};
+  return {IsFloat(c.InType(0)) ? Unary(c, Op::kFloor, c.Div(a, b)) : c.FloorDiv(a, b)};
 }
 
 Outputs FloorMod(OpContext& c) { return {c.Emit(Op::kMod, {c.In(0), c.In(1)})}; }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "import/common/asked_shapes.h"
 #include "import/tensorflow/ops/images.h"
 #include "import/tensorflow/ops/lowerings.h"
 
@@ -106,38 +107,13 @@ Value* BatchToSpace(OpContext& c, const Blocks& blocks) {
 
 }  // namespace
 
-Outputs Reshape(OpContext& c) {
-  Value* x = c.In(0);
-  Ints shape = c.KnownInts(c.In(1), "shape");
-  // For dynamic dimensions, the bounds: inference finds these dimensions in the new shape.
-  const int64_t total = Product(x->type().shape());
-  int64_t* inferred = nullptr;
-  for (int64_t& dim : shape) {
-    if (dim >= 0) continue;
-    if (dim != -1 || inferred != nullptr) Invalid("its shape has two unknown dimensions, or a negative one");
-    inferred = &dim;
-    dim = 1;
-  }
-  if (inferred != nullptr) {
-    const int64_t known = Product(shape);
-    if (known == 0 ? total != 0 : total % known != 0)
-      Invalid(ToString(x->type()), " cannot take the shape that it asks for");
-    *inferred = known == 0 ? 0 : total / known;
-  }
-  return {c.Reshape(x, shape)};
-}
+Outputs Reshape(OpContext& c) { return {ReshapeToAsked(c, c.In(0), c.KnownInts(c.In(1), "shape"))}; }
 
 Outputs ExpandDims(OpContext& c) { return {c.Unsqueeze(c.In(0), {c.KnownInt(c.In(1), "axis")})}; }
 
 Outputs Squeeze(OpContext& c) {
-  Ints axes = c.IntList("squeeze_dims", c.IntList("axis", {}));
-  if (axes.empty()) {
-    const std::vector<Dim>& dims = c.In(0)->type().dims;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i] == Dim(1)) axes.push_back(static_cast<int64_t>(i));
-    }
-  }
-  return {c.Squeeze(c.In(0), axes)};
+  const Ints axes = c.IntList("squeeze_dims", c.IntList("axis", {}));
+  return {axes.empty() ? SqueezeOnes(c, c.In(0)) : c.Squeeze(c.In(0), axes)};
 }
 
 Outputs Transpose(OpContext& c) { return {c.Transpose(c.In(0), c.KnownInts(c.In(1), "permutation"))}; }
@@ -202,7 +178,7 @@ Outputs SplitV(OpContext& c) {
   return outputs;
 }
 
-Outputs BroadcastTo(OpContext& c) { return {c.Broadcast(c.In(0), c.KnownInts(c.In(1), "shape"))}; }
+Outputs BroadcastTo(OpContext& c) { return {BroadcastToAsked(c, c.In(0), c.KnownInts(c.In(1), "shape"))}; }
 
 Outputs Tile(OpContext& c) {
   const Shape shape = c.InShape(0);

@@ -53,11 +53,9 @@ Outputs SumOrDifference(OpContext& c, Op op, Activation activation) {
   return {c.Activate(y, activation)};
 }
 
-// floor(a / b), which is exact for integers: a - mod(a, b), with mod having the divisor's sign, is a
-// multiple of b.
+// floor(a / b), which is exact for integers.
 Value* FloorQuotient(OpContext& c, Value* a, Value* b) {
-  if (IsFloat(a->type().dtype)) return c.Emit(Op::kFloor, {c.Div(a, b)});
-  return c.Div(c.Sub(a, c.Emit(Op::kMod, {a, b})), b);
+  return IsFloat(a->type().dtype) ? c.Emit(Op::kFloor, {c.Div(a, b)}) : c.FloorDiv(a, b);
 }
 
 DType UnsignedOf(DType dtype) {

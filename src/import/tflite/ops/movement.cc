@@ -3,7 +3,9 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "import/common/asked_shapes.h"
 #include "import/tflite/ops/integers.h"
 #include "import/tflite/ops/lowerings.h"
 #include "import/tflite/tensors.h"
@@ -68,43 +70,20 @@ Ints ReadPads(OpContext& c) {
   return pads;
 }
 
-// Completes a shape with at most one -1.
-Shape Resolve(Shape shape, const Shape& from) {
-  int64_t inferred = -1;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] != -1) continue;
-    if (inferred >= 0) Invalid("its shape has two -1");
-    inferred = static_cast<int64_t>(i);
-    shape[i] = 1;
-  }
-  if (inferred < 0) return shape;
-  const int64_t known = Product(shape);
-  const int64_t total = Product(from);
-  if (known == 0 ? total != 0 : total % known != 0) Invalid("its shape does not fit its input");
-  shape[inferred] = known == 0 ? 0 : total / known;
-  return shape;
-}
-
 }  // namespace
 
 // The shape is the second input or, in old files, an option.
 Outputs Reshape(OpContext& c) {
-  Value* x = c.Stored(0);
   Shape shape =
       c.HasInput(1) ? c.KnownInts(1, "shape") : ToInts(c.Options<schema::ReshapeOptions>().new_shape());
   // This is how old files write a scalar.
   if (!c.HasInput(1) && shape == Shape{0}) shape.clear();
-  return {c.Reshape(x, Resolve(shape, x->type().shape()))};
+  return {ReshapeToAsked(c, c.Stored(0), std::move(shape))};
 }
 
 Outputs Squeeze(OpContext& c) {
-  Ints axes = ToInts(c.Options<schema::SqueezeOptions>().squeeze_dims());
-  const Shape shape = c.InShape(0);
-  const bool all = axes.empty();
-  for (size_t i = 0; all && i < shape.size(); ++i) {
-    if (shape[i] == 1) axes.push_back(static_cast<int64_t>(i));
-  }
-  return {c.Squeeze(c.Stored(0), axes)};
+  const Ints axes = ToInts(c.Options<schema::SqueezeOptions>().squeeze_dims());
+  return {axes.empty() ? SqueezeOnes(c, c.Stored(0)) : c.Squeeze(c.Stored(0), axes)};
 }
 
 Outputs ExpandDims(OpContext& c) { return {c.Unsqueeze(c.Stored(0), {c.KnownInt(1, "axis")})}; }
@@ -165,7 +144,7 @@ Outputs Tile(OpContext& c) {
   return {c.Reshape(c.Broadcast(c.Reshape(c.Stored(0), apart), repeated), tiled)};
 }
 
-Outputs BroadcastTo(OpContext& c) { return {c.Broadcast(c.Stored(0), c.KnownInts(1, "shape"))}; }
+Outputs BroadcastTo(OpContext& c) { return {BroadcastToAsked(c, c.Stored(0), c.KnownInts(1, "shape"))}; }
 
 // A quantized tensor is padded with the integer that represents zero. If the padding value is data, it
 // replaces the elements outside a mask that is padded in the same way.

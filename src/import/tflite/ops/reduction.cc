@@ -65,17 +65,11 @@ Outputs Sum(OpContext& c) {
   return {QuantizedSum(c, ReadAxes(c))};
 }
 
-// The quotient of integers that represent themselves is truncated.
+// Integers that represent themselves are summed in 64 bits, and their mean is truncated.
 Outputs Mean(OpContext& c) {
   const Ints axes = ReadAxes(c);
-  if (!IsQuantizedReduction(c) && (c.InQuantized(0) || IsFloat(c.InType(0)))) {
-    return {c.Reduce(Op::kReduceMean, c.Real(0), axes, KeepsAxes(c))};
-  }
-  const int64_t count = std::max<int64_t>(NumReduced(c, axes), 1);
-  if (IsQuantizedReduction(c)) return {QuantizedMean(c, axes, count)};
-  Value* x = c.InType(0) == DType::kI64 ? c.Stored(0) : c.Cast(c.Stored(0), DType::kI32);
-  Value* sum = c.Reduce(Op::kReduceSum, x, axes, KeepsAxes(c));
-  return {c.Cast(c.Div(sum, count), c.OutType())};
+  if (!IsQuantizedReduction(c)) return {c.Reduce(Op::kReduceMean, c.Real(0), axes, KeepsAxes(c))};
+  return {QuantizedMean(c, axes, std::max<int64_t>(NumReduced(c, axes), 1))};
 }
 
 Outputs ReduceProd(OpContext& c) { return ReduceWith(c, Op::kReduceProd); }
