@@ -211,6 +211,10 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   scheduling.device_quota = [tenants = stores.tenants.get()](const std::string& owner, double running) {
     return DeviceRefusalOf(*tenants, owner, running);
   };
+  scheduling.storage_quota = [tenants = stores.tenants.get(),
+                              uploads = stores.service.get()](const std::string& owner) {
+    return StorageShareOf(*tenants, *uploads, owner);
+  };
   scheduling.teaches_cost_model = [tenants = stores.tenants.get()](const std::string& tenant) {
     return TeachesCostModel(*tenants, tenant);
   };

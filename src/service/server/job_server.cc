@@ -3,6 +3,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
@@ -19,6 +21,10 @@ namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
+
+// A runner takes a file that is refused for a fault of its machine, and would end all its jobs, unless it has
+// heard before that this one is over.
+constexpr std::chrono::seconds kHearing(1);
 
 absl::Status NotItsJob() { return absl::PermissionDeniedError("this runner does not have the job"); }
 
@@ -88,8 +94,28 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
     RETURN_IF_ERROR(CheckFirstPiece(first));
     const auto supplies = schedule_->hub().SuppliesOf(who.id, first.job());
     if (supplies == nullptr) return NotItsJob();
-    return TakeJobFile(schedule_->files(), supplies->files_owner, std::move(first),
-                       [&](proto::FilePiece& piece) { return pieces.Read(&piece); });
+    return TakeFileOf(supplies, std::move(first), pieces);
+  }
+
+  absl::Status TakeFileOf(const std::shared_ptr<const JobSupplies>& supplies, proto::FilePiece first,
+                          grpc::ServerReader<proto::FilePiece>& pieces) {
+    RunnerHub& hub = schedule_->hub();
+    const std::string job = first.job(), digest = first.digest();
+    absl::Status refused;
+    const absl::Status taken = TakeJobFile(
+        schedule_->files(), supplies->files_owner, std::move(first),
+        [&](proto::FilePiece& piece) { return hub.AreInUse(supplies) && pieces.Read(&piece); },
+        [&](int64_t bytes) {
+          refused = schedule_->sent().Admit(supplies->spec.owner, supplies->files_owner, digest, bytes);
+          return refused;
+        });
+    if (absl::IsResourceExhausted(refused)) {
+      hub.Fail(supplies, refused);
+      std::this_thread::sleep_for(kHearing);
+    }
+    // The job has ended or moved meanwhile.
+    if (!hub.AreInUse(supplies)) schedule_->ForgetLate(job, supplies->files_owner);
+    return taken;
   }
 
   const FleetServerParts parts_;

@@ -173,6 +173,16 @@ TEST_F(TenantsTest, QuotasHold) {
   EXPECT_EQ(Post(Token("bob", AccessRole::kMember), "/v1/jobs", MockJob()).status, 201);
 }
 
+TEST_F(TenantsTest, JobsMayStoreWhatUploadsLeave) {
+  EXPECT_EQ(StorageShareOf(*tenant_store_, *store_, "ann")->quota_bytes, TenantQuota().stored_bytes);
+  Upload(member_, "12345");
+  SetQuota({.stored_bytes = 7});
+  const auto share = StorageShareOf(*tenant_store_, *store_, "ann");
+  ASSERT_TRUE(share.ok()) << share.status();
+  EXPECT_EQ(share->quota_bytes, 7);
+  EXPECT_EQ(share->other_bytes, 5);
+}
+
 TEST_F(TenantsTest, AKnownKeyIsItsJobWhateverTheQuotaIs) {
   const auto submit = [&](const std::string& name, const std::string& key) {
     return Post(member_, "/v1/jobs", MockJob(name), {{"idempotency-key", key}});
@@ -268,7 +278,10 @@ TEST_F(TenantsTest, AnArchiveHasEverything) {
 TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_EQ(Post(admin_, "/v1/tokens", {{"name", "x"}, {"role", "viewer"}, {"tenant", "ann"}}).status, 201);
   const std::string digest = Upload(member_, "12345");
-  Submit(member_, MockJob());
+  const auto job = jobs_->desk().Find({.id = Submit(member_, MockJob()), .owner = "ann"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  // A file that a runner has sent, and that no report has named.
+  const JobFile sent = Keep(job->spec.base, "out/x", "sent");
   const std::string other = Submit(Token("bob", AccessRole::kMember), MockJob());
   EXPECT_EQ(Ask(boss_, "DELETE", "/v1/tenants/ann").status, 403);
   EXPECT_EQ(Ask(admin_, "DELETE", "/v1/tenants/server").status, 409);
@@ -278,6 +291,7 @@ TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_FALSE(blobs_->Has("ann", digest));
   EXPECT_EQ(store_->Uploads("ann")->size(), 0);
   EXPECT_EQ(jobs_->desk().List({.owner = "ann"})->size(), 0);
+  EXPECT_FALSE(jobs_->desk().files().Has(job->spec.base, sent.digest));
   EXPECT_EQ(audit_->Entries({.tenant = "ann"})->size(), 0);
   EXPECT_TRUE(audit_->Verify().ok());
   EXPECT_EQ(Get(Token("bob", AccessRole::kMember), "/v1/jobs")["jobs"][0]["id"], other);
