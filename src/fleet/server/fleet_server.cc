@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -40,7 +41,7 @@ constexpr int kMostWatchers = 32;  // connections of programs that ask for metri
 
 constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
 
-constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1;
+constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1, kForgettingSeconds = 3600;
 constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
 
 // The host of "host:port".
@@ -103,7 +104,8 @@ struct FleetServer::Parts {
 
   // Lets time pass for the dispatcher until the server ends.
   void RunTimer() {
-    Stopwatch since_housekeeping;
+    ForgetEnded();
+    Stopwatch since_housekeeping, since_forgetting;
     std::unique_lock<std::mutex> guard(mutex);
     while (!ends.wait_for(guard, std::chrono::duration<double>(kTickSeconds), [&] { return is_ending; })) {
       dispatcher->Tick();
@@ -113,20 +115,37 @@ struct FleetServer::Parts {
       CloseRefused();
       certificates->RenewIfDue();
       dispatcher->AskToRenew(authority->SignerId());
+      if (since_forgetting.Seconds() < kForgettingSeconds) continue;
+      since_forgetting.Lap();
+      ForgetEnded();
     }
+  }
+
+  void ForgetEnded() {
+    const absl::Status forgotten = admission->ForgetEnded();
+    if (!forgotten.ok())
+      Log(LogLevel::kWarning, "certificates that have ended stay", "reason", forgotten.message());
+  }
+
+  void Close(const MemberRefusal& refusal) {
+    dispatcher->Close(refusal);
+    if (extension != nullptr) extension->Close(refusal);
   }
 
   // Closes connections by certificates that count no more: TLS does not look at them again.
   void CloseRefused() {
-    // An operator may also revoke in the database, while the server runs.
-    const auto revoked = store->RevokedSerials(SystemClock().WallMillis());
-    const auto refusal = [&](const CertificateFacts& facts) -> absl::Status {
+    std::set<std::string> serials;
+    Close([&](const CertificateFacts& facts) {
+      serials.insert(facts.serial);
+      return absl::OkStatus();
+    });
+    // An operator, or another server, may also revoke in the database while this one runs.
+    const auto revoked = store->RevokedAmong(serials);
+    Close([&](const CertificateFacts& facts) -> absl::Status {
       if (revoked.ok() && revoked->contains(facts.serial)) return CertificateIsRevoked();
       if (authority->Check(facts).ok()) return absl::OkStatus();
       return absl::UnavailableError("the fleet's authority was replaced; connect with the new certificate");
-    };
-    dispatcher->Close(refusal);
-    if (extension != nullptr) extension->Close(refusal);
+    });
   }
 
   absl::Status Readiness() const {
@@ -142,8 +161,7 @@ struct FleetServer::Parts {
                              .enrolled = enrolment_service->enrolled(),
                              .refused_enrolments = enrolment_service->refused(),
                              .uptime_seconds = since_start.Seconds()};
-    if (const auto revoked = store->RevokedSerials(SystemClock().WallMillis()); revoked.ok())
-      metrics.revoked_certificates = std::ssize(*revoked);
+    metrics.revoked_certificates = store->NumRevoked(SystemClock().WallMillis()).value_or(0);
     ObserveProcess(metrics);
     MetricsText more;
     more.Begin("attune_database_errors_total", "counter", "Times that a database could not do its part.");
