@@ -297,5 +297,28 @@ TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_EQ(Get(Token("bob", AccessRole::kMember), "/v1/jobs")["jobs"][0]["id"], other);
 }
 
+TEST_F(TenantsTest, ADeletedTenantsMachinesAreMembersNoMore) {
+  ASSERT_TRUE(tenant_store_->Ensure("ann", 0).ok());
+  const auto runner = Runner("ann");
+  const auto client = fleet_.Client("ann"), other = fleet_.Client("bob");
+  const std::string folder = fleet_.folder().path() + "/agent-of-ann";
+  ASSERT_TRUE(SaveCredentials(folder, fleet_.Enrol("agent", "ann")).ok());
+  AgentOfTest agent(folder, [](const MeasureItem&) { return MockAnswer(); }, /*idle_seconds=*/0);
+  testing::AwaitThat([&] { return dispatcher_->Devices("").size() == 1; });
+  const auto invitation = fleet_.Operator()->Invite("runner", "ann");
+  ASSERT_TRUE(invitation.ok()) << invitation.status();
+  ASSERT_TRUE(client->Devices("desk").ok());
+  EXPECT_EQ(Ask(admin_, "DELETE", "/v1/tenants/ann").status, 202);
+  testing::AwaitThat([&] { return Ask(admin_, "GET", "/v1/tenants/ann").status == 404; });
+  EXPECT_EQ(dispatcher_->Devices("").size(), 0);
+  EXPECT_THAT(runner->AwaitEnd().message(), HasSubstr("revoked"));
+  EXPECT_TRUE(absl::IsPermissionDenied(agent.AwaitEnd()));
+  EXPECT_TRUE(absl::IsPermissionDenied(client->Devices("desk").status()));
+  EXPECT_FALSE(EnrolInFleet(*Invitation::Parse(*invitation)).ok());
+  EXPECT_TRUE(other->Devices("desk").ok());
+  // Whoever comes as a new tenant of that name invites machines of its own.
+  EXPECT_TRUE(fleet_.Client("ann")->Devices("desk").ok());
+}
+
 }  // namespace
 }  // namespace attune
