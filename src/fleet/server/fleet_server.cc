@@ -41,6 +41,12 @@ constexpr int kMostWatchers = 32;  // connections of programs that ask for metri
 
 constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
 
+// Of one connection. A client may have a stream for each of a thousand devices that it waits for.
+constexpr int kMostStreams = 2048, kMostEnrolmentStreams = 16;
+// Threads for calls that are answered at once; calls with files have theirs beside them. A call that finds
+// none is answered with RESOURCE_EXHAUSTED.
+constexpr int kMostShortCalls = 256, kMostEnrolments = 64;
+
 constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1, kForgettingSeconds = 3600;
 constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
 
@@ -51,14 +57,21 @@ std::string HostOf(const std::string& address) { return address.substr(0, addres
 // The time that a new connection has for saying who it is.
 constexpr int kHandshakeMillis = 10'000;
 
-absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
-                                                     std::shared_ptr<grpc::ServerCredentials> credentials,
-                                                     const std::vector<grpc::Service*>& services,
-                                                     int most_message_bytes, int* port) {
+struct Listening {
+  std::string address = {};
+  std::shared_ptr<grpc::ServerCredentials> credentials = {};
+  std::vector<grpc::Service*> services = {};
+  int most_message_bytes = 0, most_streams = 0, most_threads = 0;
+};
+
+absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const Listening& listening, int* port) {
+  const std::string& address = listening.address;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address, std::move(credentials), port);
-  for (grpc::Service* service : services) builder.RegisterService(service);
-  builder.SetMaxReceiveMessageSize(most_message_bytes);
+  builder.AddListeningPort(address, listening.credentials, port);
+  for (grpc::Service* service : listening.services) builder.RegisterService(service);
+  builder.SetMaxReceiveMessageSize(listening.most_message_bytes);
+  builder.SetResourceQuota(grpc::ResourceQuota().SetMaxThreads(listening.most_threads));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, listening.most_streams);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMillis / 2);
@@ -87,6 +100,7 @@ struct FleetServer::Parts {
   std::unique_ptr<Calibrator> calibrator;
   std::unique_ptr<FleetAuthority> authority;
   std::unique_ptr<Admission> admission;
+  std::unique_ptr<FileCalls> file_calls;
   std::unique_ptr<EnrolmentService> enrolment_service;
   std::unique_ptr<FleetService> service;
   std::unique_ptr<FleetExtension> extension;  // null: there is none
@@ -112,6 +126,7 @@ struct FleetServer::Parts {
       calibrator->Tick();
       if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
       since_housekeeping.Lap();
+      file_calls->CancelIdle();
       CloseRefused();
       certificates->RenewIfDue();
       dispatcher->AskToRenew(authority->SignerId());
@@ -166,6 +181,8 @@ struct FleetServer::Parts {
     MetricsText more;
     more.Begin("attune_database_errors_total", "counter", "Times that a database could not do its part.");
     more.Add(static_cast<double>(NumSqlErrors()));
+    more.Begin("attune_fleet_file_calls", "gauge", "Blobs and files that are on their way.");
+    more.Add(static_cast<double>(file_calls->count()));
     if (extension != nullptr) extension->AddMetrics(more);
     return FormatMetrics(metrics) + more.text();
   }
@@ -233,21 +250,32 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->admission->SetRestoredTimes(std::move(restored));
   parts->certificates = std::make_unique<ServerCertificates>(options.folder, host, *parts->admission);
   RETURN_IF_ERROR(parts->certificates->WriteServers());
+  parts->file_calls = std::make_unique<FileCalls>(options.file_calls);
   parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);
   parts->service = std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store,
-                                                  *parts->admission, *parts->calibrator);
+                                                  *parts->admission, *parts->calibrator, *parts->file_calls);
   int port = 0, enrolment_port = 0;
   std::vector<grpc::Service*> services = {parts->service.get()};
   if (options.extension) {
-    ASSIGN_OR_RETURN(parts->extension, options.extension({*parts->dispatcher, *parts->blobs, *parts->store,
-                                                          *parts->admission, *parts->location}));
+    ASSIGN_OR_RETURN(parts->extension,
+                     options.extension({*parts->dispatcher, *parts->blobs, *parts->store, *parts->admission,
+                                        *parts->file_calls, *parts->location}));
     services.push_back(&parts->extension->service());
   }
-  ASSIGN_OR_RETURN(parts->server, Listen(options.listen, parts->certificates->ForMembers(), services,
-                                         kMostMessageBytes, &port));
-  ASSIGN_OR_RETURN(parts->enrolment,
-                   Listen(options.enrolment, parts->certificates->ForEveryone(),
-                          {parts->enrolment_service.get()}, kMostEnrolmentBytes, &enrolment_port));
+  ASSIGN_OR_RETURN(parts->server, Listen({.address = options.listen,
+                                          .credentials = parts->certificates->ForMembers(),
+                                          .services = services,
+                                          .most_message_bytes = kMostMessageBytes,
+                                          .most_streams = kMostStreams,
+                                          .most_threads = options.file_calls.in_all + kMostShortCalls},
+                                         &port));
+  ASSIGN_OR_RETURN(parts->enrolment, Listen({.address = options.enrolment,
+                                             .credentials = parts->certificates->ForEveryone(),
+                                             .services = {parts->enrolment_service.get()},
+                                             .most_message_bytes = kMostEnrolmentBytes,
+                                             .most_streams = kMostEnrolmentStreams,
+                                             .most_threads = kMostEnrolments},
+                                            &enrolment_port));
   parts->address = absl::StrCat(host, ":", port);
   parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
   parts->admission->SetAddresses(parts->address, parts->enrolment_address);
