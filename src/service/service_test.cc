@@ -335,7 +335,7 @@ TEST_F(ServiceTest, ARunnerThatIsLostLosesOneStage) {
   EXPECT_EQ(DoneStages(detail), 40);
 }
 
-TEST_F(ServiceTest, WhatNoReportNamesIsForgotten) {
+TEST_F(ServiceTest, FilesThatNoReportNamesAreForgotten) {
   const auto stub = proto::Jobs::NewStub(ConnectFleet(fleet_.Enrol("runner", "ann")));
   grpc::ClientContext context;
   const auto stream = stub->Run(&context);
@@ -351,12 +351,12 @@ TEST_F(ServiceTest, WhatNoReportNamesIsForgotten) {
   ASSERT_TRUE(Send(*stub, job, "sent").ok());
   ASSERT_TRUE(Send(*stub, job, "a part", /*is_whole=*/false).ok());
   EXPECT_EQ(NumFiles(), Numbers(1, 1));
-  // The stage is lost, and with it what was sent for its report.
+  // The stage is lost, and with it the files that were sent for its report.
   proto::FromRunner lost;
   lost.mutable_lost()->set_job(job);
   ASSERT_TRUE(stream->Write(lost));
   testing::AwaitThat([&] { return NumFiles() == Numbers(0, 0); });
-  // So it is when the job is over.
+  // The same happens when the job is over.
   for (proto::ToRunner message; !message.has_start() && stream->Read(&message);) {
   }
   ASSERT_TRUE(Send(*stub, job, "sent again").ok());

@@ -99,7 +99,7 @@ absl::StatusOr<FleetCredentials> Admission::CredentialsOf(const FleetIdentity& w
 
 absl::Status Admission::Check(const CertificateFacts& facts) {
   RETURN_IF_ERROR(authority_.Check(facts));
-  // At each call, so that it counts at once whoever has revoked it, at whichever server.
+  // At each call, so that a revocation counts at once, also that of another server.
   ASSIGN_OR_RETURN(const auto issued, store_.FindCertificate(facts.serial));
   if (!issued) RETURN_IF_ERROR(CheckIsRemembered(facts));
   if (issued && issued->revocation) return CertificateIsRevoked();

@@ -66,16 +66,16 @@ class Admission {
   // Whether whoever shows this certificate is let in. PermissionDenied, with the reason, if not. While the
   // authority is being replaced, notes who has shown a certificate of the new one.
   absl::Status Check(const CertificateFacts& facts);
-  // To be called once an hour, by one thread. Forgets certificates that have ended a day ago at least, by the
-  // wall clock as it is and as it was at the last call: a clock that is set wrong for a moment must not undo
-  // that some are revoked.
+  // Forgets certificates that ended more than a day ago. To be called once an hour, by one thread: the wall
+  // clock must say so at two calls in a row, so that one that is set wrong for a moment undoes no revocation.
   absl::Status ForgetEnded();
 
  private:
   absl::StatusOr<fleet_proto::Certificate> Certify(const FleetIdentity& who, const std::string& request_pem);
   absl::StatusOr<FleetCredentials> CredentialsOf(const FleetIdentity& who);
 
-  // Whether a certificate that the store does not know may be one that it has never known.
+  // PermissionDenied if the certificate, which the store does not know, was issued after the backup that the
+  // store was restored from.
   absl::Status CheckIsRemembered(const CertificateFacts& facts);
   absl::Status NoteShown(const CertificateFacts& facts);
   // Whether the invitation with this digest has ended by the clock that does not jump; false if another

@@ -2,9 +2,9 @@
 // ends.
 //
 // Problem: such a call waits for its peer as long as that says nothing, so that one certificate could take
-// all threads of the server by calls that do nothing. Idea: a member has at most so many at a time, and all
-// members together have fewer than there are threads. One that waits for its peer for a minute is cancelled.
-// Price: a peer that stands still for a minute calls again.
+// all threads of the server by calls that do nothing. Idea: the calls of each member are bounded, and all
+// calls together are fewer than the server's threads. A call that waits for its peer for a minute is
+// cancelled. Price: a peer that stands still for a minute calls again.
 #ifndef ATTUNE_FLEET_SERVER_FILE_CALLS_H_
 #define ATTUNE_FLEET_SERVER_FILE_CALLS_H_
 

@@ -42,10 +42,10 @@ constexpr int kMostWatchers = 32;  // connections of programs that ask for metri
 constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
 
 // Of one connection. A client may have a stream for each of a thousand devices that it waits for.
-constexpr int kMostStreams = 2048, kMostEnrolmentStreams = 16;
+constexpr int kMaxStreams = 2048, kMaxEnrolmentStreams = 16;
 // Threads for calls that are answered at once; calls with files have theirs beside them. A call that finds
 // none is answered with RESOURCE_EXHAUSTED.
-constexpr int kMostShortCalls = 256, kMostEnrolments = 64;
+constexpr int kMaxShortCalls = 256, kMaxEnrolments = 64;
 
 constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1, kForgettingSeconds = 3600;
 constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
@@ -53,25 +53,26 @@ constexpr double kMostTickSeconds = 5;  // a server that has not ticked for long
 // The host of "host:port".
 std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
-// Starts a server with these services; sets `port` to the one that it listens on.
 // The time that a new connection has for saying who it is.
 constexpr int kHandshakeMillis = 10'000;
 
+// The services of one port, and their bounds.
 struct Listening {
   std::string address = {};
   std::shared_ptr<grpc::ServerCredentials> credentials = {};
   std::vector<grpc::Service*> services = {};
-  int most_message_bytes = 0, most_streams = 0, most_threads = 0;
+  int max_message_bytes = 0, max_streams = 0, max_threads = 0;
 };
 
+// Starts a server; sets `port` to the one that it listens on.
 absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const Listening& listening, int* port) {
   const std::string& address = listening.address;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, listening.credentials, port);
   for (grpc::Service* service : listening.services) builder.RegisterService(service);
-  builder.SetMaxReceiveMessageSize(listening.most_message_bytes);
-  builder.SetResourceQuota(grpc::ResourceQuota().SetMaxThreads(listening.most_threads));
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, listening.most_streams);
+  builder.SetMaxReceiveMessageSize(listening.max_message_bytes);
+  builder.SetResourceQuota(grpc::ResourceQuota().SetMaxThreads(listening.max_threads));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, listening.max_streams);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMillis / 2);
@@ -265,16 +266,16 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   ASSIGN_OR_RETURN(parts->server, Listen({.address = options.listen,
                                           .credentials = parts->certificates->ForMembers(),
                                           .services = services,
-                                          .most_message_bytes = kMostMessageBytes,
-                                          .most_streams = kMostStreams,
-                                          .most_threads = options.file_calls.in_all + kMostShortCalls},
+                                          .max_message_bytes = kMostMessageBytes,
+                                          .max_streams = kMaxStreams,
+                                          .max_threads = options.file_calls.in_all + kMaxShortCalls},
                                          &port));
   ASSIGN_OR_RETURN(parts->enrolment, Listen({.address = options.enrolment,
                                              .credentials = parts->certificates->ForEveryone(),
                                              .services = {parts->enrolment_service.get()},
-                                             .most_message_bytes = kMostEnrolmentBytes,
-                                             .most_streams = kMostEnrolmentStreams,
-                                             .most_threads = kMostEnrolments},
+                                             .max_message_bytes = kMostEnrolmentBytes,
+                                             .max_streams = kMaxEnrolmentStreams,
+                                             .max_threads = kMaxEnrolments},
                                             &enrolment_port));
   parts->address = absl::StrCat(host, ":", port);
   parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);

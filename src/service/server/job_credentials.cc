@@ -18,7 +18,7 @@ absl::Status JobCredentials::Revoke(const std::string& identity) {
   parts_.dispatcher.ForgetPriority(identity);
   const absl::Status revoked = parts_.store.RevokeIdentity(
       identity, {.reason = "its job is elsewhere or over", .time_ms = SystemClock().WallMillis()});
-  // Those of a job that has lasted for long have ended, and are forgotten.
+  // The certificates of a long job may have ended, and been forgotten.
   return absl::IsNotFound(revoked) ? absl::OkStatus() : revoked;
 }
 

@@ -32,7 +32,7 @@ class JobFilePiecesTest : public ::testing::Test {
     piece.set_same_bytes(bytes);
     return piece;
   }
-  // Takes the content that is put together of these, if it has at most `most_` bytes.
+  // Takes the content that is put together of these, if it has at most `max_` bytes.
   absl::Status Take(const std::string& content, std::deque<FilePiece> pieces, const std::string& base = "") {
     pieces.front().set_name("file");
     pieces.front().set_digest(Sha256Hex(content));
@@ -48,14 +48,14 @@ class JobFilePiecesTest : public ::testing::Test {
           return true;
         },
         [&](int64_t bytes) {
-          return bytes <= most_ ? absl::OkStatus() : absl::ResourceExhaustedError("too much");
+          return bytes <= max_ ? absl::OkStatus() : absl::ResourceExhaustedError("too much");
         });
   }
   bool Has(const std::string& content) { return files_->Has("job", Sha256Hex(content)); }
 
   const testing::TemporaryFolder folder_;
   std::unique_ptr<BlobStore> files_;
-  int64_t most_ = INT64_MAX;
+  int64_t max_ = INT64_MAX;
 };
 
 TEST_F(JobFilePiecesTest, PutsTogetherWhatIsNewAndWhatIsAsItWas) {
@@ -80,9 +80,9 @@ TEST_F(JobFilePiecesTest, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(Take("abc", {Same(0, 2), Bytes(2, "c")}, "abd").ok());
 }
 
-TEST_F(JobFilePiecesTest, NothingIsKeptOfWhatIsTooMuch) {
+TEST_F(JobFilePiecesTest, AFileThatIsTooLargeLeavesNothing) {
   ASSERT_TRUE(Take("abd", {Bytes(0, "abd")}).ok());
-  most_ = 3;
+  max_ = 3;
   EXPECT_TRUE(absl::IsResourceExhausted(Take("abcd", {Bytes(0, "ab"), Bytes(2, "cd")})));
   // A small message may stand for many bytes.
   EXPECT_TRUE(absl::IsResourceExhausted(Take("abdabd", {Same(0, 3), Bytes(3, "abd")}, "abd")));
@@ -90,8 +90,8 @@ TEST_F(JobFilePiecesTest, NothingIsKeptOfWhatIsTooMuch) {
   for (const char* content : {"abcd", "abdabd", "xabd"})
     EXPECT_EQ(*files_->Sent("job", Sha256Hex(content)), 0);
   EXPECT_TRUE(Take("abc", {Bytes(0, "ab"), Bytes(2, "c")}).ok());
-  // What is there costs nothing.
-  most_ = 0;
+  // A file that is there already costs nothing.
+  max_ = 0;
   EXPECT_TRUE(Take("abd", {Bytes(0, "abd")}).ok());
 }
 

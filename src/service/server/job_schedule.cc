@@ -115,7 +115,7 @@ ScheduleDriverOptions JobSchedule::Driving() {
                            const std::map<size_t, JobRecord>& parts) { return Gather(whole, parts); },
           .on_stored =
               [this](const JobRecord& job, const StageRecord& stage) {
-                // Of one that is over, when its runner can send no more.
+                // For a job that is over, files may come until it has no runner.
                 if (job.state == JobState::kUnfinished) ForgetAllBut(job.files, job.spec.base);
                 if (options_.on_device_used && UsesDevice(stage.stage))
                   options_.on_device_used(job.spec.owner, stage.end - stage.start);
@@ -216,7 +216,7 @@ void JobSchedule::ForgetLate(const std::string& job, const std::string& files_ow
     const auto found = (*serving)->known.Find({.id = job});
     if (!found.ok() && !absl::IsNotFound(found.status())) return;
     const bool is_there = found.ok() && found->second.spec.base == files_owner;
-    // Another runner may be sending files of one that goes on, and a report of that comes at the latest.
+    // If the job goes on, another runner may be sending files, and the row changes in any case.
     if (is_there && found->second.state == JobState::kUnfinished) return;
     ForgetAllBut(is_there ? found->second.files : std::vector<JobFile>(), files_owner);
   };

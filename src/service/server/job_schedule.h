@@ -114,10 +114,10 @@ class JobSchedule {
   SharedLearning& learning() { return *learning_; }
   // The files of jobs, by the name that is their `base` (JobSpec).
   BlobStore& files() { return *files_; }
-  // What runners have sent of them that no report has named yet.
+  // Counts those that runners have sent and that no report has named yet.
   SentFiles& sent() { return sent_; }
-  // A runner has sent files of a job that it had no longer. What the job's row does not name is forgotten,
-  // soon, or when the row changes next. Does not wait.
+  // Forgets files that a runner has sent after it lost the job, soon or when the job's row changes next. Does
+  // not wait.
   void ForgetLate(const std::string& job, const std::string& files_owner);
   const ArtifactSigner& signer() const { return signer_; }
 

@@ -63,8 +63,8 @@ class RunnerHub final : public Runners {
  public:
   // Called by the thread that schedules, for a job that a runner gets.
   using Supply = std::function<absl::StatusOr<JobSupplies>(const std::string& job)>;
-  // Is told of jobs whose report has come too late, by their ids and the owners of their files, of which the
-  // store may now have some that nobody needs. Must not wait for the thread that schedules.
+  // Is told of jobs whose report has come too late, so that the store may have files of them that nobody
+  // needs, by their ids and the owners of their files. Must not wait for the thread that schedules.
   using Late = std::function<void(const std::string& job, const std::string& files_owner)>;
 
   // `files` must outlive it. `signer` signs what jobs have made; null: nobody does. `late`: null: nobody is
@@ -84,7 +84,7 @@ class RunnerHub final : public Runners {
 
   // The supplies of a job that a machine, by its certificate's id, has now; null if it has no such job.
   std::shared_ptr<const JobSupplies> SuppliesOf(const std::string& machine, const std::string& job) const;
-  // Whether the machine that has got these still has their job.
+  // Whether the machine that got these supplies still has their job.
   bool AreInUse(const std::shared_ptr<const JobSupplies>& supplies) const;
   // That machine's job fails with this error, as if it had reported that, and the machine has it no longer.
   void Fail(const std::shared_ptr<const JobSupplies>& supplies, const absl::Status& why);

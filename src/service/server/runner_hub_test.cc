@@ -241,7 +241,7 @@ TEST_F(RunnerHubTest, AReportCountsOnceItsFilesAreThere) {
   EXPECT_EQ(report.files, expected);
 }
 
-// What it has sent may have come after the job's files were looked through.
+// Its files may have come after those that nobody needs were forgotten.
 TEST_F(RunnerHubTest, AReportThatComesTooLateIsToldOf) {
   RunnerHub* ending = nullptr;
   int64_t runner = 0;
@@ -405,7 +405,7 @@ TEST_F(RunnerHubTest, AJobMayFailByWhatItSends) {
   const std::vector<proto::ToRunner> told = machine.Take();
   ASSERT_EQ(told.size(), 1);
   EXPECT_EQ(told[0].end().job(), "job");
-  // What it says of the job counts no more, and it has the others.
+  // Its reports of that job count no more, and it has its other jobs.
   machine.Report("job", Encode(RunnerReport(RunnerStageEnded())));
   EXPECT_TRUE(hub_.Await(0).empty());
   EXPECT_EQ(machine.closed(), "");

@@ -12,7 +12,7 @@ namespace attune {
 namespace {
 
 constexpr double kLookSeconds = 60;
-constexpr size_t kMostKnown = 10'000;  // owners
+constexpr size_t kMaxKnown = 10'000;  // owners
 
 }  // namespace
 
@@ -33,7 +33,7 @@ absl::Status SentFiles::Admit(const std::string& owner, const std::string& files
     file->second = bytes;
     job.bytes += more;
     if (quota_ == nullptr) return absl::OkStatus();
-    if (uses_.size() >= kMostKnown && !uses_.contains(owner)) uses_.clear();
+    if (uses_.size() >= kMaxKnown && !uses_.contains(owner)) uses_.clear();
     Use& use = uses_[owner];
     use.stored_bytes += std::max<int64_t>(more, 0);
     use.admitted_bytes += std::max<int64_t>(more, 0);
@@ -52,8 +52,7 @@ absl::Status SentFiles::Look(const std::string& owner) {
     for (const auto& [files_owner, job] : jobs_) sent += job.owner == owner ? job.bytes : 0;
     admitted = uses_[owner].admitted_bytes;
   }
-  // Both take a while, in which others send and jobs' rows change: what has come since is counted in any
-  // case.
+  // Both take a while, in which more files come and rows change. Files that come meanwhile count in any case.
   ASSIGN_OR_RETURN(const StorageShare share, quota_(owner));
   ASSIGN_OR_RETURN(const int64_t named, named_(owner));
   const std::lock_guard<std::mutex> lock(mutex_);

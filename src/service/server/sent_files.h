@@ -1,10 +1,10 @@
 // Holds runners to what they may send of a job's files before a report names them.
 //
-// Problem: a report alone says which files a job has. Until then, whoever has a job could send any number of
-// others, of any size. Idea: what comes is counted until the job's row changes, when all is forgotten that
-// the row does not name. The bytes are held to what is left of the owner's quota, which is looked at again
-// once a minute, and whenever it seems to be used up. Price: what an owner uploads meanwhile counts up to a
-// minute later, and a file that replaces another one needs room beside it.
+// Problem: a report alone says which files a job has. Until it comes, a runner could send any number of files
+// of any size. Idea: files are counted as they come, until the job's row changes and all others that it does
+// not name are forgotten. Their bytes must fit into the rest of the owner's quota, which is looked at again
+// once a minute, and whenever it seems to be used up. Price: uploads count up to a minute late, and a file
+// that replaces another one needs room beside it.
 #ifndef ATTUNE_SERVICE_SERVER_SENT_FILES_H_
 #define ATTUNE_SERVICE_SERVER_SENT_FILES_H_
 
@@ -22,10 +22,10 @@
 
 namespace attune {
 
-// What an owner may store.
+// The room that an owner has for the files of jobs.
 struct StorageShare {
-  int64_t quota_bytes = INT64_MAX;
-  int64_t other_bytes = 0;  // that he has stored besides the files of his jobs
+  int64_t quota_bytes = INT64_MAX;  // for everything
+  int64_t other_bytes = 0;          // that are stored besides the files of jobs
 };
 using StorageQuota = std::function<absl::StatusOr<StorageShare>(const std::string& owner)>;
 
@@ -39,12 +39,12 @@ class SentFiles {
   SentFiles(StorageQuota quota, Named named, const Clock& clock = SystemClock())
       : quota_(std::move(quota)), named_(std::move(named)), clock_(clock) {}
 
-  // A file with this digest comes for a job of this owner, whose files have the owner `files_owner`: so many
-  // bytes of it, with those that come next. ResourceExhausted, with a sentence for people, if the owner may
-  // not store as much, or if the job has sent too many files.
+  // Counts a file that comes for a job of this owner, whose files have the owner `files_owner`. `bytes`: of
+  // the file, with those that come next. ResourceExhausted, with a sentence for people, if they exceed the
+  // owner's quota, or if too many files have come for the job.
   absl::Status Admit(const std::string& owner, const std::string& files_owner, const std::string& digest,
                      int64_t bytes);
-  // What the job's row does not name is forgotten.
+  // Begins anew for the job, whose row has changed.
   void Forget(const std::string& files_owner);
 
  private:

@@ -28,21 +28,21 @@ class SentFilesTest : public ::testing::Test {
                   [this](const std::string& owner) { return owner == "ann" ? named_ : 0; }, clock_};
 };
 
-TEST_F(SentFilesTest, JobsSendWhatIsLeftOfTheirOwnersQuota) {
+TEST_F(SentFilesTest, JobsSendNoMoreThanTheQuotaLeaves) {
   EXPECT_TRUE(Admit("one", "a", 30).ok());
   EXPECT_TRUE(Admit("one", "a", 50).ok());
   EXPECT_TRUE(Admit("two", "b", 20).ok());
   const absl::Status refused = Admit("two", "c", 1);
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_THAT(refused.message(), HasSubstr("tenant ann may store 100 bytes, and would have 101"));
-  // What was refused is not there.
+  // A file that was refused does not count.
   EXPECT_FALSE(Admit("two", "d", 1).ok());
   EXPECT_TRUE(sent_.Admit("bob", "three", "a", 1'000'000).ok());
-  // What a row does not name is forgotten.
+  // Files that no row names are forgotten.
   sent_.Forget("one");
   EXPECT_TRUE(Admit("two", "d", 50).ok());
   EXPECT_FALSE(Admit("two", "e", 1).ok());
-  // And what it names counts still.
+  // Those that a row names count still.
   named_ += 70;
   sent_.Forget("two");
   EXPECT_FALSE(Admit("two", "e", 1).ok());
@@ -66,7 +66,7 @@ TEST_F(SentFilesTest, TheQuotaIsLookedAtNowAndThen) {
   EXPECT_TRUE(Admit("one", "a", 80).ok());
 }
 
-TEST_F(SentFilesTest, AJobSendsSoManyFiles) {
+TEST_F(SentFilesTest, AJobSendsALimitedNumberOfFiles) {
   for (int i = 0; i < kMostJobFiles; ++i) ASSERT_TRUE(Admit("one", absl::StrCat(i), 0).ok());
   const absl::Status refused = Admit("one", "another", 0);
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
