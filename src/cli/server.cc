@@ -1,7 +1,9 @@
 // attune server, attune server token, attune server database
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -196,6 +198,10 @@ absl::Status Serve(const Flags& flags) {
   JobScheduleOptions jobs = flags.jobs;
   jobs.folder = options.folder + "/jobs";
   jobs.trusted_owners = {flags.learn_from.begin(), flags.learn_from.end()};
+  // A runner may fetch the files of all its jobs at a time.
+  FileCallLimits& calls = options.file_calls;
+  calls.of_member =
+      static_cast<int>(std::clamp<int64_t>(2 * jobs.jobs_at_once, calls.of_member, calls.in_all / 2));
   ASSIGN_OR_RETURN(jobs.strategy, StrategyNamed(flags.strategy));
   if (!IsForServers(*jobs.strategy))
     return InvalidInput("strategy: \"", flags.strategy,

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <iterator>
+#include <memory>
 #include <string>
 
 #include "base/testing/await_that.h"
@@ -11,6 +13,9 @@
 #include "fleet/client/health.h"
 #include "fleet/fleet_for_test.h"
 #include "fleet/server/fleet_server.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/fleet.grpc.pb.h"
+#include "fleet/wire/rpc_status.h"
 #include "measure/codec.h"
 
 namespace attune {
@@ -56,6 +61,52 @@ TEST(FleetOperations, AnOperatorCalibratesADevice) {
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(DecodeMeasurement(state->calibrations(0).measurement())->peaks.gflops_per_core, 7);
   EXPECT_EQ(owner->Calibrate("nobody").status().code(), absl::StatusCode::kNotFound);
+}
+
+// An upload of nothing.
+absl::Status Upload(fleet_proto::Fleet::Stub& stub) {
+  grpc::ClientContext context;
+  fleet_proto::BlobState state;
+  const auto pieces = stub.SendBlob(&context, &state);
+  pieces->WritesDone();
+  return FromRpc(pieces->Finish());
+}
+
+// One that begins and says nothing.
+struct SilentUpload {
+  grpc::ClientContext context;
+  fleet_proto::BlobState state;
+  std::unique_ptr<grpc::ClientWriter<fleet_proto::BlobPiece>> pieces;
+};
+
+TEST(FleetOperations, CallsThatSayNothingHoldNobodyUp) {
+  const testing::TemporaryFolder folder;
+  FleetServerOptions options;
+  options.folder = folder / "server";
+  options.listen = options.enrolment = "127.0.0.1:0";
+  options.file_calls = {.of_member = 3, .idle_seconds = 5};
+  const auto server = FleetServer::Start(options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  FleetClient owner(*LoadCredentials(OperatorFolder(options.folder)));
+  const auto enrol = [&](const std::string& name) {
+    return fleet_proto::Fleet::NewStub(
+        ConnectFleet(*EnrolInFleet(*Invitation::Parse(*owner.Invite("client", name)))));
+  };
+  const auto eve = enrol("eve"), bob = enrol("bob");
+  std::array<SilentUpload, 3> silent;
+  for (SilentUpload& upload : silent) upload.pieces = eve->SendBlob(&upload.context, &upload.state);
+  absl::Status refused;
+  testing::AwaitThat([&] {
+    refused = Upload(*eve);
+    return !refused.ok();
+  });
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_THAT(refused.message(), HasSubstr("at most 3 files at a time"));
+  EXPECT_TRUE(Upload(*bob).ok());
+  EXPECT_TRUE(owner.Devices("").ok());
+  for (SilentUpload& upload : silent)
+    EXPECT_EQ(upload.pieces->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  testing::AwaitThat([&] { return Upload(*eve).ok(); });
 }
 
 TEST(FleetOperations, TheServerTellsOfItselfByHttp) {

@@ -198,6 +198,22 @@ TEST_F(EndlessScheduleTest, JobsFailForAReasonAnywhere) {
   EXPECT_EQ(Stored().at(3).error, "too much");
 }
 
+TEST_F(EndlessScheduleTest, EachJobThatIsOverIsToldOnce) {
+  Submit("first", "desk");
+  driver_->AddHost(ComputingHost());
+  driver_->AddDevice({"desk"});
+  ASSERT_TRUE(driver_->Cancel(1).ok());  // while it waits
+  EXPECT_EQ(over_.size(), 1);
+  for (int i = 0; i < 100 && !driver_->jobs().at(2).runs(); ++i) Step();
+  ASSERT_TRUE(driver_->jobs().at(2).runs());
+  ASSERT_TRUE(driver_->Cancel(2).ok());
+  EXPECT_EQ(over_.size(), 1);  // its stage has not ended
+  Finish();
+  EXPECT_EQ(Stored().at(3).state, JobState::kDone);
+  EXPECT_EQ(over_.size(), 3);
+  for (const auto& [job, times] : over_) EXPECT_EQ(times, 1) << job;
+}
+
 TEST_F(EndlessScheduleTest, ADeviceMayChangeWhoMeasuresThere) {
   driver_->AddHost(ComputingHost());
   const int device = driver_->AddDevice({"attic"});

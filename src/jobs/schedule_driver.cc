@@ -66,7 +66,6 @@ ScheduleDriver::ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions op
 void ScheduleDriver::Add(size_t number, JobRecord job) {
   const bool waits = job.state == JobState::kUnfinished;
   const bool has_parts = job.spec.parts > 1 && job.spec.part == 0;
-  if (options_.on_stored) files_[number] = job.files;
   if (waits && job.whole != 0) split_.AddPart(job.whole, number);
   // One that has begun has what its parts have left.
   const bool follows = has_parts && job.position == 0;
@@ -203,8 +202,8 @@ void ScheduleDriver::Dismiss(size_t number) {
     ForgetRunner(job.runner());
     runners_.End(job.runner());
   }
-  files_.erase(number);
   moving_.erase(number);
+  if (options_.on_over) options_.on_over(job.record());
   if (options_.is_endless) jobs_.erase(number);
 }
 
@@ -219,8 +218,7 @@ absl::Status ScheduleDriver::Record(size_t number, StageRecord stage) {
   const JobManager& job = jobs_.at(number);
   stage.end_ms = clock_.WallMillis();
   RETURN_IF_ERROR(store_.EndStage(schedule_.id, number, job.record(), stage));
-  if (options_.on_stored)
-    options_.on_stored(job.record(), stage, std::exchange(files_[number], job.record().files));
+  if (options_.on_stored) options_.on_stored(job.record(), stage);
   if (!options_.is_endless) {
     schedule_.jobs[number] = job.record();
     schedule_.stages.push_back(std::move(stage));

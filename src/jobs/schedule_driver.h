@@ -50,9 +50,10 @@ struct ScheduleDriverOptions {
   std::function<absl::StatusOr<std::vector<JobFile>>(const JobRecord& whole,
                                                      const std::map<size_t, JobRecord>& parts)>
       gather = nullptr;
-  // Is told of each job whose stage was stored, with the files that it had before; null: nobody is.
-  std::function<void(const JobRecord& job, const StageRecord& stage, const std::vector<JobFile>& before)>
-      on_stored = nullptr;
+  // Is told of each job whose stage was stored; null: nobody is.
+  std::function<void(const JobRecord& job, const StageRecord& stage)> on_stored = nullptr;
+  // Is told of each job that is over, once it has no runner any more; null: nobody is.
+  std::function<void(const JobRecord& job)> on_over = nullptr;
 };
 
 // Fails, naming the job, if one of them is wrong or asks for what the host can never grant, as far as that
@@ -191,10 +192,9 @@ class ScheduleDriver {
   std::map<size_t, int64_t> numbers_;    // the scheduler's, by job
   std::map<int64_t, size_t> by_runner_;
   std::map<int64_t, int> host_of_runner_;
-  std::map<size_t, std::vector<JobFile>> files_;  // of jobs, as they were stored last
-  std::map<size_t, double> cancelled_;            // jobs that are over, when their stage is given up
-  const double before_;                           // seconds in which the schedule ran in other processes
-  const double begin_;                            // on the clock
+  std::map<size_t, double> cancelled_;  // jobs that are over, when their stage is given up
+  const double before_;                 // seconds in which the schedule ran in other processes
+  const double begin_;                  // on the clock
 };
 
 }  // namespace attune

@@ -217,7 +217,12 @@ class EndlessScheduleTest : public ScheduleDriverTest {
                                           .slots_of = [](const JobSpec& job) -> std::vector<std::string> {
                                             if (job.owner.empty()) return {};
                                             return {job.owner};
-                                          }},
+                                          },
+                                          .on_over =
+                                              [this](const JobRecord& job) {
+                                                EXPECT_NE(job.state, JobState::kUnfinished);
+                                                ++over_[job.spec.id];
+                                              }},
                     *store_, *runners_, clock_);
     auto unfinished = store_->Jobs(schedule_, {.state = JobState::kUnfinished, .with_parts = true});
     ASSERT_TRUE(unfinished.ok()) << unfinished.status();
@@ -264,6 +269,7 @@ class EndlessScheduleTest : public ScheduleDriverTest {
   }
 
   std::string schedule_;
+  std::map<std::string, int> over_;  // how often somebody was told that a job is over, by its id
   std::optional<FakeRunners> runners_;
   std::optional<ScheduleDriver> driver_;
 };

@@ -30,7 +30,6 @@ absl::Status ScheduleDriver::FollowPartsOf(size_t whole) {
     if (absl::IsUnavailable(files.status())) return files.status();
     if (files.ok()) {
       job.TakeFiles(*std::move(files));
-      files_[whole] = job.record().files;
       RETURN_IF_ERROR(store_.SetJob(schedule_.id, whole, job.record()));
     } else {
       failure = std::string(files.status().message());

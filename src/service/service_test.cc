@@ -3,10 +3,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +24,7 @@
 #include "base/log.h"
 #include "base/process/sandbox.h"
 #include "base/testing/await_that.h"
+#include "device/codec.h"
 #include "fleet/fleet_for_test.h"
 #include "fleet/proxy_for_test.h"
 #include "fleet/wire/channel.h"
@@ -24,6 +32,7 @@
 #include "service/runner/runner_for_test.h"
 #include "service/server/job_server.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "service/wire/version.h"
 
 namespace attune {
 namespace {
@@ -60,6 +69,9 @@ class ServiceTest : public ::testing::Test {
       : fleet_([this](const std::string& folder, const FleetServerParts& parts) {
           JobScheduleOptions options = {.folder = folder + "/jobs",
                                         .strategy = FindSchedulingStrategy("fair_share")};
+          options.storage_quota = [this](const std::string&) -> absl::StatusOr<StorageShare> {
+            return StorageShare{.quota_bytes = quota_bytes_};
+          };
           auto made = MakeJobServer(options, parts);
           EXPECT_TRUE(made.ok()) << made.status();
           desk_ = &(*made)->desk();
@@ -141,6 +153,34 @@ class ServiceTest : public ::testing::Test {
     return content;
   }
 
+  // A file of a job's, from whoever has the job.
+  static absl::Status Send(proto::Jobs::Stub& stub, const std::string& job, const std::string& content,
+                           bool is_whole = true) {
+    grpc::ClientContext context;
+    proto::FileWritten written;
+    const auto pieces = stub.WriteFile(&context, &written);
+    proto::FilePiece piece;
+    piece.set_job(job);
+    piece.set_name("out/x");
+    piece.set_digest(Sha256Hex(content));
+    piece.set_bytes(content);
+    piece.set_is_last(is_whole);
+    pieces->Write(piece);
+    pieces->WritesDone();
+    return FromRpc(pieces->Finish());
+  }
+  // The files of all jobs that the server has whole, and those that have come in part.
+  using Numbers = std::pair<std::ptrdiff_t, std::ptrdiff_t>;
+  Numbers NumFiles() {
+    const auto count = [&](const std::string& folder) {
+      return std::distance(
+          std::filesystem::directory_iterator(fleet_.folder().path() + "/server/jobs/files/" + folder),
+          std::filesystem::directory_iterator());
+    };
+    return {count("content"), count("partial")};
+  }
+
+  std::atomic<int64_t> quota_bytes_ = INT64_MAX;
   JobDesk* desk_ = nullptr;  // of the server that runs now, and what clients have sent to it
   BlobStore* blobs_ = nullptr;
   FleetOfTest fleet_;
@@ -293,6 +333,58 @@ TEST_F(ServiceTest, ARunnerThatIsLostLosesOneStage) {
   // No stage was lost or counted twice, whatever the first runner had in its folder.
   EXPECT_EQ(detail.job().result(), R"({"count":40})");
   EXPECT_EQ(DoneStages(detail), 40);
+}
+
+TEST_F(ServiceTest, FilesThatNoReportNamesAreForgotten) {
+  const auto stub = proto::Jobs::NewStub(ConnectFleet(fleet_.Enrol("runner", "ann")));
+  grpc::ClientContext context;
+  const auto stream = stub->Run(&context);
+  proto::FromRunner hello;
+  hello.mutable_hello()->set_version(kJobsVersion);
+  hello.mutable_hello()->set_device(EncodeDevice(DeviceOfTest()));
+  hello.mutable_hello()->set_memory_bytes(int64_t{1} << 30);
+  ASSERT_TRUE(stream->Write(hello));
+  const auto id = Submit("ann", MockJob(R"({"name": "s"})"));
+  ASSERT_TRUE(id.ok()) << id.status();
+  std::string job;
+  for (proto::ToRunner message; job.empty() && stream->Read(&message);) job = message.start().job();
+  ASSERT_TRUE(Send(*stub, job, "sent").ok());
+  ASSERT_TRUE(Send(*stub, job, "a part", /*is_whole=*/false).ok());
+  EXPECT_EQ(NumFiles(), Numbers(1, 1));
+  // The stage is lost, and with it the files that were sent for its report.
+  proto::FromRunner lost;
+  lost.mutable_lost()->set_job(job);
+  ASSERT_TRUE(stream->Write(lost));
+  testing::AwaitThat([&] { return NumFiles() == Numbers(0, 0); });
+  // The same happens when the job is over.
+  for (proto::ToRunner message; !message.has_start() && stream->Read(&message);) {
+  }
+  ASSERT_TRUE(Send(*stub, job, "sent again").ok());
+  ASSERT_TRUE(desk_->Cancel({.id = *id, .owner = "ann"}, "test").ok());
+  testing::AwaitThat([&] { return NumFiles() == Numbers(0, 0); });
+  context.TryCancel();
+  stream->Finish();
+}
+
+TEST_F(ServiceTest, AJobThatSendsMoreThanTheQuotaFailsAlone) {
+  quota_bytes_ = 12;
+  const auto runner = Runner("ann");
+  const auto other = Submit("ann", MockJob(R"({"name": "s", "seconds": 3})"));
+  ASSERT_TRUE(other.ok()) << other.status();
+  Await("ann", *other, [](const auto& shown) { return shown.job().stage() == "s"; });
+  const auto id = Submit("ann", CountJob(5));
+  ASSERT_TRUE(id.ok()) << id.status();
+  const proto::JobDetail detail = AwaitEnd("ann", *id);
+  EXPECT_EQ(detail.job().state(), "failed");
+  EXPECT_EQ(
+      detail.job().error(),
+      "tenant ann may store 12 bytes, and would have 15 with what its jobs send; delete uploads, or ask "
+      "the administrator for more");
+  EXPECT_EQ(ReadFile("ann", *id, "out/count"), "line\n");
+  // Its machine goes on with its other jobs.
+  const proto::JobDetail undisturbed = AwaitEnd("ann", *other);
+  EXPECT_EQ(undisturbed.job().state(), "done") << undisturbed.job().error();
+  for (const proto::StageOfJob& stage : undisturbed.stages()) EXPECT_EQ(stage.outcome(), "done");
 }
 
 TEST_F(ServiceTest, AServerThatStartsAgainGoesOn) {

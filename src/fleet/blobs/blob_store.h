@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,6 +74,8 @@ class BlobStore {
                             const std::string& digest);
   // The owner has no use for it any more.
   virtual absl::Status Forget(const std::string& owner, const std::string& digest) = 0;
+  // The owner has no use for anything but these, and gives up all other uploads that are not complete.
+  virtual absl::Status ForgetAllBut(const std::string& owner, const std::set<std::string>& digests) = 0;
 
   // Bytes of all complete blobs.
   virtual int64_t bytes() const = 0;

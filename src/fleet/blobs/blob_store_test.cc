@@ -72,6 +72,30 @@ TEST_F(BlobStoreTest, AnOwnerMayShareAndForgetsForHimselfAlone) {
   EXPECT_EQ(store->bytes(), 0);
 }
 
+TEST_F(BlobStoreTest, AnOwnerForgetsAllButAFew) {
+  const auto store = Open();
+  for (const char* bytes : {"kept", "left", "shared"}) ASSERT_TRUE(Upload(*store, "ann", bytes).ok());
+  ASSERT_TRUE(Upload(*store, "bob", "shared").ok());
+  for (const char* owner : {"ann", "bob"}) ASSERT_TRUE(store->Append(owner, Sha256Hex("part"), 0, "p").ok());
+  const std::string checked =
+      folder_ / "blobs/partial/" + Sha256Hex("ann").substr(0, 32) + "-" + Sha256Hex("late") + ".checked";
+  std::ofstream(checked) << "late";  // as if another thread were reading it
+  ASSERT_TRUE(store->ForgetAllBut("ann", {Sha256Hex("kept"), Sha256Hex("never sent")}).ok());
+  EXPECT_EQ(Content(*store, "ann", Sha256Hex("kept")), "kept");
+  EXPECT_FALSE(store->Has("ann", Sha256Hex("left")));
+  EXPECT_FALSE(store->Has("ann", Sha256Hex("shared")));
+  EXPECT_EQ(*store->Sent("ann", Sha256Hex("part")), 0);
+  EXPECT_EQ(*store->Sent("ann", Sha256Hex("late")), 0);
+  // Others have theirs.
+  EXPECT_EQ(Content(*store, "bob", Sha256Hex("shared")), "shared");
+  EXPECT_EQ(*store->Sent("bob", Sha256Hex("part")), 1);
+  EXPECT_EQ(store->bytes(), 10);
+  ASSERT_TRUE(store->ForgetAllBut("ann", {}).ok());
+  ASSERT_TRUE(store->ForgetAllBut("nobody", {}).ok());
+  EXPECT_EQ(store->bytes(), 6);
+  ASSERT_TRUE(Upload(*store, "ann", "again").ok());
+}
+
 TEST_F(BlobStoreTest, ADigestGivesNoAccessAndShowsNothing) {
   const auto store = Open();
   const std::string bytes = "a model that took a year", digest = Sha256Hex(bytes);

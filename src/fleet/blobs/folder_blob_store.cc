@@ -64,6 +64,11 @@ std::string OwnerPath(const std::string& folder, const std::string& owner) {
   return absl::StrCat(folder, "/owners/", Sha256Hex(owner).substr(0, kOwnerDigits));
 }
 
+// With what the names of an owner's uploads begin.
+std::string PartialBegin(const std::string& owner) {
+  return absl::StrCat(Sha256Hex(owner).substr(0, kOwnerDigits), "-");
+}
+
 // Nobody has it whom it could serve.
 bool IsUnowned(const fs::path& content) {
   std::error_code error;
@@ -110,11 +115,11 @@ std::string FolderBlobStore::OwnPath(const std::string& owner, const std::string
 }
 
 std::string FolderBlobStore::PartialPath(const std::string& owner, const std::string& digest) const {
-  return absl::StrCat(folder_, "/partial/", Sha256Hex(owner).substr(0, kOwnerDigits), "-", digest);
+  return absl::StrCat(folder_, "/partial/", PartialBegin(owner), digest);
 }
 
 FolderBlobStore::Partials FolderBlobStore::PartialsOf(const std::string& owner) const {
-  const std::string begin = Sha256Hex(owner).substr(0, kOwnerDigits);
+  const std::string begin = PartialBegin(owner);
   Partials partials;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
@@ -315,11 +320,33 @@ absl::Status FolderBlobStore::Forget(const std::string& owner, const std::string
   const std::lock_guard<std::mutex> lock(mutex_);
   std::error_code error;
   fs::remove(PartialPath(owner, digest), error);
+  Unlink(owner, digest);
+  return absl::OkStatus();
+}
+
+absl::Status FolderBlobStore::ForgetAllBut(const std::string& owner, const std::set<std::string>& digests) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ASSIGN_OR_RETURN(const std::vector<std::string> complete, DigestsOf(folder_, owner));
+  for (const std::string& digest : complete)
+    if (!digests.contains(digest)) Unlink(owner, digest);
+  std::error_code error;
+  if (digests.empty()) fs::remove(OwnerPath(folder_, owner), error);
+  const std::string begin = PartialBegin(owner);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/partial", error)) {
+    // One that is being checked goes as well: the check then finds nothing to keep.
+    const std::string name = entry.path().stem().string();
+    if (name.starts_with(begin) && !digests.contains(name.substr(begin.size())))
+      fs::remove(entry.path(), error);
+  }
+  return absl::OkStatus();
+}
+
+void FolderBlobStore::Unlink(const std::string& owner, const std::string& digest) {
+  std::error_code error;
   fs::remove(OwnPath(owner, digest), error);
   const std::string content = ContentPath(digest);
   const int64_t size = SizeOf(content).value_or(0);
   if (IsUnowned(content) && fs::remove(content, error)) bytes_ -= size;
-  return absl::OkStatus();
 }
 
 int64_t FolderBlobStore::bytes() const {

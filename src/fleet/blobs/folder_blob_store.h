@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,7 @@ class FolderBlobStore final : public BlobStore {
                                                           const std::string& digest) override;
   absl::Status Share(const std::string& from, const std::string& to, const std::string& digest) override;
   absl::Status Forget(const std::string& owner, const std::string& digest) override;
+  absl::Status ForgetAllBut(const std::string& owner, const std::set<std::string>& digests) override;
   int64_t bytes() const override;
 
  private:
@@ -46,6 +48,8 @@ class FolderBlobStore final : public BlobStore {
   absl::Status MakeFolderOf(const std::string& own);
   // Gives the owner this link to a blob's file.
   absl::Status Link(const std::string& file, const std::string& own);
+  // Takes it away, and the file with it if no other owner has it.
+  void Unlink(const std::string& owner, const std::string& digest);
   // Before anybody learns of what was changed there, if blobs are to last.
   absl::Status Sync(const std::filesystem::path& folder) const;
   // The owner's uploads that are not complete.

@@ -49,6 +49,8 @@ absl::StatusOr<Piece> ReadPieceRow(const SqlRow& row) {
   return Piece{.start = row.Integer(0), .content = row.Bytes(1)};
 }
 
+absl::StatusOr<std::string> ReadDigest(const SqlRow& row) { return row.Text(0); }
+
 absl::Status WasNotSent(const std::string& digest) {
   return absl::NotFoundError(absl::StrCat("blob ", digest, ": was not sent, or was forgotten"));
 }
@@ -328,6 +330,19 @@ absl::Status SqlBlobStore::ForgetOwner(SqlSession& session, const std::string& o
 absl::Status SqlBlobStore::Forget(const std::string& owner, const std::string& digest) {
   RETURN_IF_ERROR(CheckBlobDigest(digest));
   return database_->Write([&](SqlSession& session) { return ForgetOwner(session, KeyOf(owner), digest); });
+}
+
+absl::Status SqlBlobStore::ForgetAllBut(const std::string& owner, const std::set<std::string>& digests) {
+  const std::string key = KeyOf(owner);
+  ASSIGN_OR_RETURN(std::vector<std::string> others, database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadDigest, "SELECT digest FROM blob_owners WHERE owner = ?", key);
+  }));
+  std::erase_if(others, [&](const std::string& digest) { return digests.contains(digest); });
+  if (others.empty()) return absl::OkStatus();  // which spares a transaction at the end of most stages
+  return database_->Write([&](SqlSession& session) -> absl::Status {
+    for (const std::string& digest : others) RETURN_IF_ERROR(ForgetOwner(session, key, digest));
+    return absl::OkStatus();
+  });
 }
 
 absl::Status SqlBlobStore::ForgetOldPartials() {

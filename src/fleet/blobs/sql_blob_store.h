@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,7 @@ class SqlBlobStore final : public BlobStore {
   absl::Status Take(BlobStore& from, const std::string& from_owner, const std::string& owner,
                     const std::string& digest) override;
   absl::Status Forget(const std::string& owner, const std::string& digest) override;
+  absl::Status ForgetAllBut(const std::string& owner, const std::set<std::string>& digests) override;
   int64_t bytes() const override;
 
  private:

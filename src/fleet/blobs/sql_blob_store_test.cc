@@ -78,6 +78,23 @@ TEST_P(SqlBlobStoreTest, ABlobIsThereOnce) {
   EXPECT_EQ(jobs->bytes(), 0);
 }
 
+TEST_P(SqlBlobStoreTest, AnOwnerForgetsAllButAFew) {
+  const auto store = Open();
+  for (const char* bytes : {"kept", "left", "shared"}) ASSERT_TRUE(Upload(*store, "ann", bytes).ok());
+  ASSERT_TRUE(Upload(*store, "bob", "shared").ok());
+  for (const char* owner : {"ann", "bob"}) ASSERT_TRUE(store->Append(owner, Sha256Hex("part"), 0, "p").ok());
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(store->ForgetAllBut("ann", {Sha256Hex("kept"), Sha256Hex("never sent")}).ok());
+  EXPECT_EQ(Content(*store, "ann", "kept"), "kept");
+  EXPECT_FALSE(store->Has("ann", Sha256Hex("left")));
+  EXPECT_FALSE(store->Has("ann", Sha256Hex("shared")));
+  EXPECT_EQ(*store->Sent("ann", Sha256Hex("part")), 0);
+  EXPECT_EQ(Content(*store, "bob", "shared"), "shared");
+  EXPECT_EQ(*store->Sent("bob", Sha256Hex("part")), 1);
+  ASSERT_TRUE(store->ForgetAllBut("ann", {}).ok());
+  EXPECT_EQ(store->bytes(), 6);
+}
+
 TEST_P(SqlBlobStoreTest, WhatHasAnotherDigestIsForgotten) {
   const auto store = Open();
   const std::string digest = Sha256Hex("right");

@@ -16,8 +16,8 @@
 namespace attune {
 namespace {
 
-// The ends of invitations are kept for so long after them: a wall clock that is set back by more prolongs
-// them.
+// The ends of invitations, and certificates, are kept for so long after they have ended: a wall clock that is
+// set back by more prolongs them.
 constexpr double kKeptSeconds = 86400;
 
 // The server's own operator, who is the same whenever the server starts.
@@ -99,20 +99,22 @@ absl::StatusOr<FleetCredentials> Admission::CredentialsOf(const FleetIdentity& w
 
 absl::Status Admission::Check(const CertificateFacts& facts) {
   RETURN_IF_ERROR(authority_.Check(facts));
-  ASSIGN_OR_RETURN(const std::set<std::string> revoked, store_.RevokedSerials(clock_.WallMillis()));
-  if (revoked.contains(facts.serial)) return CertificateIsRevoked();
-  RETURN_IF_ERROR(CheckIsRemembered(facts));
+  // At each call, so that a revocation counts at once, also that of another server.
+  ASSIGN_OR_RETURN(const auto issued, store_.FindCertificate(facts.serial));
+  if (!issued) RETURN_IF_ERROR(CheckIsRemembered(facts));
+  if (issued && issued->revocation) return CertificateIsRevoked();
   return NoteShown(facts);
 }
 
+absl::Status Admission::ForgetEnded() {
+  const int64_t now_ms = clock_.WallMillis(), before_ms = std::exchange(looked_ms_, now_ms);
+  if (before_ms == 0) return absl::OkStatus();
+  return store_.ForgetCertificates(std::min(now_ms, before_ms) - static_cast<int64_t>(1e3 * kKeptSeconds));
+}
+
 absl::Status Admission::CheckIsRemembered(const CertificateFacts& facts) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!IsForgotten(restored_, IssuedMillis(facts))) return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> known, store_.Certificates());
-  const auto is_it = [&](const IssuedCertificate& one) { return one.facts.serial == facts.serial; };
-  if (std::ranges::any_of(known, is_it)) return absl::OkStatus();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!IsForgotten(restored_, IssuedMillis(facts))) return absl::OkStatus();
   return absl::PermissionDeniedError(
       "the certificate was issued after the backup that this fleet was restored from, so that nobody knows "
       "whether it was revoked; join again with a new invitation");

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_FLEET_SERVER_ADMISSION_H_
 #define ATTUNE_FLEET_SERVER_ADMISSION_H_
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -65,11 +66,16 @@ class Admission {
   // Whether whoever shows this certificate is let in. PermissionDenied, with the reason, if not. While the
   // authority is being replaced, notes who has shown a certificate of the new one.
   absl::Status Check(const CertificateFacts& facts);
+  // Forgets certificates that ended more than a day ago. To be called once an hour, by one thread: the wall
+  // clock must say so at two calls in a row, so that one that is set wrong for a moment undoes no revocation.
+  absl::Status ForgetEnded();
 
  private:
   absl::StatusOr<fleet_proto::Certificate> Certify(const FleetIdentity& who, const std::string& request_pem);
   absl::StatusOr<FleetCredentials> CredentialsOf(const FleetIdentity& who);
 
+  // PermissionDenied if the certificate, which the store does not know, was issued after the backup that the
+  // store was restored from.
   absl::Status CheckIsRemembered(const CertificateFacts& facts);
   absl::Status NoteShown(const CertificateFacts& facts);
   // Whether the invitation with this digest has ended by the clock that does not jump; false if another
@@ -87,6 +93,7 @@ class Admission {
   std::map<std::string, double>
       ends_;                     // of invitations that this process has made, by digest; the clock's time
   std::set<std::string> shown_;  // serials that are noted
+  int64_t looked_ms_ = 0;        // the wall clock when ForgetEnded() was last called; 0: it was not
   const Clock& clock_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "absl/strings/str_cat.h"
+#include "base/sqlite/sqlite.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/store/sql_fleet_store.h"
@@ -22,6 +24,13 @@ class AdmissionTest : public ::testing::Test {
     return admission_.Enrol(request);
   }
   Invitation Invite() { return *admission_.Invite(FleetRole::kAgent, "ann"); }
+  // Those of a new member.
+  CertificateFacts NewCertificate() {
+    const auto certificate = Enrol(Invite());
+    EXPECT_TRUE(certificate.ok()) << certificate.status();
+    return *ReadCertificate(certificate->certificate());
+  }
+  bool IsKnown(const CertificateFacts& facts) { return store_->FindCertificate(facts.serial)->has_value(); }
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
@@ -51,6 +60,56 @@ TEST_F(AdmissionTest, AWallClockThatIsSetForwardEndsInvitationsAndNothingElse) {
   clock_.JumpWall(5 * kHours);
   EXPECT_TRUE(absl::IsPermissionDenied(Enrol(invitation).status()));
   EXPECT_TRUE(Enrol(Invite()).ok());
+}
+
+TEST_F(AdmissionTest, ARevokedCertificateIsRefusedAtOnce) {
+  const CertificateFacts facts = NewCertificate(), other = NewCertificate();
+  EXPECT_TRUE(admission_.Check(facts).ok());
+  // By another server.
+  const auto elsewhere = *SqlFleetStore::Open(folder_ / "fleet.db");
+  ASSERT_TRUE(elsewhere->RevokeCertificate(facts.serial, {.reason = "test"}).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(admission_.Check(facts)));
+  EXPECT_TRUE(admission_.Check(other).ok());
+}
+
+// So nobody else's certificate is looked at, however many there are.
+TEST_F(AdmissionTest, ADamagedRowRefusesItsOwnCertificateAlone) {
+  const CertificateFacts damaged = NewCertificate(), other = NewCertificate();
+  ASSERT_TRUE(store_->RevokeCertificate(damaged.serial, {.reason = "test"}).ok());
+  const auto connection = SqliteConnection::Open(folder_ / "fleet.db", {});
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  ASSERT_TRUE((*connection)
+                  ->Execute(absl::StrCat("UPDATE certificates SET role = 'king' WHERE serial = '",
+                                         damaged.serial, "'"))
+                  .ok());
+  EXPECT_TRUE(absl::IsDataLoss(admission_.Check(damaged)));
+  EXPECT_TRUE(admission_.Check(other).ok());
+}
+
+TEST_F(AdmissionTest, CertificatesThatHaveEndedAreForgotten) {
+  const CertificateFacts first = NewCertificate();
+  ASSERT_TRUE(store_->RevokeCertificate(first.serial, {.reason = "test"}).ok());
+  clock_.Advance(kCertificateSeconds + 23 * kHours);
+  const CertificateFacts second = NewCertificate();
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(admission_.ForgetEnded().ok());
+  EXPECT_TRUE(IsKnown(first));
+  clock_.Advance(2 * kHours);
+  EXPECT_TRUE(admission_.ForgetEnded().ok());
+  clock_.Advance(kHours);
+  EXPECT_TRUE(admission_.ForgetEnded().ok());
+  EXPECT_FALSE(IsKnown(first));
+  EXPECT_TRUE(IsKnown(second));
+}
+
+TEST_F(AdmissionTest, AWallClockThatIsSetForwardForAMomentUndoesNoRevocation) {
+  const CertificateFacts facts = NewCertificate();
+  ASSERT_TRUE(store_->RevokeCertificate(facts.serial, {.reason = "test"}).ok());
+  EXPECT_TRUE(admission_.ForgetEnded().ok());
+  clock_.JumpWall(3 * kCertificateSeconds);
+  EXPECT_TRUE(admission_.ForgetEnded().ok());
+  clock_.JumpWall(-3 * kCertificateSeconds);
+  EXPECT_TRUE(admission_.ForgetEnded().ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(admission_.Check(facts)));
 }
 
 TEST_F(AdmissionTest, TheServersOperatorIsTheSameMember) {

@@ -26,10 +26,10 @@ absl::StatusOr<proto::AuthorityState> StateOf(const FleetAuthority& authority, c
   state.set_created_ms(times.created_ms);
   if (!times.replaced_from_ms) return state;
   state.set_replaced_from_ms(*times.replaced_from_ms);
-  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> issued, store.Certificates());
+  const int64_t now_ms = SystemClock().WallMillis();
+  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> issued, store.ValidCertificates(now_ms));
   ASSIGN_OR_RETURN(const std::vector<FleetDevice> devices, store.Devices());
-  for (Member& member : MembersWithout(authority.NewestId(), issued, devices, dispatcher.Connected(),
-                                       SystemClock().WallMillis()))
+  for (Member& member : MembersWithout(authority.NewestId(), issued, devices, dispatcher.Connected(), now_ms))
     *state.add_behind() = std::move(member);
   return state;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -14,20 +15,22 @@
 #include "base/file_descriptor.h"
 #include "base/status.h"
 #include "fleet/blobs/blob_store.h"
+#include "fleet/server/file_calls.h"
 #include "fleet/wire/channel.h"
 
 namespace attune {
 
-// Takes an upload, as far as it goes; `piece` is its first one, with the blob's digest.
+// Takes an upload, as far as it goes; `piece` is its first one, with the blob's digest. `read` gets the next,
+// or returns false if there is none.
 template <typename Piece>
 absl::Status TakePieces(BlobStore& blobs, const std::string& owner, Piece piece,
-                        grpc::ServerReader<Piece>& pieces) {
+                        const std::function<bool(Piece&)>& read) {
   const std::string digest = piece.digest();
   do {
     if (blobs.Has(owner, digest)) return absl::OkStatus();  // sent before, by the same owner
     RETURN_IF_ERROR(blobs.Append(owner, digest, piece.offset(), piece.bytes()));
     if (piece.is_last()) return blobs.Finish(owner, digest);
-  } while (pieces.Read(&piece));
+  } while (read(piece));
   return absl::OkStatus();  // the rest may come later
 }
 
@@ -40,9 +43,9 @@ inline absl::Status ReadPiece(int file, int64_t size, int64_t offset, std::strin
   return absl::OkStatus();
 }
 
-// Gives a blob of `size` bytes, as BlobStore::Read() has it, from `offset`.
+// Gives a blob of `size` bytes, as BlobStore::Read() has it, from `offset`, as part of the call.
 template <typename Piece>
-absl::Status GivePieces(const std::pair<FileDescriptor, int64_t>& blob, int64_t offset,
+absl::Status GivePieces(const std::pair<FileDescriptor, int64_t>& blob, int64_t offset, FileCalls::Call& call,
                         grpc::ServerWriter<Piece>& pieces) {
   const auto& [file, size] = blob;
   if (offset < 0 || offset > size) return absl::OutOfRangeError("the blob is shorter");
@@ -52,7 +55,7 @@ absl::Status GivePieces(const std::pair<FileDescriptor, int64_t>& blob, int64_t 
     piece.set_offset(offset);
     offset += std::ssize(piece.bytes());
     piece.set_is_last(offset >= size);
-    if (!pieces.Write(piece)) return absl::CancelledError("the reader is gone");
+    if (!call.Await([&] { return pieces.Write(piece); })) return absl::CancelledError("the reader is gone");
   } while (offset < size);
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -40,24 +41,38 @@ constexpr int kMostWatchers = 32;  // connections of programs that ask for metri
 
 constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
 
-constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1;
+// Of one connection. A client may have a stream for each of a thousand devices that it waits for.
+constexpr int kMaxStreams = 2048, kMaxEnrolmentStreams = 16;
+// Threads for calls that are answered at once; calls with files have theirs beside them. A call that finds
+// none is answered with RESOURCE_EXHAUSTED.
+constexpr int kMaxShortCalls = 256, kMaxEnrolments = 64;
+
+constexpr double kTickSeconds = 0.1, kHousekeepingSeconds = 1, kForgettingSeconds = 3600;
 constexpr double kMostTickSeconds = 5;  // a server that has not ticked for longer is stuck
 
 // The host of "host:port".
 std::string HostOf(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
-// Starts a server with these services; sets `port` to the one that it listens on.
 // The time that a new connection has for saying who it is.
 constexpr int kHandshakeMillis = 10'000;
 
-absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const std::string& address,
-                                                     std::shared_ptr<grpc::ServerCredentials> credentials,
-                                                     const std::vector<grpc::Service*>& services,
-                                                     int most_message_bytes, int* port) {
+// The services of one port, and their bounds.
+struct Listening {
+  std::string address = {};
+  std::shared_ptr<grpc::ServerCredentials> credentials = {};
+  std::vector<grpc::Service*> services = {};
+  int max_message_bytes = 0, max_streams = 0, max_threads = 0;
+};
+
+// Starts a server; sets `port` to the one that it listens on.
+absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const Listening& listening, int* port) {
+  const std::string& address = listening.address;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address, std::move(credentials), port);
-  for (grpc::Service* service : services) builder.RegisterService(service);
-  builder.SetMaxReceiveMessageSize(most_message_bytes);
+  builder.AddListeningPort(address, listening.credentials, port);
+  for (grpc::Service* service : listening.services) builder.RegisterService(service);
+  builder.SetMaxReceiveMessageSize(listening.max_message_bytes);
+  builder.SetResourceQuota(grpc::ResourceQuota().SetMaxThreads(listening.max_threads));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, listening.max_streams);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMillis);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMillis / 2);
@@ -86,6 +101,7 @@ struct FleetServer::Parts {
   std::unique_ptr<Calibrator> calibrator;
   std::unique_ptr<FleetAuthority> authority;
   std::unique_ptr<Admission> admission;
+  std::unique_ptr<FileCalls> file_calls;
   std::unique_ptr<EnrolmentService> enrolment_service;
   std::unique_ptr<FleetService> service;
   std::unique_ptr<FleetExtension> extension;  // null: there is none
@@ -103,30 +119,49 @@ struct FleetServer::Parts {
 
   // Lets time pass for the dispatcher until the server ends.
   void RunTimer() {
-    Stopwatch since_housekeeping;
+    ForgetEnded();
+    Stopwatch since_housekeeping, since_forgetting;
     std::unique_lock<std::mutex> guard(mutex);
     while (!ends.wait_for(guard, std::chrono::duration<double>(kTickSeconds), [&] { return is_ending; })) {
       dispatcher->Tick();
       calibrator->Tick();
       if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
       since_housekeeping.Lap();
+      file_calls->CancelIdle();
       CloseRefused();
       certificates->RenewIfDue();
       dispatcher->AskToRenew(authority->SignerId());
+      if (since_forgetting.Seconds() < kForgettingSeconds) continue;
+      since_forgetting.Lap();
+      ForgetEnded();
     }
+  }
+
+  void ForgetEnded() {
+    const absl::Status forgotten = admission->ForgetEnded();
+    if (!forgotten.ok())
+      Log(LogLevel::kWarning, "certificates that have ended stay", "reason", forgotten.message());
+  }
+
+  void Close(const MemberRefusal& refusal) {
+    dispatcher->Close(refusal);
+    if (extension != nullptr) extension->Close(refusal);
   }
 
   // Closes connections by certificates that count no more: TLS does not look at them again.
   void CloseRefused() {
-    // An operator may also revoke in the database, while the server runs.
-    const auto revoked = store->RevokedSerials(SystemClock().WallMillis());
-    const auto refusal = [&](const CertificateFacts& facts) -> absl::Status {
+    std::set<std::string> serials;
+    Close([&](const CertificateFacts& facts) {
+      serials.insert(facts.serial);
+      return absl::OkStatus();
+    });
+    // An operator, or another server, may also revoke in the database while this one runs.
+    const auto revoked = store->RevokedAmong(serials);
+    Close([&](const CertificateFacts& facts) -> absl::Status {
       if (revoked.ok() && revoked->contains(facts.serial)) return CertificateIsRevoked();
       if (authority->Check(facts).ok()) return absl::OkStatus();
       return absl::UnavailableError("the fleet's authority was replaced; connect with the new certificate");
-    };
-    dispatcher->Close(refusal);
-    if (extension != nullptr) extension->Close(refusal);
+    });
   }
 
   absl::Status Readiness() const {
@@ -142,12 +177,13 @@ struct FleetServer::Parts {
                              .enrolled = enrolment_service->enrolled(),
                              .refused_enrolments = enrolment_service->refused(),
                              .uptime_seconds = since_start.Seconds()};
-    if (const auto revoked = store->RevokedSerials(SystemClock().WallMillis()); revoked.ok())
-      metrics.revoked_certificates = std::ssize(*revoked);
+    metrics.revoked_certificates = store->NumRevoked(SystemClock().WallMillis()).value_or(0);
     ObserveProcess(metrics);
     MetricsText more;
     more.Begin("attune_database_errors_total", "counter", "Times that a database could not do its part.");
     more.Add(static_cast<double>(NumSqlErrors()));
+    more.Begin("attune_fleet_file_calls", "gauge", "Blobs and files that are on their way.");
+    more.Add(static_cast<double>(file_calls->count()));
     if (extension != nullptr) extension->AddMetrics(more);
     return FormatMetrics(metrics) + more.text();
   }
@@ -215,21 +251,32 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->admission->SetRestoredTimes(std::move(restored));
   parts->certificates = std::make_unique<ServerCertificates>(options.folder, host, *parts->admission);
   RETURN_IF_ERROR(parts->certificates->WriteServers());
+  parts->file_calls = std::make_unique<FileCalls>(options.file_calls);
   parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);
   parts->service = std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store,
-                                                  *parts->admission, *parts->calibrator);
+                                                  *parts->admission, *parts->calibrator, *parts->file_calls);
   int port = 0, enrolment_port = 0;
   std::vector<grpc::Service*> services = {parts->service.get()};
   if (options.extension) {
-    ASSIGN_OR_RETURN(parts->extension, options.extension({*parts->dispatcher, *parts->blobs, *parts->store,
-                                                          *parts->admission, *parts->location}));
+    ASSIGN_OR_RETURN(parts->extension,
+                     options.extension({*parts->dispatcher, *parts->blobs, *parts->store, *parts->admission,
+                                        *parts->file_calls, *parts->location}));
     services.push_back(&parts->extension->service());
   }
-  ASSIGN_OR_RETURN(parts->server, Listen(options.listen, parts->certificates->ForMembers(), services,
-                                         kMostMessageBytes, &port));
-  ASSIGN_OR_RETURN(parts->enrolment,
-                   Listen(options.enrolment, parts->certificates->ForEveryone(),
-                          {parts->enrolment_service.get()}, kMostEnrolmentBytes, &enrolment_port));
+  ASSIGN_OR_RETURN(parts->server, Listen({.address = options.listen,
+                                          .credentials = parts->certificates->ForMembers(),
+                                          .services = services,
+                                          .max_message_bytes = kMostMessageBytes,
+                                          .max_streams = kMaxStreams,
+                                          .max_threads = options.file_calls.in_all + kMaxShortCalls},
+                                         &port));
+  ASSIGN_OR_RETURN(parts->enrolment, Listen({.address = options.enrolment,
+                                             .credentials = parts->certificates->ForEveryone(),
+                                             .services = {parts->enrolment_service.get()},
+                                             .max_message_bytes = kMostEnrolmentBytes,
+                                             .max_streams = kMaxEnrolmentStreams,
+                                             .max_threads = kMaxEnrolments},
+                                            &enrolment_port));
   parts->address = absl::StrCat(host, ":", port);
   parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
   parts->admission->SetAddresses(parts->address, parts->enrolment_address);

@@ -17,6 +17,7 @@
 #include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
+#include "fleet/server/file_calls.h"
 #include "fleet/server/metrics_text.h"
 #include "fleet/store/fleet_store.h"
 
@@ -28,6 +29,7 @@ struct FleetServerParts {
   BlobStore& blobs;
   FleetStore& store;
   Admission& admission;
+  FileCalls& file_calls;
   // Where stores are that must last. Those of the folder are this server's alone.
   const SqlLocation& location;
 };
@@ -64,6 +66,7 @@ struct FleetServerOptions {
   DispatcherOptions dispatcher = {};
   BlobStoreOptions blobs = {};
   CalibratorOptions calibrator = {};
+  FileCallLimits file_calls = {};
   // Makes the service, on the port for members; null: there is none.
   std::function<absl::StatusOr<std::unique_ptr<FleetExtension>>(const FleetServerParts&)> extension = {};
 };

@@ -1,6 +1,7 @@
 #include "fleet/server/fleet_service.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -129,16 +130,21 @@ grpc::Status FleetService::Queue(grpc::ServerContext* context, const proto::Queu
   return grpc::Status::OK;
 }
 
-absl::Status FleetService::TakeBlob(const std::string& owner, grpc::ServerReader<proto::BlobPiece>& pieces) {
+absl::Status FleetService::TakeBlob(grpc::ServerContext& context, const FleetIdentity& who,
+                                    grpc::ServerReader<proto::BlobPiece>& pieces) {
+  ASSIGN_OR_RETURN(const auto call, file_calls_.Begin(who, [&] { context.TryCancel(); }));
+  const std::function<bool(proto::BlobPiece&)> read = [&](proto::BlobPiece& piece) {
+    return call->Await([&] { return pieces.Read(&piece); });
+  };
   proto::BlobPiece first;
-  return pieces.Read(&first) ? TakePieces(blobs_, owner, std::move(first), pieces) : absl::OkStatus();
+  return read(first) ? TakePieces(blobs_, who.owner, std::move(first), read) : absl::OkStatus();
 }
 
 grpc::Status FleetService::SendBlob(grpc::ServerContext* context,
                                     grpc::ServerReader<proto::BlobPiece>* pieces, proto::BlobState* state) {
   const auto who = CallerOf(*context, kClients, admission_);
   if (!who.ok()) return ToRpc(who.status());
-  const absl::Status taken = Annotate(TakeBlob(who->who.owner, *pieces), "on the fleet's server");
+  const absl::Status taken = Annotate(TakeBlob(*context, who->who, *pieces), "on the fleet's server");
   state->set_is_complete(taken.ok());
   return ToRpc(taken);
 }
@@ -154,17 +160,19 @@ grpc::Status FleetService::StateOfBlob(grpc::ServerContext* context, const proto
   return ToRpc(sent.status());
 }
 
-absl::Status FleetService::GiveBlob(const FleetIdentity& agent, const proto::ReadBlobRequest& request,
+absl::Status FleetService::GiveBlob(grpc::ServerContext& context, const FleetIdentity& agent,
+                                    const proto::ReadBlobRequest& request,
                                     grpc::ServerWriter<proto::BlobPiece>& pieces) {
+  ASSIGN_OR_RETURN(const auto call, file_calls_.Begin(agent, [&] { context.TryCancel(); }));
   ASSIGN_OR_RETURN(const std::string owner, dispatcher_.OwnerOfLease(agent, FromWire(request.token())));
   ASSIGN_OR_RETURN(const auto blob, blobs_.Read(owner, request.digest()));
-  return GivePieces(blob, request.offset(), pieces);
+  return GivePieces(blob, request.offset(), *call, pieces);
 }
 
 grpc::Status FleetService::ReadBlob(grpc::ServerContext* context, const proto::ReadBlobRequest* request,
                                     grpc::ServerWriter<proto::BlobPiece>* pieces) {
   const auto who = CallerOf(*context, {FleetRole::kAgent}, admission_);
-  return ToRpc(who.ok() ? GiveBlob(who->who, *request, *pieces) : who.status());
+  return ToRpc(who.ok() ? GiveBlob(*context, who->who, *request, *pieces) : who.status());
 }
 
 grpc::Status FleetService::Invite(grpc::ServerContext* context, const proto::InviteRequest* request,

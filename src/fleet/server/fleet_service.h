@@ -9,6 +9,7 @@
 #include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
+#include "fleet/server/file_calls.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.grpc.pb.h"
 
@@ -20,12 +21,13 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
                                fleet_proto::Fleet::WithCallbackMethod_Measure<fleet_proto::Fleet::Service>> {
  public:
   FleetService(Dispatcher& dispatcher, BlobStore& blobs, FleetStore& store, Admission& admission,
-               Calibrator& calibrator)
+               Calibrator& calibrator, FileCalls& file_calls)
       : dispatcher_(dispatcher),
         blobs_(blobs),
         store_(store),
         admission_(admission),
-        calibrator_(calibrator) {}
+        calibrator_(calibrator),
+        file_calls_(file_calls) {}
 
   grpc::ServerBidiReactor<fleet_proto::FromAgent, fleet_proto::ToAgent>* Serve(
       grpc::CallbackServerContext* context) override;
@@ -66,8 +68,10 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
  private:
   std::vector<fleet_proto::Device> DevicesFor(const FleetIdentity& who,
                                               const fleet_proto::DevicesRequest& request) const;
-  absl::Status TakeBlob(const std::string& owner, grpc::ServerReader<fleet_proto::BlobPiece>& pieces);
-  absl::Status GiveBlob(const FleetIdentity& agent, const fleet_proto::ReadBlobRequest& request,
+  absl::Status TakeBlob(grpc::ServerContext& context, const FleetIdentity& who,
+                        grpc::ServerReader<fleet_proto::BlobPiece>& pieces);
+  absl::Status GiveBlob(grpc::ServerContext& context, const FleetIdentity& agent,
+                        const fleet_proto::ReadBlobRequest& request,
                         grpc::ServerWriter<fleet_proto::BlobPiece>& pieces);
   absl::Status Change(const fleet_proto::DeviceChange& change);
 
@@ -76,6 +80,7 @@ class FleetService final : public fleet_proto::Fleet::WithCallbackMethod_Serve<
   FleetStore& store_;
   Admission& admission_;
   Calibrator& calibrator_;
+  FileCalls& file_calls_;
 };
 
 }  // namespace attune

@@ -96,10 +96,20 @@ class FleetStore {
   // keeps its first revocation. NotFound if there is none.
   virtual absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation) = 0;
   virtual absl::Status RevokeIdentity(const std::string& id, const Revocation& revocation) = 0;
-  // The serials of revoked certificates that would be valid otherwise: their end is after `now_ms`.
-  virtual absl::StatusOr<std::set<std::string>> RevokedSerials(int64_t now_ms) = 0;
-  // In the order of their begin.
-  virtual absl::StatusOr<std::vector<IssuedCertificate>> Certificates() = 0;
+  // Revokes all certificates of the owner that are not revoked already, and forgets the owner's invitations.
+  // Returns how many there were of both.
+  virtual absl::StatusOr<int64_t> RevokeOwner(const std::string& owner, const Revocation& revocation) = 0;
+  // Forgets certificates that have ended at this time or before, revoked or not.
+  virtual absl::Status ForgetCertificates(int64_t ended_ms) = 0;
+
+  // Returns the certificate with this serial; nothing if none is known.
+  virtual absl::StatusOr<std::optional<IssuedCertificate>> FindCertificate(const std::string& serial) = 0;
+  // Returns those of the serials that are revoked.
+  virtual absl::StatusOr<std::set<std::string>> RevokedAmong(const std::set<std::string>& serials) = 0;
+  // Returns how many certificates would be valid if they were not revoked: their end is after `now_ms`.
+  virtual absl::StatusOr<int64_t> NumRevoked(int64_t now_ms) = 0;
+  // Returns those that are not revoked and end after `now_ms`, in the order of their begin.
+  virtual absl::StatusOr<std::vector<IssuedCertificate>> ValidCertificates(int64_t now_ms) = 0;
 
   // AlreadyExists if the digest is known.
   virtual absl::Status AddInvitation(const PendingInvitation& invitation) = 0;

@@ -47,11 +47,16 @@ constexpr const char* kUp5[] = {
     "UPDATE devices SET shared_with = '*' WHERE owner = 'server'",
     "CREATE TABLE trusts (owner TEXT NOT NULL PRIMARY KEY, trusted TEXT NOT NULL) STRICT"};
 constexpr const char* kDown5[] = {"ALTER TABLE devices DROP COLUMN shared_with", "DROP TABLE trusts"};
-constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1},
-                                        {.up = kUp2, .down = kDown2},
-                                        {.up = kUp3, .down = kDown3},
-                                        {.up = kUp4, .down = kDown4},
-                                        {.up = kUp5, .down = kDown5}};
+// Each job that measures leaves some that are revoked, so that those that count are few among all.
+constexpr const char* kUp6[] = {
+    "CREATE INDEX certificates_that_count ON certificates (end_ms) WHERE reason = ''",
+    "CREATE INDEX certificates_by_end ON certificates (end_ms)",
+    "CREATE INDEX certificates_by_owner ON certificates (owner)"};
+constexpr const char* kDown6[] = {"DROP INDEX certificates_that_count", "DROP INDEX certificates_by_end",
+                                  "DROP INDEX certificates_by_owner"};
+constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}, {.up = kUp2, .down = kDown2},
+                                        {.up = kUp3, .down = kDown3}, {.up = kUp4, .down = kDown4},
+                                        {.up = kUp5, .down = kDown5}, {.up = kUp6, .down = kDown6}};
 constexpr char kSeparator = '\n';
 
 std::string JoinLines(const std::set<std::string>& lines) {
@@ -90,6 +95,15 @@ absl::StatusOr<IssuedCertificate> ReadIssued(const SqlRow& row) {
                      IfStorable(Revocation{.reason = reason, .time_ms = row.Integer(6)}));
   }
   return certificate;
+}
+
+constexpr size_t kSerialsAtOnce = 64;
+
+const std::string& SelectRevokedAmong() {
+  static const std::string sql =
+      absl::StrCat("SELECT serial FROM certificates WHERE reason != '' AND serial IN (?",
+                   absl::StrJoin(std::vector<std::string_view>(kSerialsAtOnce, ""), ", ?"), ")");
+  return sql;
 }
 
 absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
@@ -225,19 +239,62 @@ absl::Status SqlFleetStore::RevokeIdentity(const std::string& id, const Revocati
   return Revoke("id", id, revocation);
 }
 
-absl::StatusOr<std::set<std::string>> SqlFleetStore::RevokedSerials(int64_t now_ms) {
-  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> revoked, database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadIssued, absl::StrCat(kSelectIssued, "WHERE reason != '' AND end_ms > ?"),
-                    now_ms);
-  }));
-  std::set<std::string> serials;
-  for (const IssuedCertificate& certificate : revoked) serials.insert(certificate.facts.serial);
-  return serials;
+absl::StatusOr<int64_t> SqlFleetStore::RevokeOwner(const std::string& owner, const Revocation& revocation) {
+  RETURN_IF_ERROR(Named(CheckStorable(revocation)));
+  return database_->Write([&](SqlSession& session) -> absl::StatusOr<int64_t> {
+    ASSIGN_OR_RETURN(const int64_t revoked,
+                     ChangeRows(session,
+                                "UPDATE certificates SET revoked_ms = ?, reason = ? WHERE owner = ? AND "
+                                "reason = ''",
+                                revocation.time_ms, revocation.reason, owner));
+    ASSIGN_OR_RETURN(const int64_t invited,
+                     ChangeRows(session, "DELETE FROM invitations WHERE owner = ?", owner));
+    return revoked + invited;
+  });
 }
 
-absl::StatusOr<std::vector<IssuedCertificate>> SqlFleetStore::Certificates() {
+absl::Status SqlFleetStore::ForgetCertificates(int64_t ended_ms) {
+  return database_->Write([&](SqlSession& session) {
+    return ChangeRows(session, "DELETE FROM certificates WHERE end_ms <= ?", ended_ms).status();
+  });
+}
+
+absl::StatusOr<std::optional<IssuedCertificate>> SqlFleetStore::FindCertificate(const std::string& serial) {
   return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadIssued, absl::StrCat(kSelectIssued, "ORDER BY begin_ms, serial"));
+    return ReadRow(session, ReadIssued, absl::StrCat(kSelectIssued, "WHERE serial = ?"), serial);
+  });
+}
+
+absl::StatusOr<std::set<std::string>> SqlFleetStore::RevokedAmong(const std::set<std::string>& serials) {
+  using Serials = std::set<std::string>;
+  return database_->Read([&](SqlSession& session) -> absl::StatusOr<Serials> {
+    Serials revoked;
+    std::vector<SqlValue> asked;
+    for (auto serial = serials.begin(); serial != serials.end();) {
+      asked.emplace_back(*serial++);
+      // The last one fills up, so that there is one statement for any number.
+      if (serial == serials.end()) asked.resize(kSerialsAtOnce, asked.back());
+      if (asked.size() < kSerialsAtOnce) continue;
+      ASSIGN_OR_RETURN(const SqlAnswer answer, session.Execute(SelectRevokedAmong(), asked));
+      for (const SqlRow& row : answer.rows) revoked.insert(row.Text(0));
+      asked.clear();
+    }
+    return revoked;
+  });
+}
+
+absl::StatusOr<int64_t> SqlFleetStore::NumRevoked(int64_t now_ms) {
+  return database_->Read([&](SqlSession& session) {
+    return ReadInteger(session, "SELECT count(*) FROM certificates WHERE reason != '' AND end_ms > ?",
+                       now_ms);
+  });
+}
+
+absl::StatusOr<std::vector<IssuedCertificate>> SqlFleetStore::ValidCertificates(int64_t now_ms) {
+  return database_->Read([&](SqlSession& session) {
+    return ReadRows(session, ReadIssued,
+                    absl::StrCat(kSelectIssued, "WHERE reason = '' AND end_ms > ? ORDER BY begin_ms, serial"),
+                    now_ms);
   });
 }
 

@@ -33,8 +33,12 @@ class SqlFleetStore final : public FleetStore, public FleetSecrets {
   absl::Status SetShown(const std::string& serial) override;
   absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation) override;
   absl::Status RevokeIdentity(const std::string& id, const Revocation& revocation) override;
-  absl::StatusOr<std::set<std::string>> RevokedSerials(int64_t now_ms) override;
-  absl::StatusOr<std::vector<IssuedCertificate>> Certificates() override;
+  absl::StatusOr<int64_t> RevokeOwner(const std::string& owner, const Revocation& revocation) override;
+  absl::Status ForgetCertificates(int64_t ended_ms) override;
+  absl::StatusOr<std::optional<IssuedCertificate>> FindCertificate(const std::string& serial) override;
+  absl::StatusOr<std::set<std::string>> RevokedAmong(const std::set<std::string>& serials) override;
+  absl::StatusOr<int64_t> NumRevoked(int64_t now_ms) override;
+  absl::StatusOr<std::vector<IssuedCertificate>> ValidCertificates(int64_t now_ms) override;
 
   absl::Status AddInvitation(const PendingInvitation& invitation) override;
   absl::StatusOr<std::optional<PendingInvitation>> TakeInvitation(const std::string& secret,

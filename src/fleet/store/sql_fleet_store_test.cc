@@ -67,6 +67,11 @@ class FleetStoreTest : public ::testing::TestWithParam<std::string> {
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
+  IssuedCertificate Find(const std::string& serial) {
+    const auto found = store_->FindCertificate(serial);
+    EXPECT_TRUE(found.ok() && found->has_value()) << serial << found.status();
+    return found.ok() && *found ? **found : IssuedCertificate();
+  }
 
   const testing::LocationForTest location_{GetParam()};
   std::unique_ptr<SqlFleetStore> store_;
@@ -100,22 +105,73 @@ class SqlFleetStoreTest : public ::testing::Test {
 TEST_P(FleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
   for (const CertificateFacts& facts : {Facts("0a", "desk"), Facts("0b", "rack"), Facts("0c", "rack")})
     EXPECT_TRUE(store_->AddCertificate(facts).ok());
-  EXPECT_THAT(*store_->RevokedSerials(0), IsEmpty());
+  const std::set<std::string> all = {"0a", "0b", "0c", "0d"};
+  EXPECT_THAT(*store_->RevokedAmong(all), IsEmpty());
   EXPECT_TRUE(store_->RevokeCertificate("0b", {.reason = "the key was lost", .time_ms = 7}).ok());
-  EXPECT_THAT(*store_->RevokedSerials(0), ElementsAre("0b"));
+  EXPECT_THAT(*store_->RevokedAmong(all), ElementsAre("0b"));
   EXPECT_TRUE(store_->RevokeIdentity("rack", {.reason = "it was sold", .time_ms = 8}).ok());
   Reopen();
-  EXPECT_THAT(*store_->RevokedSerials(1999), ElementsAre("0b", "0c"));
-  EXPECT_THAT(*store_->RevokedSerials(2000), IsEmpty());  // nobody could use them any more
-  const std::vector<IssuedCertificate> all = *store_->Certificates();
-  ASSERT_THAT(all, SizeIs(3));
-  EXPECT_EQ(all[0].revocation, std::nullopt);
-  EXPECT_EQ(all[0].facts.who, Facts("0a", "desk").who);
-  EXPECT_EQ(all[0].facts.begin_ms, 1000);
-  EXPECT_EQ(all[0].facts.end_ms, 2000);
-  EXPECT_EQ(all[0].facts.authority, "ca");
-  EXPECT_EQ(all[1].revocation, (Revocation{.reason = "the key was lost", .time_ms = 7}));
-  EXPECT_EQ(all[2].revocation, (Revocation{.reason = "it was sold", .time_ms = 8}));
+  EXPECT_THAT(*store_->RevokedAmong(all), ElementsAre("0b", "0c"));
+  EXPECT_THAT(*store_->RevokedAmong({"0a", "0c"}), ElementsAre("0c"));
+  EXPECT_EQ(*store_->NumRevoked(1999), 2);
+  EXPECT_EQ(*store_->NumRevoked(2000), 0);  // nobody could use them any more
+  const auto valid = store_->ValidCertificates(1999);
+  ASSERT_THAT(*valid, SizeIs(1));
+  EXPECT_EQ(valid->front().revocation, std::nullopt);
+  EXPECT_EQ(valid->front().facts.who, Facts("0a", "desk").who);
+  EXPECT_EQ(valid->front().facts.begin_ms, 1000);
+  EXPECT_EQ(valid->front().facts.end_ms, 2000);
+  EXPECT_EQ(valid->front().facts.authority, "ca");
+  EXPECT_THAT(*store_->ValidCertificates(2000), IsEmpty());
+  EXPECT_EQ(Find("0b").revocation, (Revocation{.reason = "the key was lost", .time_ms = 7}));
+  EXPECT_EQ(Find("0c").revocation, (Revocation{.reason = "it was sold", .time_ms = 8}));
+  EXPECT_EQ(*store_->FindCertificate("0d"), std::nullopt);
+}
+
+TEST_P(FleetStoreTest, CertificatesThatHaveEndedAreForgotten) {
+  for (const auto& [serial, end_ms] :
+       std::map<std::string, int64_t>{{"0a", 2000}, {"0b", 2001}, {"0c", 2000}})
+    EXPECT_TRUE(store_->AddCertificate(Facts(serial, "desk", end_ms)).ok());
+  EXPECT_TRUE(store_->RevokeCertificate("0c", {.reason = "test"}).ok());
+  EXPECT_TRUE(store_->ForgetCertificates(1999).ok());
+  EXPECT_THAT(*store_->RevokedAmong({"0c"}), SizeIs(1));
+  EXPECT_TRUE(store_->ForgetCertificates(2000).ok());
+  EXPECT_EQ(*store_->FindCertificate("0a"), std::nullopt);
+  EXPECT_EQ(*store_->FindCertificate("0c"), std::nullopt);
+  EXPECT_EQ(Find("0b").facts.serial, "0b");
+}
+
+TEST_P(FleetStoreTest, RevokedOnesAreFoundAmongMany) {
+  std::set<std::string> serials;
+  for (int i = 100; i < 250; ++i) serials.insert(absl::StrCat(i));
+  for (const std::string& serial : serials) ASSERT_TRUE(store_->AddCertificate(Facts(serial, "desk")).ok());
+  for (const char* serial : {"100", "163", "164", "249"})
+    EXPECT_TRUE(store_->RevokeCertificate(serial, {.reason = "test"}).ok());
+  EXPECT_THAT(*store_->RevokedAmong(serials), ElementsAre("100", "163", "164", "249"));
+  serials.erase("249");
+  EXPECT_THAT(*store_->RevokedAmong(serials), SizeIs(3));
+  EXPECT_THAT(*store_->RevokedAmong({}), IsEmpty());
+}
+
+TEST_P(FleetStoreTest, AllOfAnOwnerIsRevoked) {
+  CertificateFacts of_bob = Facts("0c", "other");
+  of_bob.who.owner = "bob";
+  for (const CertificateFacts& facts : {Facts("0a", "desk"), Facts("0b", "rack"), of_bob})
+    EXPECT_TRUE(store_->AddCertificate(facts).ok());
+  EXPECT_TRUE(store_->RevokeCertificate("0b", {.reason = "it was sold", .time_ms = 7}).ok());
+  EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
+  PendingInvitation bobs = SampleInvitation("other", 100);
+  bobs.owner = "bob";
+  EXPECT_TRUE(store_->AddInvitation(bobs).ok());
+  const Revocation revocation = {.reason = "its tenant was deleted", .time_ms = 8};
+  EXPECT_EQ(*store_->RevokeOwner("ann", revocation), 2);
+  EXPECT_EQ(*store_->RevokeOwner("ann", revocation), 0);
+  EXPECT_EQ(*store_->RevokeOwner("carl", revocation), 0);
+  EXPECT_EQ(Find("0a").revocation, revocation);
+  EXPECT_EQ(Find("0b").revocation, (Revocation{.reason = "it was sold", .time_ms = 7}));
+  EXPECT_EQ(Find("0c").revocation, std::nullopt);
+  EXPECT_EQ(*store_->TakeInvitation("secret", 1), std::nullopt);
+  EXPECT_EQ(*store_->TakeInvitation("other", 1), bobs);
 }
 
 TEST_P(FleetStoreTest, ACertificateIsShownOnceItsHolderHasShownIt) {
@@ -123,10 +179,8 @@ TEST_P(FleetStoreTest, ACertificateIsShownOnceItsHolderHasShownIt) {
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(store_->SetShown("0b").ok());
   EXPECT_EQ(store_->SetShown("0c").code(), absl::StatusCode::kNotFound);
   Reopen();
-  const std::vector<IssuedCertificate> all = *store_->Certificates();
-  ASSERT_THAT(all, SizeIs(2));
-  EXPECT_FALSE(all[0].is_shown);
-  EXPECT_TRUE(all[1].is_shown);
+  EXPECT_FALSE(Find("0a").is_shown);
+  EXPECT_TRUE(Find("0b").is_shown);
 }
 
 TEST_P(FleetStoreTest, CertificatesThatAreUnknownOrKnownAlreadyAreErrors) {
@@ -140,7 +194,7 @@ TEST_P(FleetStoreTest, CertificatesThatAreUnknownOrKnownAlreadyAreErrors) {
       std::string(unknown.message()),
       AllOf(StartsWith(GetParam() == testing::kPostgres ? "postgresql://" : location_.folder().path()),
             HasSubstr("0a")));
-  EXPECT_THAT(*store_->RevokedSerials(0), IsEmpty());
+  EXPECT_THAT(*store_->RevokedAmong({"0a"}), IsEmpty());
 }
 
 TEST_P(FleetStoreTest, AnInvitationCountsOnceAndBeforeItsEnd) {
@@ -308,7 +362,7 @@ TEST_F(SqlFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
   ASSERT_TRUE(WIFSIGNALED(status));
   Reopen();
   EXPECT_EQ(*store_->NextEpoch(), 2);
-  EXPECT_THAT(*store_->RevokedSerials(0), ElementsAre("0a"));
+  EXPECT_THAT(*store_->RevokedAmong({"0a"}), ElementsAre("0a"));
   EXPECT_THAT(*store_->Leases(), SizeIs(1));
 }
 
@@ -354,8 +408,11 @@ TEST_F(SqlFleetStoreTest, DamagedValuesAreErrors) {
     std::string sql;
     std::function<absl::Status()> read;
   } cases[] = {
-      {"UPDATE certificates SET role = 'king'", [&] { return store_->Certificates().status(); }},
-      {"UPDATE certificates SET serial = ''", [&] { return store_->RevokedSerials(0).status(); }},
+      {"UPDATE certificates SET role = 'king'", [&] { return store_->FindCertificate("0a").status(); }},
+      {"UPDATE certificates SET role = 'agent', serial = ''",
+       [&] { return store_->FindCertificate("").status(); }},
+      {"UPDATE certificates SET serial = '0a', reason = '', owner = ''",
+       [&] { return store_->ValidCertificates(0).status(); }},
       {"UPDATE invitations SET role = 'king'", [&] { return store_->TakeInvitation("secret", 1).status(); }},
       {"UPDATE epochs SET latest = -5", [&] { return store_->NextEpoch().status(); }},
       {absl::StrCat("UPDATE epochs SET latest = ", std::numeric_limits<int64_t>::max()),
@@ -386,6 +443,8 @@ TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   store_.reset();
   Damage("ALTER TABLE devices DROP COLUMN shared_with");
   Damage("DROP TABLE trusts");
+  for (const char* index : {"that_count", "by_end", "by_owner"})
+    Damage(absl::StrCat("DROP INDEX certificates_", index));
   for (const char* column : {"authority", "is_shown"})
     Damage(absl::StrCat("ALTER TABLE certificates DROP COLUMN ", column));
   Damage("DROP TABLE fleet_secrets");
@@ -393,7 +452,7 @@ TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   Reopen();
   EXPECT_TRUE(store_->AddCertificate(Facts("0b", "rack")).ok());
   Reopen();
-  const std::vector<IssuedCertificate> all = *store_->Certificates();
+  const std::vector<IssuedCertificate> all = *store_->ValidCertificates(0);
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].facts.serial, "0a");
   EXPECT_EQ(all[0].facts.authority, "");
@@ -407,7 +466,7 @@ TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
 
 TEST_F(SqlFleetStoreTest, OtherFilesAreRefused) {
   store_.reset();
-  Damage("PRAGMA user_version = 6");
+  Damage("PRAGMA user_version = 7");
   const absl::Status newer = SqlFleetStore::Open(path_).status();
   EXPECT_THAT(std::string(newer.message()), AllOf(HasSubstr("newer"), HasSubstr("--state")));
   Damage("PRAGMA application_id = 1");

@@ -16,6 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "base/testing/skipping_clock.h"
 #include "fleet/fleet_for_test.h"
 #include "import/onnx/testing/model_builder.h"
@@ -52,6 +53,14 @@ class RestTest : public ::testing::Test {
                                         double running) -> absl::StatusOr<std::optional<std::string>> {
             const auto store = TenantStore::Open(SqlLocation(fleet_.folder().path()));
             return store.ok() ? DeviceRefusalOf(**store, tenant, running) : store.status();
+          };
+          options.storage_quota = [this](const std::string& tenant) -> absl::StatusOr<StorageShare> {
+            const SqlLocation location(fleet_.folder().path());
+            const auto tenants = TenantStore::Open(location);
+            const auto uploads = SqlServiceStore::Open(location);
+            RETURN_IF_ERROR(tenants.status());
+            RETURN_IF_ERROR(uploads.status());
+            return StorageShareOf(**tenants, **uploads, tenant);
           };
           // A machine that runs all tenants' jobs, and is not connected.
           const int64_t now = SystemClock().WallMillis();
@@ -94,7 +103,9 @@ class RestTest : public ::testing::Test {
                                              .known = agreements_.known(),
                                              .quantizations = agreements_.quantizations(),
                                              .audit = *audit_,
-                                             .dispatcher = *dispatcher_})),
+                                             .dispatcher = *dispatcher_,
+                                             .fleet = *fleet_store_,
+                                             .runners = *jobs_})),
         gate_(callers_, audit_log_, tenants_, {.at_once = 10'000, .seconds_each = 1e-4},
               fleet_.folder().path()),
         api_(MakeRestApi({.store = *store_,

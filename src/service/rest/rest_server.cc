@@ -66,7 +66,9 @@ class RestServer final : public FleetExtension {
                                                .known = agreements_.known(),
                                                .quantizations = agreements_.quantizations(),
                                                .audit = *stores_.audit,
-                                               .dispatcher = parts.dispatcher})),
+                                               .dispatcher = parts.dispatcher,
+                                               .fleet = parts.store,
+                                               .runners = *jobs_})),
         gate_(callers_, audit_, tenants_, options.requests, options.folder, SystemClock(), options.streams),
         api_(MakeRestApi({.store = *stores_.service,
                           .sessions = *stores_.people,
@@ -210,6 +212,10 @@ absl::StatusOr<std::unique_ptr<FleetExtension>> MakeRestServer(const JobSchedule
   };
   scheduling.device_quota = [tenants = stores.tenants.get()](const std::string& owner, double running) {
     return DeviceRefusalOf(*tenants, owner, running);
+  };
+  scheduling.storage_quota = [tenants = stores.tenants.get(),
+                              uploads = stores.service.get()](const std::string& owner) {
+    return StorageShareOf(*tenants, *uploads, owner);
   };
   scheduling.teaches_cost_model = [tenants = stores.tenants.get()](const std::string& tenant) {
     return TeachesCostModel(*tenants, tenant);

@@ -16,18 +16,19 @@ constexpr char kJobIdentity[] = "job";  // the ids of identities that jobs measu
 
 absl::Status JobCredentials::Revoke(const std::string& identity) {
   parts_.dispatcher.ForgetPriority(identity);
-  return parts_.store.RevokeIdentity(
+  const absl::Status revoked = parts_.store.RevokeIdentity(
       identity, {.reason = "its job is elsewhere or over", .time_ms = SystemClock().WallMillis()});
+  // The certificates of a long job may have ended, and been forgotten.
+  return absl::IsNotFound(revoked) ? absl::OkStatus() : revoked;
 }
 
 absl::Status JobCredentials::RevokeAll() {
   identities_.clear();
-  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> issued, parts_.store.Certificates());
-  const int64_t now_ms = SystemClock().WallMillis();
-  for (const IssuedCertificate& certificate : issued) {
-    const CertificateFacts& facts = certificate.facts;
-    if (facts.who.id.starts_with(kJobIdentity) && !certificate.revocation && facts.end_ms > now_ms)
-      RETURN_IF_ERROR(Revoke(facts.who.id));
+  ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> valid,
+                   parts_.store.ValidCertificates(SystemClock().WallMillis()));
+  for (const IssuedCertificate& certificate : valid) {
+    const std::string& id = certificate.facts.who.id;
+    if (id.starts_with(kJobIdentity)) RETURN_IF_ERROR(Revoke(id));
   }
   return absl::OkStatus();
 }

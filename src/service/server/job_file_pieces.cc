@@ -1,6 +1,7 @@
 #include "service/server/job_file_pieces.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -14,13 +15,17 @@ namespace {
 
 using Content = std::pair<FileDescriptor, int64_t>;
 
+// Whether so many more bytes may come.
+using AdmitMore = std::function<absl::Status(int64_t bytes)>;
+
 // Adds a range of the earlier content to what was sent.
 absl::Status AppendSame(BlobStore& files, const std::string& owner, const Content& before,
-                        const jobs_service_proto::FilePiece& piece) {
+                        const jobs_service_proto::FilePiece& piece, const AdmitMore& admit) {
   const auto& [file, bytes] = before;
   int64_t offset = piece.offset();
   if (offset < 0 || offset > bytes || piece.same_bytes() > bytes - offset)
     return absl::OutOfRangeError(absl::StrCat(piece.name(), ": was shorter before"));
+  RETURN_IF_ERROR(admit(piece.same_bytes()));
   const int64_t end = offset + piece.same_bytes();
   std::string range;
   while (offset < end) {
@@ -35,10 +40,18 @@ absl::Status AppendSame(BlobStore& files, const std::string& owner, const Conten
 }  // namespace
 
 absl::Status TakeJobFile(BlobStore& files, const std::string& owner, jobs_service_proto::FilePiece piece,
-                         const std::function<bool(jobs_service_proto::FilePiece&)>& read) {
+                         const std::function<bool(jobs_service_proto::FilePiece&)>& read,
+                         const std::function<absl::Status(int64_t bytes)>& admit) {
   const std::string digest = piece.digest(), base = piece.base(), name = piece.name();
   if (files.Has(owner, digest)) return absl::OkStatus();
   RETURN_IF_ERROR(files.Forget(owner, digest));
+  int64_t taken = 0;
+  const AdmitMore admit_more = [&](int64_t bytes) -> absl::Status {
+    taken += bytes;
+    const absl::Status admitted = admit ? admit(taken) : absl::OkStatus();
+    if (!admitted.ok()) RETURN_IF_ERROR(files.Forget(owner, digest));
+    return admitted;
+  };
   std::optional<Content> before;
   do {
     RETURN_IF_ERROR(CheckPiece(piece));
@@ -49,8 +62,9 @@ absl::Status TakeJobFile(BlobStore& files, const std::string& owner, jobs_servic
       if (!before) {
         ASSIGN_OR_RETURN(before, files.Read(owner, base));
       }
-      RETURN_IF_ERROR(AppendSame(files, owner, *before, piece));
+      RETURN_IF_ERROR(AppendSame(files, owner, *before, piece, admit_more));
     } else {
+      RETURN_IF_ERROR(admit_more(std::ssize(piece.bytes())));
       RETURN_IF_ERROR(files.Append(owner, digest, piece.offset(), piece.bytes()));
     }
     if (piece.is_last()) return files.Finish(owner, digest);

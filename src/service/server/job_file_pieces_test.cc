@@ -32,24 +32,30 @@ class JobFilePiecesTest : public ::testing::Test {
     piece.set_same_bytes(bytes);
     return piece;
   }
-  // Takes the content that is put together of these.
+  // Takes the content that is put together of these, if it has at most `max_` bytes.
   absl::Status Take(const std::string& content, std::deque<FilePiece> pieces, const std::string& base = "") {
     pieces.front().set_name("file");
     pieces.front().set_digest(Sha256Hex(content));
     pieces.front().set_base(base.empty() ? "" : Sha256Hex(base));
     pieces.back().set_is_last(true);
     FilePiece first = pieces.front();
-    return TakeJobFile(*files_, "job", first, [&](FilePiece& piece) {
-      pieces.pop_front();
-      if (pieces.empty()) return false;
-      piece = pieces.front();
-      return true;
-    });
+    return TakeJobFile(
+        *files_, "job", first,
+        [&](FilePiece& piece) {
+          pieces.pop_front();
+          if (pieces.empty()) return false;
+          piece = pieces.front();
+          return true;
+        },
+        [&](int64_t bytes) {
+          return bytes <= max_ ? absl::OkStatus() : absl::ResourceExhaustedError("too much");
+        });
   }
   bool Has(const std::string& content) { return files_->Has("job", Sha256Hex(content)); }
 
   const testing::TemporaryFolder folder_;
   std::unique_ptr<BlobStore> files_;
+  int64_t max_ = INT64_MAX;
 };
 
 TEST_F(JobFilePiecesTest, PutsTogetherWhatIsNewAndWhatIsAsItWas) {
@@ -72,6 +78,21 @@ TEST_F(JobFilePiecesTest, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(Has("abc"));
   // What came before does not hinder the next one.
   EXPECT_TRUE(Take("abc", {Same(0, 2), Bytes(2, "c")}, "abd").ok());
+}
+
+TEST_F(JobFilePiecesTest, AFileThatIsTooLargeLeavesNothing) {
+  ASSERT_TRUE(Take("abd", {Bytes(0, "abd")}).ok());
+  max_ = 3;
+  EXPECT_TRUE(absl::IsResourceExhausted(Take("abcd", {Bytes(0, "ab"), Bytes(2, "cd")})));
+  // A small message may stand for many bytes.
+  EXPECT_TRUE(absl::IsResourceExhausted(Take("abdabd", {Same(0, 3), Bytes(3, "abd")}, "abd")));
+  EXPECT_TRUE(absl::IsResourceExhausted(Take("xabd", {Bytes(0, "x"), Same(0, 3)}, "abd")));
+  for (const char* content : {"abcd", "abdabd", "xabd"})
+    EXPECT_EQ(*files_->Sent("job", Sha256Hex(content)), 0);
+  EXPECT_TRUE(Take("abc", {Bytes(0, "ab"), Bytes(2, "c")}).ok());
+  // A file that is there already costs nothing.
+  max_ = 0;
+  EXPECT_TRUE(Take("abd", {Bytes(0, "abd")}).ok());
 }
 
 }  // namespace

@@ -63,7 +63,9 @@ JobSchedule::JobSchedule(const JobScheduleOptions& options, const FleetServerPar
       signer_(std::move(signer)),
       learning_(std::move(learning)),
       hub_(
-          *files_, [this](const std::string& job) { return Supply(job); }, &signer_),
+          *files_, [this](const std::string& job) { return Supply(job); }, &signer_, SystemClock(),
+          [this](const std::string& job, const std::string& files_owner) { ForgetLate(job, files_owner); }),
+      sent_(options.storage_quota, [this](const std::string& owner) { return StoredBytes(owner); }),
       credentials_(parts) {}
 
 JobSchedule::~JobSchedule() { Stop(); }
@@ -112,8 +114,9 @@ ScheduleDriverOptions JobSchedule::Driving() {
           .gather = [this](const JobRecord& whole,
                            const std::map<size_t, JobRecord>& parts) { return Gather(whole, parts); },
           .on_stored =
-              [this](const JobRecord& job, const StageRecord& stage, const std::vector<JobFile>& before) {
-                ForgetFiles(job, before);
+              [this](const JobRecord& job, const StageRecord& stage) {
+                // For a job that is over, files may come until it has no runner.
+                if (job.state == JobState::kUnfinished) ForgetAllBut(job.files, job.spec.base);
                 if (options_.on_device_used && UsesDevice(stage.stage))
                   options_.on_device_used(job.spec.owner, stage.end - stage.start);
                 learning_->Offer(job);
@@ -121,7 +124,8 @@ ScheduleDriverOptions JobSchedule::Driving() {
                 ++counts_.stages;
                 if (job.state != JobState::kUnfinished && job.spec.part == 0 && on_ended_)
                   on_ended_(job.spec.id);
-              }};
+              },
+          .on_over = [this](const JobRecord& job) { ForgetAllBut(job.files, job.spec.base); }};
 }
 
 absl::Status JobSchedule::Serve() {
@@ -198,14 +202,26 @@ void JobSchedule::Count(const Serving& serving) {
   counts_.runners = serving.hosts.num_machines();
 }
 
-void JobSchedule::ForgetFiles(const JobRecord& job, const std::vector<JobFile>& before) {
-  std::set<std::string_view> now;
-  for (const JobFile& file : job.files) now.insert(file.digest);
-  for (const JobFile& file : before) {
-    if (now.contains(file.digest)) continue;
-    const absl::Status forgotten = files_->Forget(job.spec.base, file.digest);
-    if (!forgotten.ok()) Log(LogLevel::kWarning, "an old file stays", "reason", forgotten.message());
-  }
+void JobSchedule::ForgetAllBut(const std::vector<JobFile>& files, const std::string& files_owner) {
+  std::set<std::string> digests;
+  for (const JobFile& file : files) digests.insert(file.digest);
+  const absl::Status forgotten = files_->ForgetAllBut(files_owner, digests);
+  if (!forgotten.ok()) Log(LogLevel::kWarning, "old files stay", "reason", forgotten.message());
+  sent_.Forget(files_owner);
+}
+
+void JobSchedule::ForgetLate(const std::string& job, const std::string& files_owner) {
+  const Task forget = [this, job, files_owner](const absl::StatusOr<Serving*>& serving) {
+    if (!serving.ok()) return;
+    const auto found = (*serving)->known.Find({.id = job});
+    if (!found.ok() && !absl::IsNotFound(found.status())) return;
+    const bool is_there = found.ok() && found->second.spec.base == files_owner;
+    // If the job goes on, another runner may be sending files, and the row changes in any case.
+    if (is_there && found->second.state == JobState::kUnfinished) return;
+    ForgetAllBut(is_there ? found->second.files : std::vector<JobFile>(), files_owner);
+  };
+  const absl::Status queued = Enqueue(tasks_, forget);
+  if (!queued.ok()) Log(LogLevel::kWarning, "late files stay", "job", job, "reason", queued.message());
 }
 
 absl::StatusOr<std::vector<JobFile>> JobSchedule::Gather(const JobRecord& whole,

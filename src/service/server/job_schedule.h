@@ -33,6 +33,7 @@
 #include "service/server/known_jobs.h"
 #include "service/server/runner_hub.h"
 #include "service/server/schedule_hosts.h"
+#include "service/server/sent_files.h"
 #include "service/server/shared_learning.h"
 #include "service/wire/jobs.pb.h"
 
@@ -48,6 +49,8 @@ struct JobScheduleOptions {
   std::function<void(const std::string& owner, double seconds)> on_device_used = nullptr;
   // Is asked by the same thread; null: nobody has a quota.
   DeviceQuota device_quota = nullptr;
+  // Is asked by threads that take files from runners; null: nobody has a quota.
+  StorageQuota storage_quota = nullptr;
   // Whose devices, and which tenants' jobs, the shared cost model learns from (SharedLearningOptions).
   std::set<std::string> trusted_owners = {};
   std::function<absl::StatusOr<bool>(const std::string& tenant)> teaches_cost_model = nullptr;
@@ -111,6 +114,11 @@ class JobSchedule {
   SharedLearning& learning() { return *learning_; }
   // The files of jobs, by the name that is their `base` (JobSpec).
   BlobStore& files() { return *files_; }
+  // Counts those that runners have sent and that no report has named yet.
+  SentFiles& sent() { return sent_; }
+  // Forgets files that a runner has sent after it lost the job, soon or when the job's row changes next. Does
+  // not wait.
+  void ForgetLate(const std::string& job, const std::string& files_owner);
   const ArtifactSigner& signer() const { return signer_; }
 
  private:
@@ -134,8 +142,8 @@ class JobSchedule {
   void Rest(const absl::Status& ended);
   void RunTasks(const absl::StatusOr<Serving*>& serving);
   ScheduleDriverOptions Driving();
-  // Forgets files that a stage has replaced.
-  void ForgetFiles(const JobRecord& job, const std::vector<JobFile>& before);
+  // Forgets all other files that runners have sent for a job, whether or not they are complete.
+  void ForgetAllBut(const std::vector<JobFile>& files, const std::string& files_owner);
   // A whole job's own inputs, and what its parts have left, each in a folder of its own.
   absl::StatusOr<std::vector<JobFile>> Gather(const JobRecord& whole,
                                               const std::map<size_t, JobRecord>& parts);
@@ -166,6 +174,7 @@ class JobSchedule {
   const ArtifactSigner signer_;
   const std::unique_ptr<SharedLearning> learning_;
   RunnerHub hub_;
+  SentFiles sent_;
 
   std::mutex records_mutex_;  // for the folder that a job's records are copied to
 

@@ -185,7 +185,7 @@ absl::StatusOr<bool> JobSchedule::RemoveJobs(const std::string& owner) {
         serving.store->Jobs(serving.schedule, {.owner = owner, .with_parts = true, .most = kJobsAtOnce}));
     std::vector<size_t> numbers;
     for (const auto& [number, job] : over) {
-      for (const JobFile& file : job.files) RETURN_IF_ERROR(files_->Forget(job.spec.base, file.digest));
+      RETURN_IF_ERROR(files_->ForgetAllBut(job.spec.base, {}));
       numbers.push_back(number);
     }
     RETURN_IF_ERROR(serving.store->RemoveJobs(serving.schedule, numbers));

@@ -3,6 +3,9 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
@@ -19,6 +22,10 @@ namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
+
+// A runner takes a file that is refused for a fault of its machine, and would end all its jobs, unless it has
+// heard before that this one is over.
+constexpr std::chrono::seconds kHearing(1);
 
 absl::Status NotItsJob() { return absl::PermissionDeniedError("this runner does not have the job"); }
 
@@ -52,13 +59,13 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
   grpc::Status ReadFile(grpc::ServerContext* context, const proto::FileRequest* request,
                         grpc::ServerWriter<proto::FilePiece>* pieces) override {
     const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.admission);
-    return ToRpc(who.ok() ? GiveFile(who->who, *request, *pieces) : who.status());
+    return ToRpc(who.ok() ? GiveFile(*context, who->who, *request, *pieces) : who.status());
   }
 
   grpc::Status WriteFile(grpc::ServerContext* context, grpc::ServerReader<proto::FilePiece>* pieces,
                          proto::FileWritten* /*answer*/) override {
     const auto who = CallerOf(*context, {FleetRole::kRunner}, parts_.admission);
-    return ToRpc(who.ok() ? TakeFile(who->who, *pieces) : who.status());
+    return ToRpc(who.ok() ? TakeFile(*context, who->who, *pieces) : who.status());
   }
 
   grpc::ServerBidiReactor<proto::FromRunner, proto::ToRunner>* Run(
@@ -69,8 +76,11 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
   }
 
  private:
-  absl::Status GiveFile(const FleetIdentity& who, const proto::FileRequest& request,
-                        grpc::ServerWriter<proto::FilePiece>& pieces) {
+  using ReadPieceOfFile = std::function<bool(proto::FilePiece&)>;
+
+  absl::Status GiveFile(grpc::ServerContext& context, const FleetIdentity& who,
+                        const proto::FileRequest& request, grpc::ServerWriter<proto::FilePiece>& pieces) {
+    ASSIGN_OR_RETURN(const auto call, parts_.file_calls.Begin(who, [&] { context.TryCancel(); }));
     // A runner fetches many files, so nobody else is asked for these.
     const auto supplies = schedule_->hub().SuppliesOf(who.id, request.job());
     if (supplies == nullptr) return NotItsJob();
@@ -79,17 +89,42 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
       return absl::NotFoundError(
           absl::StrCat(request.job(), ": has no file \"", Printable(request.name()), "\""));
     ASSIGN_OR_RETURN(const auto blob, schedule_->files().Read(supplies->files_owner, file->digest));
-    return GivePieces(blob, request.offset(), pieces);
+    return GivePieces(blob, request.offset(), *call, pieces);
   }
 
-  absl::Status TakeFile(const FleetIdentity& who, grpc::ServerReader<proto::FilePiece>& pieces) {
+  absl::Status TakeFile(grpc::ServerContext& context, const FleetIdentity& who,
+                        grpc::ServerReader<proto::FilePiece>& pieces) {
+    ASSIGN_OR_RETURN(const auto call, parts_.file_calls.Begin(who, [&] { context.TryCancel(); }));
+    const ReadPieceOfFile read = [&](proto::FilePiece& piece) {
+      return call->Await([&] { return pieces.Read(&piece); });
+    };
     proto::FilePiece first;
-    if (!pieces.Read(&first)) return absl::OkStatus();
+    if (!read(first)) return absl::OkStatus();
     RETURN_IF_ERROR(CheckFirstPiece(first));
     const auto supplies = schedule_->hub().SuppliesOf(who.id, first.job());
     if (supplies == nullptr) return NotItsJob();
-    return TakeJobFile(schedule_->files(), supplies->files_owner, std::move(first),
-                       [&](proto::FilePiece& piece) { return pieces.Read(&piece); });
+    return TakeFileOf(supplies, std::move(first), read);
+  }
+
+  absl::Status TakeFileOf(const std::shared_ptr<const JobSupplies>& supplies, proto::FilePiece first,
+                          const ReadPieceOfFile& read) {
+    RunnerHub& hub = schedule_->hub();
+    const std::string job = first.job(), digest = first.digest();
+    absl::Status refused;
+    const absl::Status taken = TakeJobFile(
+        schedule_->files(), supplies->files_owner, std::move(first),
+        [&](proto::FilePiece& piece) { return hub.AreInUse(supplies) && read(piece); },
+        [&](int64_t bytes) {
+          refused = schedule_->sent().Admit(supplies->spec.owner, supplies->files_owner, digest, bytes);
+          return refused;
+        });
+    if (absl::IsResourceExhausted(refused)) {
+      hub.Fail(supplies, refused);
+      std::this_thread::sleep_for(kHearing);
+    }
+    // The job has ended or moved meanwhile.
+    if (!hub.AreInUse(supplies)) schedule_->ForgetLate(job, supplies->files_owner);
+    return taken;
   }
 
   const FleetServerParts parts_;

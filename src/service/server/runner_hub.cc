@@ -123,7 +123,11 @@ void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
   lock.unlock();
   const absl::Status kept = TakeMade(runner, reported, *report);
   lock.lock();
-  if (!runners_.contains(number_of_runner)) return;
+  if (!runners_.contains(number_of_runner)) {
+    lock.unlock();
+    if (late_) late_(runner.job, runner.supplies->files_owner);
+    return;
+  }
   if (kept.ok()) {
     events_.push_back({number_of_runner, RunnerReport(*std::move(report))});
   } else {
@@ -234,6 +238,34 @@ std::shared_ptr<const JobSupplies> RunnerHub::SuppliesOf(const std::string& mach
       return runners_.at(runner->second).supplies;
   }
   return nullptr;
+}
+
+std::map<int64_t, RunnerHub::Runner>::const_iterator RunnerHub::Find(
+    const std::shared_ptr<const JobSupplies>& supplies) const {
+  return std::ranges::find_if(runners_, [&](const auto& entry) { return entry.second.supplies == supplies; });
+}
+
+bool RunnerHub::AreInUse(const std::shared_ptr<const JobSupplies>& supplies) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return Find(supplies) != runners_.end();
+}
+
+void RunnerHub::Fail(const std::shared_ptr<const JobSupplies>& supplies, const absl::Status& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = Find(supplies);
+  if (found == runners_.end()) return;
+  const int64_t number = found->first;
+  Log(LogLevel::kInfo, "a job ends by what it sends", "job", found->second.job, "reason", why.message());
+  if (found->second.runs) {
+    RunnerStageEnded ended;
+    ended.status = why;
+    events_.push_back({number, RunnerReport(std::move(ended))});
+    EndRunner(number);
+  } else {
+    Lose(number, {std::string(why.message())});  // it sends without a stage
+  }
+  is_woken_ = true;
+  changed_.notify_all();
 }
 
 void RunnerHub::Wake() {

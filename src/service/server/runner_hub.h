@@ -63,11 +63,15 @@ class RunnerHub final : public Runners {
  public:
   // Called by the thread that schedules, for a job that a runner gets.
   using Supply = std::function<absl::StatusOr<JobSupplies>(const std::string& job)>;
+  // Is told of jobs whose report has come too late, so that the store may have files of them that nobody
+  // needs, by their ids and the owners of their files. Must not wait for the thread that schedules.
+  using Late = std::function<void(const std::string& job, const std::string& files_owner)>;
 
-  // `files` must outlive it. `signer` signs what jobs have made; null: nobody does.
+  // `files` must outlive it. `signer` signs what jobs have made; null: nobody does. `late`: null: nobody is
+  // told.
   RunnerHub(BlobStore& files, Supply supply, const ArtifactSigner* signer = nullptr,
-            const Clock& clock = SystemClock())
-      : files_(files), supply_(std::move(supply)), signer_(signer), clock_(clock) {}
+            const Clock& clock = SystemClock(), Late late = nullptr)
+      : files_(files), supply_(std::move(supply)), signer_(signer), clock_(clock), late_(std::move(late)) {}
 
   // A machine's connection, from now until Remove(). Returns its number for the other calls. One that says
   // what makes no sense (wire/checked_messages.h), or connects again, is closed with the reason, and is
@@ -80,6 +84,10 @@ class RunnerHub final : public Runners {
 
   // The supplies of a job that a machine, by its certificate's id, has now; null if it has no such job.
   std::shared_ptr<const JobSupplies> SuppliesOf(const std::string& machine, const std::string& job) const;
+  // Whether the machine that got these supplies still has their job.
+  bool AreInUse(const std::shared_ptr<const JobSupplies>& supplies) const;
+  // That machine's job fails with this error, as if it had reported that, and the machine has it no longer.
+  void Fail(const std::shared_ptr<const JobSupplies>& supplies, const absl::Status& why);
   // How many runners' credentials are used in two places (SharedCredentials).
   int64_t NumShared() const;
   // Makes Await() return soon.
@@ -127,6 +135,7 @@ class RunnerHub final : public Runners {
                             std::vector<JobFile>& files) const;
 
   // For those who hold the mutex.
+  std::map<int64_t, Runner>::const_iterator Find(const std::shared_ptr<const JobSupplies>& supplies) const;
   absl::Status Join(int64_t number, Connection& connection, RunnerOffer offer);
   // Ends the runner's other connection, if there is one.
   void Replace(int64_t number, const Connection& connection);
@@ -140,6 +149,7 @@ class RunnerHub final : public Runners {
   const Supply supply_;
   const ArtifactSigner* const signer_;
   const Clock& clock_;
+  const Late late_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,44 @@ class MachineOfTest {
   RunnerHub& hub_;
   const std::shared_ptr<Mailbox<proto::ToRunner>> mailbox_ = std::make_shared<Mailbox<proto::ToRunner>>();
   int64_t number_ = 0;
+};
+
+// A store that tells somebody whenever a blob is read.
+class WatchedStore final : public BlobStore {
+ public:
+  WatchedStore(BlobStore& store, std::function<void()> on_read)
+      : store_(store), on_read_(std::move(on_read)) {}
+
+  absl::StatusOr<int64_t> Sent(const std::string& owner, const std::string& digest) override {
+    return store_.Sent(owner, digest);
+  }
+  absl::Status Append(const std::string& owner, const std::string& digest, int64_t offset,
+                      std::string_view bytes) override {
+    return store_.Append(owner, digest, offset, bytes);
+  }
+  absl::Status Finish(const std::string& owner, const std::string& digest) override {
+    return store_.Finish(owner, digest);
+  }
+  bool Has(const std::string& owner, const std::string& digest) override { return store_.Has(owner, digest); }
+  absl::StatusOr<std::pair<FileDescriptor, int64_t>> Read(const std::string& owner,
+                                                          const std::string& digest) override {
+    on_read_();
+    return store_.Read(owner, digest);
+  }
+  absl::Status Share(const std::string& from, const std::string& to, const std::string& digest) override {
+    return store_.Share(from, to, digest);
+  }
+  absl::Status Forget(const std::string& owner, const std::string& digest) override {
+    return store_.Forget(owner, digest);
+  }
+  absl::Status ForgetAllBut(const std::string& owner, const std::set<std::string>& digests) override {
+    return store_.ForgetAllBut(owner, digests);
+  }
+  int64_t bytes() const override { return store_.bytes(); }
+
+ private:
+  BlobStore& store_;
+  const std::function<void()> on_read_;
 };
 
 // A stage that wants this for itself.
@@ -201,6 +241,27 @@ TEST_F(RunnerHubTest, AReportCountsOnceItsFilesAreThere) {
   EXPECT_EQ(report.files, expected);
 }
 
+// Its files may have come after those that nobody needs were forgotten.
+TEST_F(RunnerHubTest, AReportThatComesTooLateIsToldOf) {
+  RunnerHub* ending = nullptr;
+  int64_t runner = 0;
+  WatchedStore store(*files_, [&] { ending->End(runner); });
+  std::vector<std::string> late;
+  RunnerHub hub(
+      store, [this](const std::string&) { return supplies_; }, nullptr, SystemClock(),
+      [&](const std::string& job, const std::string& files_owner) { late = {job, files_owner}; });
+  ending = &hub;
+  MachineOfTest machine(hub, "ann", "runner-1");
+  machine.Join();
+  runner = Assign(machine, "job", hub);
+  KeepFile("new");
+  RunnerStageEnded ended;
+  ended.result = "{}";
+  machine.Report("job", Encode(RunnerReport(ended)), {{"state", Sha256Hex("new"), 3}});
+  EXPECT_TRUE(hub.Await(0).empty());
+  EXPECT_EQ(late, (std::vector<std::string>{"job", kOwner}));
+}
+
 TEST_F(RunnerHubTest, ReportsOfLiarsAreLosses) {
   MachineOfTest machine(hub_, "ann", "runner-1");
   machine.Join();
@@ -324,6 +385,43 @@ TEST_F(RunnerHubTest, AnotherNetworksArtifactIsNeverSigned) {
   ASSERT_TRUE(ParseArtifact(MappedFile::Map(blob->first.get())->bytes(), &view).ok());
   ASSERT_EQ(view.signatures.size(), 1u);
   EXPECT_EQ(view.signatures[0].key, signer.KeysOf("ann")->front().public_key());
+}
+
+TEST_F(RunnerHubTest, AJobMayFailByWhatItSends) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  const int64_t runner = Assign(machine, "job");
+  Assign(machine, "other");
+  machine.Take();
+  const auto supplies = hub_.SuppliesOf("runner-1", "job");
+  EXPECT_TRUE(hub_.AreInUse(supplies));
+  for (int i = 0; i < 2; ++i) hub_.Fail(supplies, absl::ResourceExhaustedError("too much"));
+  EXPECT_FALSE(hub_.AreInUse(supplies));
+  const std::vector<RunnerEvent> events = hub_.Await(0);
+  ASSERT_EQ(events.size(), 1);
+  EXPECT_EQ(events[0].runner, runner);
+  EXPECT_EQ(std::get<RunnerStageEnded>(std::get<RunnerReport>(events[0].what)).status,
+            absl::ResourceExhaustedError("too much"));
+  const std::vector<proto::ToRunner> told = machine.Take();
+  ASSERT_EQ(told.size(), 1);
+  EXPECT_EQ(told[0].end().job(), "job");
+  // Its reports of that job count no more, and it has its other jobs.
+  machine.Report("job", Encode(RunnerReport(RunnerStageEnded())));
+  EXPECT_TRUE(hub_.Await(0).empty());
+  EXPECT_EQ(machine.closed(), "");
+  EXPECT_TRUE(hub_.AreInUse(hub_.SuppliesOf("runner-1", "other")));
+}
+
+TEST_F(RunnerHubTest, AJobThatSendsWithoutAStageIsLost) {
+  MachineOfTest machine(hub_, "ann", "runner-1");
+  machine.Join();
+  const int64_t runner = Assign(machine, "job");
+  RunnerStageEnded ended;
+  ended.result = "{}";
+  machine.Report("job", Encode(RunnerReport(ended)));
+  EXPECT_EQ(Event(runner), "{}");
+  hub_.Fail(hub_.SuppliesOf("runner-1", "job"), absl::ResourceExhaustedError("too much"));
+  EXPECT_EQ(Event(runner), "lost: too much");
 }
 
 TEST_F(RunnerHubTest, NobodyReportsForAJobThatAnotherHas) {

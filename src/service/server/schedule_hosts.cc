@@ -40,16 +40,16 @@ absl::Status ScheduleHosts::UpdateMachines() {
 // Those that are away may come back.
 void ScheduleHosts::LearnEnrolled() {
   since_learned_.Lap();
-  const absl::StatusOr<std::vector<IssuedCertificate>> certificates = store_.Certificates();
+  const absl::StatusOr<std::vector<IssuedCertificate>> certificates =
+      store_.ValidCertificates(SystemClock().WallMillis());
   if (!certificates.ok()) {
     Log(LogLevel::kWarning, "runners that are away are not known", "reason", certificates.status().message());
     return;
   }
   enrolled_.clear();
-  const int64_t now_ms = SystemClock().WallMillis();
-  for (const auto& [facts, is_shown, revocation] : *certificates)
-    if (facts.who.role == FleetRole::kRunner && !revocation && facts.end_ms > now_ms)
-      enrolled_[facts.who.id] = facts.who.owner;
+  for (const IssuedCertificate& certificate : *certificates)
+    if (certificate.facts.who.role == FleetRole::kRunner)
+      enrolled_[certificate.facts.who.id] = certificate.facts.who.owner;
 }
 
 void ScheduleHosts::Expect(const JobSpec& job) {

@@ -144,10 +144,39 @@ absl::Status SaveAudit(AuditStore& audit, const std::string& tenant, TarWriter& 
   }
 }
 
+// Ends the membership of the tenant's machines and clients: a later tenant of the same name has others.
+// Returns whether there was nothing to end.
+absl::StatusOr<bool> DismissMembers(const HoldingParts& parts, const std::string& tenant) {
+  ASSIGN_OR_RETURN(const int64_t revoked,
+                   parts.fleet.RevokeOwner(
+                       tenant, {.reason = "its tenant was deleted", .time_ms = SystemClock().WallMillis()}));
+  bool is_there = revoked > 0;
+  const auto refusal = [&](const CertificateFacts& facts) -> absl::Status {
+    if (facts.who.owner != tenant) return absl::OkStatus();
+    is_there = true;
+    return CertificateIsRevoked();
+  };
+  parts.dispatcher.Close(refusal);
+  parts.runners.Close(refusal);
+  for (const fleet_proto::Device& device : parts.dispatcher.Devices("")) {
+    if (device.owner() != tenant) continue;
+    is_there = true;
+    const absl::Status removed = parts.dispatcher.Remove(device.id());
+    if (!absl::IsNotFound(removed)) RETURN_IF_ERROR(removed);
+  }
+  return !is_there;
+}
+
 }  // namespace
 
 std::vector<TenantHolding> HoldingsOf(const HoldingParts& parts) {
   return {
+      // First, so that no machine gets or brings anything more.
+      {.name = "machines",
+       .remove = [parts](const auto& tenant) -> absl::StatusOr<bool> {
+         RETURN_IF_ERROR(DismissMembers(parts, tenant).status());
+         return true;
+       }},
       {.name = "jobs",
        .save = [parts](const auto& tenant, auto& archive) { return SaveJobs(parts.jobs, tenant, archive); },
        .remove = [parts](const auto& tenant) { return parts.jobs.RemoveJobs(tenant); }},
@@ -194,6 +223,9 @@ std::vector<TenantHolding> HoldingsOf(const HoldingParts& parts) {
          RETURN_IF_ERROR(parts.audit.Erase(tenant));
          return true;
        }},
+      // Last, since jobs had members of their own, and connections take a moment to end.
+      {.name = "connections",
+       .remove = [parts](const auto& tenant) { return DismissMembers(parts, tenant); }},
   };
 }
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "fleet/server/dispatcher.h"
+#include "fleet/server/fleet_server.h"
+#include "fleet/store/fleet_store.h"
 #include "service/agreement/known_answers.h"
 #include "service/agreement/quantization_model.h"
 #include "service/models/models.h"
@@ -27,6 +29,8 @@ struct HoldingParts {
   QuantizationModel& quantizations;
   AuditStore& audit;
   Dispatcher& dispatcher;
+  FleetStore& fleet;
+  FleetExtension& runners;  // has their connections
 };
 
 // In the order in which they are to be removed. The parts must outlive them.

@@ -47,4 +47,14 @@ absl::StatusOr<std::optional<std::string>> DeviceRefusalOf(TenantStore& store, c
   return RefusalOfDevices(record, used + running);
 }
 
+absl::StatusOr<StorageShare> StorageShareOf(TenantStore& tenants, ServiceStore& uploads,
+                                            const std::string& tenant) {
+  ASSIGN_OR_RETURN(const auto found, tenants.Find(tenant));
+  const TenantQuota quota = found ? found->quota : TenantQuota();
+  StorageShare share = {.quota_bytes = quota.stored_bytes};
+  ASSIGN_OR_RETURN(const auto known, uploads.Uploads(tenant));
+  for (const KnownUpload& upload : known) share.other_bytes += upload.bytes;
+  return share;
+}
+
 }  // namespace attune

@@ -13,6 +13,7 @@
 #include "service/rest/service_store.h"
 #include "service/rest/tenants/tenants.h"
 #include "service/server/job_desk.h"
+#include "service/server/sent_files.h"
 
 namespace attune {
 
@@ -47,6 +48,10 @@ void CountDeviceSeconds(TenantStore& store, const std::string& tenant, double se
 absl::StatusOr<std::optional<std::string>> DeviceRefusalOf(TenantStore& store, const std::string& tenant,
                                                            double running,
                                                            const Clock& clock = SystemClock());
+
+// What the tenant may store as it stands now, and what its uploads have of that.
+absl::StatusOr<StorageShare> StorageShareOf(TenantStore& tenants, ServiceStore& uploads,
+                                            const std::string& tenant);
 
 }  // namespace attune
 

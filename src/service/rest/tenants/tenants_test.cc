@@ -173,6 +173,16 @@ TEST_F(TenantsTest, QuotasHold) {
   EXPECT_EQ(Post(Token("bob", AccessRole::kMember), "/v1/jobs", MockJob()).status, 201);
 }
 
+TEST_F(TenantsTest, JobsMayStoreWhatUploadsLeave) {
+  EXPECT_EQ(StorageShareOf(*tenant_store_, *store_, "ann")->quota_bytes, TenantQuota().stored_bytes);
+  Upload(member_, "12345");
+  SetQuota({.stored_bytes = 7});
+  const auto share = StorageShareOf(*tenant_store_, *store_, "ann");
+  ASSERT_TRUE(share.ok()) << share.status();
+  EXPECT_EQ(share->quota_bytes, 7);
+  EXPECT_EQ(share->other_bytes, 5);
+}
+
 TEST_F(TenantsTest, AKnownKeyIsItsJobWhateverTheQuotaIs) {
   const auto submit = [&](const std::string& name, const std::string& key) {
     return Post(member_, "/v1/jobs", MockJob(name), {{"idempotency-key", key}});
@@ -268,7 +278,10 @@ TEST_F(TenantsTest, AnArchiveHasEverything) {
 TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_EQ(Post(admin_, "/v1/tokens", {{"name", "x"}, {"role", "viewer"}, {"tenant", "ann"}}).status, 201);
   const std::string digest = Upload(member_, "12345");
-  Submit(member_, MockJob());
+  const auto job = jobs_->desk().Find({.id = Submit(member_, MockJob()), .owner = "ann"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  // A file that a runner has sent, and that no report has named.
+  const JobFile sent = Keep(job->spec.base, "out/x", "sent");
   const std::string other = Submit(Token("bob", AccessRole::kMember), MockJob());
   EXPECT_EQ(Ask(boss_, "DELETE", "/v1/tenants/ann").status, 403);
   EXPECT_EQ(Ask(admin_, "DELETE", "/v1/tenants/server").status, 409);
@@ -278,9 +291,33 @@ TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_FALSE(blobs_->Has("ann", digest));
   EXPECT_EQ(store_->Uploads("ann")->size(), 0);
   EXPECT_EQ(jobs_->desk().List({.owner = "ann"})->size(), 0);
+  EXPECT_FALSE(jobs_->desk().files().Has(job->spec.base, sent.digest));
   EXPECT_EQ(audit_->Entries({.tenant = "ann"})->size(), 0);
   EXPECT_TRUE(audit_->Verify().ok());
   EXPECT_EQ(Get(Token("bob", AccessRole::kMember), "/v1/jobs")["jobs"][0]["id"], other);
+}
+
+TEST_F(TenantsTest, ADeletedTenantsMachinesAreMembersNoMore) {
+  ASSERT_TRUE(tenant_store_->Ensure("ann", 0).ok());
+  const auto runner = Runner("ann");
+  const auto client = fleet_.Client("ann"), other = fleet_.Client("bob");
+  const std::string folder = fleet_.folder().path() + "/agent-of-ann";
+  ASSERT_TRUE(SaveCredentials(folder, fleet_.Enrol("agent", "ann")).ok());
+  AgentOfTest agent(folder, [](const MeasureItem&) { return MockAnswer(); }, /*idle_seconds=*/0);
+  testing::AwaitThat([&] { return dispatcher_->Devices("").size() == 1; });
+  const auto invitation = fleet_.Operator()->Invite("runner", "ann");
+  ASSERT_TRUE(invitation.ok()) << invitation.status();
+  ASSERT_TRUE(client->Devices("desk").ok());
+  EXPECT_EQ(Ask(admin_, "DELETE", "/v1/tenants/ann").status, 202);
+  testing::AwaitThat([&] { return Ask(admin_, "GET", "/v1/tenants/ann").status == 404; });
+  EXPECT_EQ(dispatcher_->Devices("").size(), 0);
+  EXPECT_THAT(runner->AwaitEnd().message(), HasSubstr("revoked"));
+  EXPECT_TRUE(absl::IsPermissionDenied(agent.AwaitEnd()));
+  EXPECT_TRUE(absl::IsPermissionDenied(client->Devices("desk").status()));
+  EXPECT_FALSE(EnrolInFleet(*Invitation::Parse(*invitation)).ok());
+  EXPECT_TRUE(other->Devices("desk").ok());
+  // Whoever comes as a new tenant of that name invites machines of its own.
+  EXPECT_TRUE(fleet_.Client("ann")->Devices("desk").ok());
 }
 
 }  // namespace
