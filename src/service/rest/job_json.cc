@@ -28,7 +28,7 @@ JsonSchema KindSchema() {
 JsonSchema LimitSchema(double most) { return {{"type", "number"}, {"minimum", 0}, {"maximum", most}}; }
 
 // As service/agreement/agreement.h has it, which checks what a schema cannot say.
-JsonSchema AgreementSchema() {
+JsonSchema AskedAgreementSchema() {
   constexpr double kMostMs = 1e9, kMostBytes = 1e15, kMostSeconds = 1e9;
   JsonSchema classes = JsonSchema::array();
   for (const PriorityClass& one : AllPriorityClasses()) classes.push_back(one.name);
@@ -157,7 +157,7 @@ void AddJobSchemas(JsonSchema& schemas) {
   detail["result"] = JsonSchema::object();
   detail["stages"] = ListSchema(StageSchema());
   detail["files"] = ListSchema(FileSchema());
-  schemas["Agreement"] = AgreementSchema();
+  schemas["Agreement"] = AskedAgreementSchema();
   schemas["Promise"] = PromiseSchema();
   schemas["Job"] = ObjectSchema(JobProperties());
   schemas["JobDetail"] = ObjectSchema(detail);

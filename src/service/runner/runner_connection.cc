@@ -220,7 +220,10 @@ void RunnerConnection::SendLost(const std::string& job, const std::string& reaso
 }
 
 void RunnerConnection::GiveUp(const std::string& job, const absl::Status& why) {
-  if (IsOfTheJob(why)) return SendLost(job, std::string(why.message()));
+  return IsOfTheJob(why) ? SendLost(job, std::string(why.message())) : Fail(job, why);
+}
+
+void RunnerConnection::Fail(const std::string& job, const absl::Status& why) {
   Log(LogLevel::kError, "this machine cannot run jobs now", "job", job, "reason", why.message());
   failed_ = absl::UnavailableError(why.message());
 }
