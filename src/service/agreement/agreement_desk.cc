@@ -273,7 +273,7 @@ absl::StatusOr<std::shared_ptr<const ModelFacts>> AgreementDesk::FactsOf(const A
   const WaitingPlace place(waiting_, kMostWaiting);
   while (model.verdict.state == ModelState::kImporting) {
     if (watch.Seconds() > kImportSeconds || !place.is_taken())
-      return absl::UnavailableError("the model is still being imported; ask again");
+      return absl::AbortedError("the model is still being imported; ask again");
     std::this_thread::sleep_for(kImportLook);
     ASSIGN_OR_RETURN(model, models_.Find(job.tenant, model.id));
   }

@@ -47,9 +47,9 @@ class AgreementDesk {
   absl::Status Begin();
   void Stop();
 
-  // Waits some seconds for the model's import, if it was not imported yet: Unavailable if it takes longer.
-  // InvalidArgument if no promises can be made for such a job, NotFound if no device has the key; and as the
-  // import fails.
+  // Waits some seconds for the model's import, if it was not imported yet: Aborted if it takes longer, or too
+  // many wait. InvalidArgument if no promises can be made for such a job, NotFound if no device has the key;
+  // and as the import fails.
   absl::StatusOr<Outlook> Foresee(const AskedJob& job);
 
   // The records that a job with this outlook begins with, as JSON lines; empty if there are none.

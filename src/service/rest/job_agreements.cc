@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/rest/job_models.h"
+#include "service/rest/problems.h"
 
 namespace attune {
 namespace {
@@ -43,6 +44,11 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_p
   job.set_agreement(kept.ToText());
   job.set_settings(SettingsWithin(asked, outlook.queue_seconds).dump());
   if (job.deadline_seconds() == 0) job.set_deadline_seconds(asked.agreement.deadline_seconds.value_or(0));
+}
+
+HttpResponse ImportingProblem(const absl::Status& importing) {
+  constexpr double kAgainSeconds = 1;
+  return TooManyProblem(kAgainSeconds, importing.message());
 }
 
 JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known) {

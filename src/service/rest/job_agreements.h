@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "http/message.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_desk.h"
 #include "service/server/job_desk.h"
@@ -20,6 +22,9 @@ absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_servi
 // Gives the job its agreement with the promises, and the limits that follow from it, unless the body has said
 // otherwise.
 void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_proto::SubmittedJob& job);
+
+// Foresee() does not wait for the model's import: 429, since clients then ask again by themselves.
+HttpResponse ImportingProblem(const absl::Status& importing);
 
 // The result of a job that is answered by what another one has measured.
 JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known);

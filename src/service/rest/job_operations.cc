@@ -65,7 +65,9 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
                                     proto::Submission submission) {
   const std::string& tenant = call.caller.tenant;
   ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, submission.jobs(0), tenant));
-  ASSIGN_OR_RETURN(const Outlook outlook, parts.agreements.Foresee(asked));
+  const absl::StatusOr<Outlook> foreseen = parts.agreements.Foresee(asked);
+  if (absl::IsAborted(foreseen.status())) return ImportingProblem(foreseen.status());
+  ASSIGN_OR_RETURN(const Outlook outlook, foreseen);
   if (outlook.verdict == Verdict::kRefused || outlook.verdict == Verdict::kRenegotiated)
     return absl::FailedPreconditionError(absl::StrCat("/agreement: ", outlook.reason));
   KeepAgreement(asked, outlook, *submission.mutable_jobs(0));
