@@ -295,8 +295,10 @@ absl::StatusOr<std::pair<FileDescriptor, int64_t>> FolderBlobStore::Read(const s
                                                                          const std::string& digest) {
   RETURN_IF_ERROR(CheckBlobDigest(digest));
   const std::lock_guard<std::mutex> lock(mutex_);
-  FileDescriptor file(open(OwnPath(owner, digest).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const std::string path = OwnPath(owner, digest);
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts = {};
+  if (file.get() < 0 && errno != ENOENT && errno != ELOOP) return SystemError(path, errno);
   if (file.get() < 0 || fstat(file.get(), &facts) != 0)
     return absl::NotFoundError(absl::StrCat("blob ", digest, ": was not sent, or was evicted"));
   futimens(file.get(), nullptr);

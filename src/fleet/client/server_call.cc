@@ -25,7 +25,10 @@ absl::Status ExplainServerCall(const grpc::Status& status, const FleetCredential
   if (absl::IsUnimplemented(explained) && explained.message().empty())
     return absl::FailedPreconditionError(
         absl::StrCat("the fleet's server ", credentials.server, " is too old to do this; update it"));
-  if (!absl::IsUnavailable(explained) && !absl::IsDeadlineExceeded(explained)) return explained;
+  // The server cancels calls of which it hears nothing for long. Callers that cancel know it themselves.
+  const bool has_no_answer =
+      absl::IsUnavailable(explained) || absl::IsDeadlineExceeded(explained) || absl::IsCancelled(explained);
+  if (!has_no_answer) return explained;
   if (absl::IsUnavailable(explained)) RETURN_IF_ERROR(ExplainLostServer(credentials, kLookSeconds));
   return absl::UnavailableError(absl::StrCat("the fleet's server ", credentials.server, " does not answer (",
                                              explained.message(), "); is attune server running there?"));

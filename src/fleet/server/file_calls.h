@@ -3,8 +3,8 @@
 //
 // Problem: such a call waits for its peer as long as that says nothing, so that one certificate could take
 // all threads of the server by calls that do nothing. Idea: the calls of each member are bounded, and all
-// calls together are fewer than the server's threads. A call that waits for its peer for a minute is
-// cancelled. Price: a peer that stands still for a minute calls again.
+// calls together are fewer than the server's threads. A call that waits for its peer for minutes is
+// cancelled. Price: a peer that stands still for so long calls again.
 #ifndef ATTUNE_FLEET_SERVER_FILE_CALLS_H_
 #define ATTUNE_FLEET_SERVER_FILE_CALLS_H_
 
@@ -25,7 +25,7 @@ namespace attune {
 struct FileCallLimits {
   int of_member = 128;  // a runner has one for each of its jobs
   int in_all = 2048;
-  double idle_seconds = 60;  // for which a peer may say nothing
+  double idle_seconds = 180;  // for which a peer may say nothing
 };
 
 // Thread safe. The clock must outlive it, and it its calls.

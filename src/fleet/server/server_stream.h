@@ -74,6 +74,7 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
 
   void OnReadDone(bool ok) override {
     if (!ok) return Close(absl::OkStatus());
+    if (handlers_.received == nullptr) return;  // refused, and being closed
     // gRPC would swallow an exception, and the stream would never be read again.
     if (const absl::Status received = Guarded([&] { handlers_.received(in_); }); !received.ok()) {
       Log(LogLevel::kError, "a message cannot be worked on", "peer", peer_, "reason", received.message());

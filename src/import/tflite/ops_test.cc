@@ -63,6 +63,31 @@ TEST(TfliteOps, FloorDivisionIsExact) {
   EXPECT_THAT(wrong, IsEmpty());
 }
 
+// Quotients that f32 rounds up to a whole number.
+TEST(TfliteOps, FloorDivisionOfFloatsDividesInDouble) {
+  constexpr int kNumbers = 40;
+  Tensor dividends(DType::kF32, {kNumbers, 1}), divisors(DType::kF32, {kNumbers});
+  const auto dividend = [](int i) { return static_cast<double>(static_cast<float>(i - 20) * 0.3F); };
+  const auto divisor = [](int i) { return static_cast<double>(static_cast<float>(i + 1) * 0.1F); };
+  for (int i = 0; i < kNumbers; ++i) {
+    dividends.SetDouble(i, dividend(i));
+    divisors.SetDouble(i, divisor(i));
+  }
+  ModelBuilder m;
+  const int a = m.AddInput({.name = "a", .shape = {kNumbers, 1}});
+  const int b = m.AddInput({.name = "b", .shape = {kNumbers}});
+  const int out = m.Add({.name = "y", .shape = {kNumbers, kNumbers}});
+  m.AddOp(Code::FLOOR_DIV, {a, b}, {out});
+  m.SetOutputs({out});
+  const std::vector<double> y = Elements(RunBuilt(m.Finish(), {dividends, divisors}));
+  ASSERT_EQ(y.size(), size_t{kNumbers * kNumbers});
+  for (int i = 0; i < kNumbers; ++i) {
+    for (int j = 0; j < kNumbers; ++j)
+      EXPECT_EQ(y[static_cast<size_t>(i * kNumbers + j)], std::floor(dividend(i) / divisor(j)))
+          << i << " " << j;
+  }
+}
+
 // The operator applied to the positions of the true elements of six, [n,1].
 std::string OfPositions(Code code, const std::vector<int32_t>& argument) {
   ModelBuilder m;

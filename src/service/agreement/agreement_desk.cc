@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -30,7 +31,7 @@ constexpr int64_t kMostAhead = 10'000, kMostToCatchUp = 1000;
 constexpr double kImportSeconds = 30;
 constexpr std::chrono::milliseconds kImportLook(20);
 // Those who wait for an import each hold a thread that answers requests.
-constexpr int kMostWaiting = 2;
+constexpr int kMostWaiting = 4;
 
 // A place among a few, until the end of its scope.
 class WaitingPlace {
@@ -270,9 +271,10 @@ absl::StatusOr<std::shared_ptr<const ModelFacts>> AgreementDesk::FactsOf(const A
   }
   ASSIGN_OR_RETURN(KnownModel model, models_.Add(job.tenant, job.model->files.front().name, *job.model));
   const Stopwatch watch;
-  const WaitingPlace place(waiting_, kMostWaiting);
+  std::optional<WaitingPlace> place;
   while (model.verdict.state == ModelState::kImporting) {
-    if (watch.Seconds() > kImportSeconds || !place.is_taken())
+    if (!place) place.emplace(waiting_, kMostWaiting);
+    if (watch.Seconds() > kImportSeconds || !place->is_taken())
       return absl::AbortedError("the model is still being imported; ask again");
     std::this_thread::sleep_for(kImportLook);
     ASSIGN_OR_RETURN(model, models_.Find(job.tenant, model.id));

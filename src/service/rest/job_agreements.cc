@@ -47,7 +47,7 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_p
 }
 
 HttpResponse ImportingProblem(const absl::Status& importing) {
-  constexpr double kAgainSeconds = 1;
+  constexpr double kAgainSeconds = 5;
   return TooManyProblem(kAgainSeconds, importing.message());
 }
 

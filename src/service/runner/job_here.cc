@@ -70,7 +70,9 @@ void JobHere::Keep(RunnerStageEnded report) {
 }
 
 void JobHere::Run() {
-  done_({.job = id_, .files = Fetch(), .report = std::nullopt});
+  absl::StatusOr<std::vector<JobFile>> fetched = Fetch();
+  const bool is_damaged = absl::IsDataLoss(fetched.status()) || absl::IsNotFound(fetched.status());
+  done_({.job = id_, .files = std::move(fetched), .report = std::nullopt, .is_jobs_fault = is_damaged});
   for (;;) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] { return is_ending_ || !reports_.empty(); });
@@ -78,7 +80,12 @@ void JobHere::Run() {
     RunnerStageEnded report = std::move(reports_.front());
     reports_.pop_front();
     lock.unlock();
-    done_({.job = id_, .files = Send(), .report = std::move(report)});
+    // A job may have left files that nobody can read, or that have no name.
+    absl::StatusOr<std::vector<JobFile>> files = kept_.Look();
+    const bool is_readable = files.ok();
+    if (is_readable) files = Send(*files);
+    done_(
+        {.job = id_, .files = std::move(files), .report = std::move(report), .is_jobs_fault = !is_readable});
   }
 }
 
@@ -98,8 +105,7 @@ absl::StatusOr<std::vector<JobFile>> JobHere::Fetch() {
   return files_;
 }
 
-absl::StatusOr<std::vector<JobFile>> JobHere::Send() {
-  ASSIGN_OR_RETURN(std::vector<JobFile> files, kept_.Look());
+absl::StatusOr<std::vector<JobFile>> JobHere::Send(const std::vector<JobFile>& files) {
   for (const JobFile& file : files) {
     if (sent_.contains(file.digest)) continue;
     const std::string path = (fs::path(folder_) / file.name).string();

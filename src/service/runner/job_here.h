@@ -31,6 +31,8 @@ struct FilesEvent {
   std::string job;
   absl::StatusOr<std::vector<JobFile>> files;
   std::optional<RunnerStageEnded> report;
+  // Of an error: the job is at fault, or what the server has of it, and this machine can run others.
+  bool is_jobs_fault = false;
 };
 
 // For one thread. The destructor gives up what moves, and removes the folder.
@@ -61,7 +63,7 @@ class JobHere {
 
   void Run();
   absl::StatusOr<std::vector<JobFile>> Fetch();
-  absl::StatusOr<std::vector<JobFile>> Send();
+  absl::StatusOr<std::vector<JobFile>> Send(const std::vector<JobFile>& files);
 
   const std::string id_, folder_;
   const std::vector<JobFile> files_;  // at the begin

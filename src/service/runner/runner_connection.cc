@@ -40,13 +40,6 @@ RunnerStageEnded WithoutPaths(RunnerStageEnded report, const std::string& folder
   return report;
 }
 
-// Whether the job is at fault, or what the server has of it: then the machine can run others. A disk without
-// room has some when the job's folder is gone.
-bool IsOfTheJob(const absl::Status& why) {
-  return absl::IsInvalidArgument(why) || absl::IsNotFound(why) || absl::IsDataLoss(why) ||
-         absl::IsOutOfRange(why) || absl::IsResourceExhausted(why);
-}
-
 }  // namespace
 
 RunnerConnection::RunnerConnection(const FleetCredentials& credentials, RunnerConnectionOptions options)
@@ -134,7 +127,9 @@ void RunnerConnection::Begin(const proto::StartJob& start) {
   auto job =
       JobHere::Begin(start.job(), FolderOf(options_.folder, start.job()), FromWire(start.files()), client_,
                      [this](const FilesEvent& event) { Post([this, event] { Handle(event); }); });
-  if (!job.ok()) return GiveUp(start.job(), job.status());
+  if (absl::IsInvalidArgument(job.status()))
+    return SendLost(start.job(), std::string(job.status().message()));  // its files have no names
+  if (!job.ok()) return Fail(start.job(), job.status());
   (*job)->credentials = start.credentials();
   jobs_[start.job()] = *std::move(job);
 }
@@ -142,11 +137,8 @@ void RunnerConnection::Begin(const proto::StartJob& start) {
 void RunnerConnection::Handle(const FilesEvent& event) {
   const auto found = jobs_.find(event.job);
   if (found == jobs_.end()) return;
-  if (const absl::Status& status = event.files.status(); !status.ok()) {
-    // The server's disk has no room, and may have some later.
-    const bool must_wait = event.report.has_value() && absl::IsResourceExhausted(status);
-    return must_wait ? Fail(event.job, status) : GiveUp(event.job, status);
-  }
+  if (const absl::Status& status = event.files.status(); !status.ok())
+    return event.is_jobs_fault ? SendLost(event.job, std::string(status.message())) : Fail(event.job, status);
   if (event.report.has_value()) return SendReport(event.job, *event.report, *event.files);
   found->second->is_ready = true;
   for (RunnerCommand& command : std::exchange(found->second->waiting, {}))
@@ -159,7 +151,7 @@ void RunnerConnection::Command(const std::string& id, RunnerCommand command) {
   JobHere& job = *found->second;
   if (auto* assign = std::get_if<AssignJob>(&command)) {
     const absl::Status opened = Open(job, std::move(*assign));
-    if (!opened.ok()) GiveUp(id, opened);
+    if (!opened.ok()) Fail(id, opened);
   } else if (job.process != 0) {
     processes_.Send(job.process, command);
   }
@@ -217,10 +209,6 @@ void RunnerConnection::SendLost(const std::string& job, const std::string& reaso
   message.mutable_lost()->set_reason(WithoutControls(reason));
   stream_->Write(message);
   End(job);
-}
-
-void RunnerConnection::GiveUp(const std::string& job, const absl::Status& why) {
-  return IsOfTheJob(why) ? SendLost(job, std::string(why.message())) : Fail(job, why);
 }
 
 void RunnerConnection::Fail(const std::string& job, const absl::Status& why) {

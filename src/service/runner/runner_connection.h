@@ -56,8 +56,6 @@ class RunnerConnection {
   void Handle(const RunnerEvent& event);
   void Handle(const FilesEvent& event);
   void SendLost(const std::string& job, const std::string& reason);
-  // The job is lost here, or this machine has failed, as the error says.
-  void GiveUp(const std::string& job, const absl::Status& why);
   // This machine is at fault, and not the job: the connection ends, so that all jobs go on elsewhere.
   void Fail(const std::string& job, const absl::Status& why);
   void SendReport(const std::string& job, const RunnerReport& report, const std::vector<JobFile>& files);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -155,13 +156,18 @@ absl::StatusOr<MachineLack> JobSchedule::LackOf(const std::string& owner) {
 }
 
 absl::StatusOr<int64_t> JobSchedule::StoredBytes(const std::string& owner) {
+  constexpr size_t kTellingDigits = 15;  // hexadecimal; a short string needs no memory of its own
   JobQuery query = {.owner = owner, .with_parts = true, .most = kJobsAtOnce, .results = ResultsWanted::kNone};
+  // The store has each content once, however many jobs and parts of jobs share it.
+  std::unordered_set<std::string> counted;
   int64_t bytes = 0;
   for (bool is_last = false; !is_last;) {
     RETURN_IF_ERROR(Read<bool>([&](const Reading& from) -> absl::StatusOr<bool> {
                       ASSIGN_OR_RETURN(const auto found, from.store.Jobs(from.schedule, query));
                       for (const auto& [number, job] : found)
-                        for (const JobFile& file : job.files) bytes += file.bytes;
+                        for (const JobFile& file : job.files)
+                          if (counted.insert(file.digest.substr(0, kTellingDigits)).second)
+                            bytes += file.bytes;
                       is_last = std::ssize(found) < kJobsAtOnce;
                       if (!is_last) query.before = found.begin()->second.spec.id;
                       return true;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "fleet/blobs/blob_store.h"
 #include "service/job_files.h"
 
 namespace attune {
@@ -18,6 +19,10 @@ constexpr size_t kMaxKnown = 10'000;  // owners
 
 absl::Status SentFiles::Admit(const std::string& owner, const std::string& files_owner,
                               const std::string& digest, int64_t bytes) {
+  if (bytes > BlobStoreOptions().most_blob_bytes)
+    return absl::ResourceExhaustedError(absl::StrCat("a file of a job may have ",
+                                                     BlobStoreOptions().most_blob_bytes,
+                                                     " bytes, and its runner has sent a larger one"));
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     Job& job = jobs_[files_owner];
@@ -36,9 +41,9 @@ absl::Status SentFiles::Admit(const std::string& owner, const std::string& files
     if (uses_.size() >= kMaxKnown && !uses_.contains(owner)) uses_.clear();
     Use& use = uses_[owner];
     use.stored_bytes += std::max<int64_t>(more, 0);
-    use.admitted_bytes += std::max<int64_t>(more, 0);
     if (use.stored_bytes <= use.quota_bytes && clock_.Now() < use.looked_at + kLookSeconds)
       return absl::OkStatus();
+    use.looked_at = clock_.Now();  // others need not look, too
   }
   const absl::Status fits = Look(owner);
   if (!fits.ok()) Withdraw(files_owner, digest);
@@ -46,21 +51,21 @@ absl::Status SentFiles::Admit(const std::string& owner, const std::string& files
 }
 
 absl::Status SentFiles::Look(const std::string& owner) {
-  int64_t sent = 0, admitted = 0;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [files_owner, job] : jobs_) sent += job.owner == owner ? job.bytes : 0;
-    admitted = uses_[owner].admitted_bytes;
-  }
-  // Both take a while, in which more files come and rows change. Files that come meanwhile count in any case.
-  ASSIGN_OR_RETURN(const StorageShare share, quota_(owner));
-  ASSIGN_OR_RETURN(const int64_t named, named_(owner));
+  const absl::StatusOr<StorageShare> share = quota_(owner);
+  const absl::StatusOr<int64_t> named = named_(owner);
   const std::lock_guard<std::mutex> lock(mutex_);
   Use& use = uses_[owner];
-  const int64_t since = std::max<int64_t>(use.admitted_bytes - admitted, 0);
-  use.quota_bytes = share.quota_bytes;
-  use.stored_bytes = share.other_bytes + named + sent + since;
-  use.looked_at = clock_.Now();
+  if (share.ok() && named.ok()) {
+    // Counted after the rows: a file whose row was read is no sent one any more.
+    int64_t sent = 0;
+    for (const auto& [files_owner, job] : jobs_) sent += job.owner == owner ? job.bytes : 0;
+    use = {.is_known = true,
+           .quota_bytes = share->quota_bytes,
+           .stored_bytes = share->other_bytes + *named + sent,
+           .looked_at = clock_.Now()};
+  } else if (!use.is_known) {
+    return absl::UnavailableError((share.ok() ? named.status() : share.status()).message());
+  }
   if (use.stored_bytes <= use.quota_bytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
       "tenant ", owner, " may store ", use.quota_bytes, " bytes, and would have ", use.stored_bytes,

@@ -41,7 +41,8 @@ class SentFiles {
 
   // Counts a file that comes for a job of this owner, whose files have the owner `files_owner`. `bytes`: of
   // the file, with those that come next. ResourceExhausted, with a sentence for people, if they exceed the
-  // owner's quota, or if too many files have come for the job.
+  // owner's quota, or if the file is too large, or too many have come for the job. Unavailable if the quota
+  // was never known; what was known counts until it can be told again.
   absl::Status Admit(const std::string& owner, const std::string& files_owner, const std::string& digest,
                      int64_t bytes);
   // Begins anew for the job, whose row has changed.
@@ -55,8 +56,8 @@ class SentFiles {
   };
   // Of one owner.
   struct Use {
+    bool is_known = false;
     int64_t quota_bytes = 0, stored_bytes = 0;
-    int64_t admitted_bytes = 0;  // since it is known
     double looked_at = -INFINITY;
   };
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/testing/manual_clock.h"
+#include "fleet/blobs/blob_store.h"
 #include "service/job_files.h"
 
 namespace attune {
@@ -77,10 +78,42 @@ TEST_F(SentFilesTest, AJobSendsALimitedNumberOfFiles) {
   EXPECT_TRUE(Admit("one", "another", 0).ok());
 }
 
-TEST_F(SentFilesTest, AQuotaThatCannotBeToldLetsNothingIn) {
-  SentFiles sent([](const std::string&) { return absl::UnavailableError("the database is away"); },
-                 [](const std::string&) { return 0; }, clock_);
+TEST_F(SentFilesTest, AFileIsNoLargerThanTheStoreTakes) {
+  share_.quota_bytes = INT64_MAX;
+  EXPECT_TRUE(Admit("one", "a", BlobStoreOptions().most_blob_bytes).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(Admit("one", "a", BlobStoreOptions().most_blob_bytes + 1)));
+}
+
+TEST_F(SentFilesTest, WhatWasKnownCountsWhileTheQuotaCannotBeTold) {
+  bool is_there = false;
+  // A database without room says the same as a quota that is used up.
+  SentFiles sent(
+      [&](const std::string&) -> absl::StatusOr<StorageShare> {
+        if (is_there) return share_;
+        return absl::ResourceExhaustedError("the database is full");
+      },
+      [](const std::string&) { return 0; }, clock_);
   EXPECT_TRUE(absl::IsUnavailable(sent.Admit("ann", "one", "a", 1)));
+  is_there = true;
+  EXPECT_TRUE(sent.Admit("ann", "one", "a", 1).ok());
+  is_there = false;
+  clock_.Advance(61);
+  EXPECT_TRUE(sent.Admit("ann", "one", "a", 80).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(sent.Admit("ann", "one", "a", 100)));
+}
+
+// A job's row changes between two looks at what there is: its files count once, with the row.
+TEST_F(SentFilesTest, AFileThatARowTakesMeanwhileCountsOnce) {
+  SentFiles* files = nullptr;
+  SentFiles sent([&](const std::string&) { return share_; },
+                 [&](const std::string&) {
+                   files->Forget("one");
+                   return named_ + 60;
+                 },
+                 clock_);
+  files = &sent;
+  EXPECT_TRUE(sent.Admit("ann", "one", "a", 60).ok());
+  EXPECT_TRUE(sent.Admit("ann", "two", "b", 10).ok());
 }
 
 }  // namespace

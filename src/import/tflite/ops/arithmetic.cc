@@ -53,9 +53,11 @@ Outputs SumOrDifference(OpContext& c, Op op, Activation activation) {
   return {c.Activate(y, activation)};
 }
 
-// floor(a / b), which is exact for integers.
+// floor(a / b), which is exact for integers. LiteRT divides floats in double: in f32, 1 / 0.1f rounds to 10.
 Value* FloorQuotient(OpContext& c, Value* a, Value* b) {
-  return IsFloat(a->type().dtype) ? c.Emit(Op::kFloor, {c.Div(a, b)}) : c.FloorDiv(a, b);
+  const DType dtype = a->type().dtype;
+  if (!IsFloat(dtype)) return c.FloorDiv(a, b);
+  return c.Cast(c.Emit(Op::kFloor, {c.Div(c.Cast(a, DType::kF64), c.Cast(b, DType::kF64))}), dtype);
 }
 
 DType UnsignedOf(DType dtype) {
