@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Tests of the records that tools/tuning collects for pretrained models, and of what those models learn from."""
-import os
 import pathlib
 import signal
 import tempfile
@@ -80,9 +79,10 @@ loops: one config
 
             def interrupt_once_it_runs():
                 await_true("the program runs", mark.exists, 0.01)
-                os.kill(os.getpid(), signal.SIGALRM)
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
             threading.Thread(target=interrupt_once_it_runs).start()
-            with (mock.patch.object(pretrain, "PROGRAM", program), mock.patch.object(zoo, "zoo_model"),
+            with (mock.patch.object(pretrain, "INTERRUPTS", {signal.SIGALRM}),
+                  mock.patch.object(pretrain, "PROGRAM", program), mock.patch.object(zoo, "zoo_model"),
                   self.assertRaises(KeyboardInterrupt)):
                 pretrain.tune(pretrain.Run("net", 1, 24, 5), pathlib.Path(folder) / "db")
             self.assertFalse(pathlib.Path(f"/proc/{mark.read_text().strip()}").exists())

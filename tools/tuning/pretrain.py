@@ -6,6 +6,7 @@ measurements stay in a database; the model is learned from all of them.
 import argparse
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +33,7 @@ SHORT = Collection(("resnet18", "mobilenet_v1", "squeezenet1_1"), (1,), 8)
 RECORDS = ROOT / "build/tuning/pretrain.db"
 OUTPUT = ROOT / "src/tune/pretrained_model.txt"
 
+INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 SECONDS_OF_TRIAL = 0.45  # the guess before any run is complete
 
 DESCRIPTION = """Measures random candidates of many networks' kernels on this machine, and learns from them the cost
@@ -91,15 +93,21 @@ def tune(run, records):
     """Runs the tuner. If this program is interrupted, the tuner is killed: asked to end, it would record its run as
     finished, but a killed run continues when the same command is repeated. Raises Failed."""
     command = [PROGRAM, "tune", zoo.zoo_model(run.network), *run.flags, "--records", records]
-    # In a session of its own, so that Ctrl-C reaches only this program.
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, start_new_session=True)
+    # An interrupt waits until the process is known.
+    before, process = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS), None
     try:
+        # In a session of its own, so that Ctrl-C reaches only this program.
+        process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, start_new_session=True,
+                                   preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before))
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if process.wait() != 0:
             raise Failed(f"attune tune of {run.network} ends with code {process.returncode}")
     except KeyboardInterrupt:
         process.kill()
         process.wait()
         raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def collect(collection, records):

@@ -47,10 +47,6 @@ std::optional<int64_t> SizeOf(const std::string& path) {
   return facts.st_size;
 }
 
-absl::Status IsBeingChecked(const std::string& digest) {
-  return absl::UnavailableError(absl::StrCat("blob ", digest, ": is being checked"));
-}
-
 absl::StatusOr<std::string> DigestOf(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (file.get() < 0) return SystemError(path, errno);
@@ -175,7 +171,7 @@ absl::Status FolderBlobStore::Append(const std::string& owner, const std::string
   RETURN_IF_ERROR(CheckBlobDigest(digest));
   const std::lock_guard<std::mutex> lock(mutex_);
   const std::string path = PartialPath(owner, digest);
-  if (SizeOf(path + kChecked)) return IsBeingChecked(digest);
+  if (SizeOf(path + kChecked)) return BeingChecked(digest);
   const int64_t sent = SizeOf(path).value_or(0);
   if (offset != sent) {
     return absl::OutOfRangeError(absl::StrCat("blob ", digest, ": ", sent, " bytes were sent, so that byte ",
@@ -214,7 +210,7 @@ absl::Status FolderBlobStore::Finish(const std::string& owner, const std::string
     const std::lock_guard<std::mutex> lock(mutex_);
     const std::string own = OwnPath(owner, digest);
     if (SizeOf(own)) return Sync(fs::path(own).parent_path());  // this call comes twice
-    if (SizeOf(checked)) return IsBeingChecked(digest);
+    if (SizeOf(checked)) return BeingChecked(digest);
     fs::rename(partial, checked, error);
     if (error) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
   }

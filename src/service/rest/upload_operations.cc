@@ -2,8 +2,10 @@
 // on, PATCH adds bytes there.
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "fleet/blobs/blob_store.h"
 #include "http/problem.h"
 #include "service/rest/operations.h"
+#include "service/rest/problems.h"
 #include "service/rest/texts.h"
 
 namespace attune {
@@ -50,6 +52,9 @@ HttpResponse Told(const Upload& upload, int status) {
 absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload, int status) {
   if (upload.ok()) return Told(*upload, status);
   if (absl::IsOutOfRange(upload.status())) return Problem(413, upload.status().message());
+  // Another request has sent the last bytes just now. Clients ask again by themselves.
+  constexpr double kAgainSeconds = 1;
+  if (IsBeingChecked(upload.status())) return TooManyProblem(kAgainSeconds, upload.status().message());
   return upload.status();
 }
 
