@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
 #include <vector>
 
+#include "import/common/floor_divisions_for_test.h"
 #include "import/tensorflow/testing/model_builder.h"
 
 namespace attune::tensorflow {
@@ -17,25 +17,14 @@ using ::testing::IsEmpty;
 
 // All bytes by all bytes.
 TEST(TensorflowOps, FloorDivisionIsExact) {
-  Ints bytes;
-  for (int64_t byte = -128; byte < 128; ++byte) bytes.push_back(byte);
-  const Tensor numbers = Tensor::FromInts(bytes, DType::kI8);
+  const Tensor numbers = Tensor::FromInts(importing::AllBytes(), DType::kI8);
   GraphBuilder model;
   model.Placeholder("a", {256, 1}, DT_INT8);
   model.Placeholder("b", {256}, DT_INT8);
   model.Add("FloorDiv", "y", {"a", "b"});
   const std::vector<double> y = model.Run({numbers.Reshaped({256, 1}), numbers});
   ASSERT_EQ(y.size(), 65536U);
-  std::vector<std::string> wrong;
-  for (int64_t a = -128; a < 128; ++a) {
-    for (int64_t b = -128; b < 128; ++b) {
-      const double quotient = std::floor(static_cast<double>(a) / static_cast<double>(b));
-      const auto at = static_cast<size_t>((a + 128) * 256 + b + 128);
-      if (b != 0 && quotient != 128 && y[at] != quotient)
-        wrong.push_back(std::to_string(a) + " // " + std::to_string(b));
-    }
-  }
-  EXPECT_THAT(wrong, IsEmpty());
+  EXPECT_THAT(importing::WrongFloorDivisions(y), IsEmpty());
 }
 
 TEST(TensorflowOps, OneHotByNarrowIndices) {

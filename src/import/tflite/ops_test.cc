@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/common/floor_divisions_for_test.h"
 #include "import/tflite/testing/import.h"
 
 namespace attune::tflite {
@@ -40,8 +41,7 @@ TEST(TfliteOps, MeansOfIntegers) {
 
 // All bytes by all bytes.
 TEST(TfliteOps, FloorDivisionIsExact) {
-  std::vector<int64_t> bytes;
-  for (int64_t byte = -128; byte < 128; ++byte) bytes.push_back(byte);
+  const std::vector<int64_t> bytes = importing::AllBytes();
   ModelBuilder m;
   const int a = m.AddInput({.name = "a", .shape = {256, 1}, .type = Type::INT8});
   const int b = m.AddInput({.name = "b", .shape = {256}, .type = Type::INT8});
@@ -51,16 +51,7 @@ TEST(TfliteOps, FloorDivisionIsExact) {
   const std::vector<double> y = Elements(
       RunBuilt(m.Finish(), {IntTensor(bytes, {256, 1}, DType::kI8), IntTensor(bytes, {256}, DType::kI8)}));
   ASSERT_EQ(y.size(), 65536U);
-  std::vector<std::string> wrong;
-  for (const int64_t dividend : bytes) {
-    for (const int64_t divisor : bytes) {
-      const double quotient = std::floor(static_cast<double>(dividend) / static_cast<double>(divisor));
-      const auto at = static_cast<size_t>((dividend + 128) * 256 + divisor + 128);
-      if (divisor != 0 && quotient != 128 && y[at] != quotient)
-        wrong.push_back(std::to_string(dividend) + " // " + std::to_string(divisor));
-    }
-  }
-  EXPECT_THAT(wrong, IsEmpty());
+  EXPECT_THAT(importing::WrongFloorDivisions(y), IsEmpty());
 }
 
 // Quotients that f32 rounds up to a whole number.
