@@ -35,6 +35,14 @@ const ResourceNeed* DeviceNeed(const StageNeeds& needs, const Devices& devices) 
   return found == needs.needs.end() ? nullptr : &*found;
 }
 
+// A key that no host has any more is no key.
+void EraseFrom(std::map<std::string, std::set<int>>& by_device, const std::string& key, int host) {
+  const auto hosts = by_device.find(key);
+  if (hosts == by_device.end()) return;
+  hosts->second.erase(host);
+  if (hosts->second.empty()) by_device.erase(hosts);
+}
+
 }  // namespace
 
 const std::pair<const std::string, int64_t>* FindSlot(const HostResources& host, const std::string& name) {
@@ -194,14 +202,7 @@ void ResourceLedger::RemoveHost(int host) {
   Unindex(host);
   Host& gone = hosts_.at(host);
   by_processors_.erase({static_cast<int>(std::ranges::count(gone.kept, false)), host});
-  for (const DeviceResource& device : gone.all.devices) {
-    for (auto* index : {&by_device_, &by_free_device_}) {
-      const auto hosts = index->find(device.key);
-      if (hosts == index->end()) continue;
-      hosts->second.erase(host);
-      if (hosts->second.empty()) index->erase(hosts);
-    }
-  }
+  for (const DeviceResource& device : gone.all.devices) EraseFrom(by_device_, device.key, host);
   gone.is_there = false;
   if (gone.holdings == 0) hosts_.erase(host);
 }
@@ -225,10 +226,7 @@ void ResourceLedger::Index(int number) {
 void ResourceLedger::Unindex(int number) {
   const Host& host = hosts_.at(number);
   by_free_processors_.erase({host.free_processors, number});
-  for (const DeviceResource& device : host.all.devices) {
-    if (const auto hosts = by_free_device_.find(device.key); hosts != by_free_device_.end())
-      hosts->second.erase(number);
-  }
+  for (const DeviceResource& device : host.all.devices) EraseFrom(by_free_device_, device.key, number);
 }
 
 template <typename Fits>
