@@ -17,7 +17,7 @@ TEST(JsonAtTest, ValuesAreFoundByTheirPlaces) {
   EXPECT_TRUE(FlagAt(json, "/a/f"));
 }
 
-// Whatever stands there, and whatever the whole is.
+// A value of another type is not there, whether the whole is an object, an array or no container.
 TEST(JsonAtTest, OthersAreNotThere) {
   const Json values[] = {nullptr,
                          Json(),

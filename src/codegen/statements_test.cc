@@ -106,7 +106,7 @@ TEST(Statements, MaskedVectorsMayLeaveABufferInRegisters) {
                out = MakeBuffer("out", DType::kF32, {kRows, kColumns});
   for (const int64_t before : {0, 5}) {
     for (const int64_t size : {kRows * kColumns, int64_t{8192}}) {
-      // What is large is in the scratch area after all.
+      // The larger one does not fit into registers, and lies in the scratch area.
       const Buffer sums = MakeBuffer("sums", DType::kF32, {size}, MemorySpace::kRegister);
       const auto rows = [&](const std::function<Stmt(const Expr& row, const Expr& column)>& statement) {
         const Var r = MakeVar("r"), v = MakeVar("v"), l = MakeVar("l");

@@ -37,7 +37,7 @@ struct JobQuery {
   std::optional<size_t> parts_of = {};
   bool with_parts = false;
   int64_t most = INT64_MAX;
-  // What is not wanted is empty in what is found.
+  // Columns that the reader leaves out come back empty.
   bool with_files = true;
   ResultsWanted results = ResultsWanted::kAll;
 };

@@ -26,7 +26,7 @@ enum class ProgramContainment {
 
 class ProgramGuard {
  public:
-  // What `launch` points to must live until the program is executed.
+  // `launch` points to memory of the caller, which must stay until the program is executed.
   explicit ProgramGuard(const ProgramLaunch& launch,
                         ProgramContainment containment = ProgramContainment::kBest);
 

@@ -41,7 +41,8 @@ constexpr int kMostWatchers = 32;  // connections of programs that ask for metri
 
 constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
 
-// Of one connection. A client may have a stream for each of a thousand devices that it waits for.
+// The most streams of one connection. A client may have a stream for each of a thousand devices that it waits
+// for.
 constexpr int kMaxStreams = 2048, kMaxEnrolmentStreams = 16;
 // Threads for calls that are answered at once; calls with files have theirs beside them. A call that finds
 // none is answered with RESOURCE_EXHAUSTED.

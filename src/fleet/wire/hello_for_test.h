@@ -1,4 +1,4 @@
-// What an agent with one device says first.
+// The first message of an agent with one device.
 #ifndef ATTUNE_FLEET_WIRE_HELLO_FOR_TEST_H_
 #define ATTUNE_FLEET_WIRE_HELLO_FOR_TEST_H_
 

@@ -71,7 +71,8 @@ class KnownAnswers {
   // The fastest one of another tenant's whose records a job for the network may begin with, whatever its
   // inputs and outputs are called and the compiler was; null if there is none.
   std::shared_ptr<const Observation> FindShared(const AnswerQuery& query) const;
-  // What the tenant may see, the latest last: its own and what others share now, or its own alone.
+  // Returns the observations that the tenant may see, the latest last: its own, and with kOwnAndSharing those
+  // that others share now.
   std::vector<std::shared_ptr<const Observation>> SeenBy(
       const std::string& tenant, Observers observers = Observers::kOwnAndSharing) const;
   // The jobs that were learned from.

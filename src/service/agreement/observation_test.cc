@@ -82,7 +82,7 @@ void AddPlaces(const Json& json, const Json::json_pointer& at, std::vector<Json:
     for (size_t i = 0; i < json.size(); ++i) AddPlaces(json[i], at / i, places);
 }
 
-// Whatever a runner writes at one place, there is an observation or an error, and no exception.
+// A result with any value at any one place gives an observation or an error, and no exception.
 TEST(ObservationTest, NothingThatARunnerWritesThrows) {
   Json whole = Result();
   whole["judged"]["is_disturbed"] = false;
