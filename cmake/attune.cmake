@@ -139,3 +139,16 @@ function(attune_library name)
     endif()
   endif()
 endfunction()
+
+# attune_program(TARGET)  a program that is installed: links LLVM statically, and what nobody calls is left out.
+function(attune_program target)
+  if(ATTUNE_SANITIZE)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES ATTUNE_STATIC_LLVM ON)
+  target_link_options(${target} PRIVATE "-Wl,--gc-sections" "-Wl,--as-needed")
+  # Takes the place of malloc. Tuning makes and drops millions of expressions on all cores, which the C library is slow
+  # at.
+  target_link_libraries(${target} PRIVATE mimalloc)
+  target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/cli/common/operator_new.cc)
+endfunction()

@@ -9,8 +9,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "jobs/settings.h"
-#include "sched/priority_class.h"
+#include "work/job/settings.h"
+#include "work/sched/priority_class.h"
 
 namespace attune {
 namespace {

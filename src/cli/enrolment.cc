@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/private_file.h"
 #include "base/status.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"

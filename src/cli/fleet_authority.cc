@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "cli/common/output.h"
 #include "cli/live_text.h"
-#include "cli/output.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 

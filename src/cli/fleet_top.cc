@@ -17,10 +17,10 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/fleet_view.h"
 #include "cli/live_text.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "fleet/identity/member_folders.h"
 
 namespace attune {

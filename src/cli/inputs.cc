@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/status.h"
-#include "jobs/yaml.h"
 #include "nlohmann/json.hpp"
+#include "work/file/yaml.h"
 
 namespace attune {
 namespace {

@@ -9,11 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_server.h"
-#include "cli/output.h"
 #include "cli/submitted_jobs_view.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

@@ -10,22 +10,22 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
+#include "cli/common/strategy_flag.h"
 #include "cli/destinations.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_flags.h"
 #include "cli/jobs_view.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
-#include "cli/strategy_flag.h"
-#include "jobs/jobs_file.h"
-#include "jobs/kind.h"
-#include "jobs/local_host.h"
-#include "jobs/runner_processes.h"
-#include "jobs/schedule_driver.h"
-#include "jobs/schedule_json.h"
-#include "jobs/schedule_report.h"
-#include "jobs/sql_job_store.h"
-#include "sched/strategy.h"
+#include "kinds/kinds.h"
+#include "work/driver/local_host.h"
+#include "work/driver/runner_processes.h"
+#include "work/driver/schedule_driver.h"
+#include "work/file/jobs_file.h"
+#include "work/report/schedule_json.h"
+#include "work/report/schedule_report.h"
+#include "work/sched/strategy.h"
+#include "work/store/sql_job_store.h"
 
 namespace attune {
 namespace {
@@ -124,7 +124,7 @@ absl::Status Run(const Flags& flags) {
   ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags.jobs));
   ASSIGN_OR_RETURN(const SchedulingStrategy* strategy,
                    Named(flags.strategy, file.strategy, "predictive", flags, StrategyNamed));
-  ScheduleDriverOptions options = {.strategy = strategy};
+  ScheduleDriverOptions options = {.strategy = strategy, .kinds = AllJobKinds()};
   LocalHostOptions wanted;
   wanted.building = First(flags.building, file.building, 0);
   wanted.measuring = First(flags.measuring, file.measuring, ThreadsOf(file.jobs));
@@ -134,15 +134,15 @@ absl::Status Run(const Flags& flags) {
   for (const std::string& path : {flags.report, flags.json})
     if (!path.empty() && path != "-") RETURN_IF_ERROR(OutputFile::Check(path));
   ASSIGN_OR_RETURN(const LocalHost host, DescribeLocalHost(wanted));
-  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, host), flags.jobs.inputs.front()));
+  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, host, AllJobKinds()), flags.jobs.inputs.front()));
   for (const JobSpec& job : file.jobs)
-    RETURN_IF_ERROR(Annotate(CheckForThisMachine(job), flags.jobs.inputs.front()));
+    RETURN_IF_ERROR(Annotate(AllJobKinds().CheckForThisMachine(job), flags.jobs.inputs.front()));
 
   std::string state = flags.state;
   if (state.empty()) {
     ASSIGN_OR_RETURN(state, DefaultJobStorePath());
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<SqlJobStore> store, SqlJobStore::Open(state));
+  ASSIGN_OR_RETURN(const std::unique_ptr<SqlJobStore> store, SqlJobStore::Open(state, AllJobKinds()));
   ASSIGN_OR_RETURN(ScheduleRecord schedule, store->ResumeOrBegin(KeyOf(file.jobs, host.device.fingerprint),
                                                                  file.jobs, host.device.fingerprint));
   if (!schedule.stages.empty()) PrintNote(absl::StrCat("going on with schedule ", schedule.id));

@@ -14,9 +14,9 @@
 #include "base/private_file.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/login_at_issuer.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
 
 namespace attune {
 namespace {

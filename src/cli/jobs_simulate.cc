@@ -8,12 +8,12 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "base/status.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
 #include "cli/jobs_command.h"
-#include "cli/output.h"
-#include "jobs/schedule_json.h"
-#include "jobs/strategy_comparison.h"
-#include "jobs/traces.h"
+#include "work/report/schedule_json.h"
+#include "work/simulation/strategy_comparison.h"
+#include "work/simulation/traces.h"
 
 namespace attune {
 namespace {

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/jobs_server.h"
 #include "cli/login_at_issuer.h"
-#include "cli/output.h"
 #include "service/client/known_servers.h"
 #include "service/client/rest_client.h"
 

@@ -13,14 +13,14 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
+#include "http/oidc/device_login.h"
+#include "http/oidc/http_oidc_fetcher.h"
+#include "http/oidc/issuer_endpoints.h"
+#include "http/oidc/jwt.h"
 #include "nlohmann/json.hpp"
 #include "service/client/rest_client.h"
-#include "service/rest/oidc/device_login.h"
-#include "service/rest/oidc/http_oidc_fetcher.h"
-#include "service/rest/oidc/issuers_file.h"
-#include "service/rest/oidc/jwt.h"
 
 namespace attune {
 namespace {

@@ -7,8 +7,8 @@
 #include "CLI/CLI.hpp"
 #include "api/network_on_device.h"
 #include "base/cancel.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
 #include "measure/service.h"
 
 namespace attune {

@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
 #include "cli/inputs.h"
-#include "cli/output.h"
 #include "cli/samples.h"
 #include "cli/source_flags.h"
 

@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
-#include "cli/output.h"
 #include "cli/records_view.h"
 
 namespace attune {

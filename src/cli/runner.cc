@@ -9,10 +9,10 @@
 #include "base/process/program_guard.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
+#include "cli/common/service_command.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/enrolment.h"
-#include "cli/output.h"
-#include "cli/service_command.h"
-#include "cli/stops_on_signal.h"
 #include "fleet/identity/member_folders.h"
 #include "service/runner/job_runner.h"
 

@@ -11,7 +11,7 @@
 #include "base/private_file.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 namespace {

@@ -8,8 +8,8 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "api/network.h"
+#include "cli/common/output.h"
 #include "cli/inputs.h"
-#include "cli/output.h"
 #include "cli/samples.h"
 
 namespace attune {

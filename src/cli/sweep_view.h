@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "sweep/comparison.h"
 #include "sweep/sweep_driver.h"
 #include "sweep/sweep_plan.h"

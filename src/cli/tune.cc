@@ -7,11 +7,11 @@
 #include "base/output_file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/destinations.h"
 #include "cli/model_flags.h"
-#include "cli/stops_on_signal.h"
 #include "cli/tuning_view.h"
-#include "jobs/settings.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
-#include "cli/output.h"
 
 namespace attune {
 namespace {

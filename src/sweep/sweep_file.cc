@@ -12,9 +12,9 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "jobs/settings.h"
-#include "jobs/yaml.h"
 #include "sweep/sweep_value.h"
+#include "work/file/yaml.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {

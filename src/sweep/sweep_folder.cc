@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/json_object.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
 #include "sweep/result_file.h"
 
 namespace attune {

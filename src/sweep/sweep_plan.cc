@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/file.h"
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
-#include "jobs/settings.h"
 #include "sweep/sweep_value.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {

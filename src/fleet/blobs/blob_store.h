@@ -25,9 +25,8 @@ namespace attune {
 bool IsBlobDigest(std::string_view text);
 absl::Status CheckBlobDigest(const std::string& digest);
 
-// The error of a call that comes while another one checks the blob: it passes by itself.
+// The error of a call that comes while another one checks the blob, which is Passing().
 absl::Status BeingChecked(const std::string& digest);
-bool IsBeingChecked(const absl::Status& error);
 
 struct BlobStoreOptions {
   int64_t most_bytes = int64_t{16} << 30;          // of all complete blobs

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fleet/admission/fleet_authority.h"
 #include "fleet/server/dispatcher.h"
-#include "fleet/server/fleet_authority.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.pb.h"
 

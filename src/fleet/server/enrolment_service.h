@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/rate_limit.h"
-#include "fleet/server/admission.h"
+#include "fleet/admission/admission.h"
 #include "fleet/wire/fleet.grpc.pb.h"
 
 namespace attune {

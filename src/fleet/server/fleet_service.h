@@ -5,11 +5,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include "absl/status/status.h"
+#include "fleet/admission/admission.h"
 #include "fleet/blobs/blob_store.h"
-#include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
-#include "fleet/server/file_calls.h"
+#include "fleet/serving/file_calls.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.grpc.pb.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "fleet/server/link.h"
+#include "fleet/serving/link.h"
 
 namespace attune {
 

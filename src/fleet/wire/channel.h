@@ -4,7 +4,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,9 +23,6 @@ inline constexpr int kCallSeconds = 20;
 
 // Results may hold a network's outputs (measure/network_outputs.h), or the times of very many turns.
 inline constexpr int kMostMessageBytes = 64 << 20;
-
-// Blobs are sent in pieces of this size.
-inline constexpr int64_t kBlobPieceBytes = 256 << 10;
 
 // A connection to the server, made when it is first used, on which both sides prove who they are.
 std::shared_ptr<grpc::Channel> ConnectFleet(const FleetCredentials& credentials);

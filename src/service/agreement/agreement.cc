@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/status.h"
-#include "sched/priority_class.h"
+#include "work/sched/priority_class.h"
 
 namespace attune {
 namespace {

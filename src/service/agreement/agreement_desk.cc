@@ -9,16 +9,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/guarded.h"
+#include "base/json_object.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "compile/compile.h"
 #include "device/codec.h"
-#include "jobs/job_id.h"
-#include "jobs/json_object.h"
-#include "jobs/settings.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/agreement/size_model.h"
+#include "work/job/job_id.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {
@@ -158,8 +158,8 @@ void TakeShared(std::shared_ptr<const Observation> shared, Outlook& outlook) {
 }  // namespace
 
 AgreementDesk::AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs,
-                             const Dispatcher& dispatcher, SharingTenants sharing)
-    : models_(models), jobs_(jobs), dispatcher_(dispatcher), known_(store, std::move(sharing)) {}
+                             const DeviceDirectory& devices, SharingTenants sharing)
+    : models_(models), jobs_(jobs), devices_(devices), known_(store, std::move(sharing)) {}
 
 absl::Status AgreementDesk::Begin() {
   jobs_.TellEnded([this](const std::string& job) {
@@ -248,13 +248,13 @@ void AgreementDesk::Learn(const JobQuery& job) {
 absl::StatusOr<AgreementDesk::DeviceOfKey> AgreementDesk::DeviceFor(const std::string& tenant,
                                                                     const std::string& key) const {
   DeviceOfKey device;
-  for (const fleet_proto::Device& one : dispatcher_.DevicesFor(tenant, key)) {
+  for (const fleet_proto::Device& one : devices_.DevicesFor(tenant, key)) {
     const auto info = DecodeDevice(one.info());
     if (!one.is_there() || !info.ok()) continue;
     if (device.count++ == 0) device.info = *info;
     device.is_one_kind = device.is_one_kind && info->fingerprint == device.info.fingerprint;
   }
-  if (const absl::Status served = dispatcher_.CheckKey(key, tenant); !key.empty() && !served.ok())
+  if (const absl::Status served = devices_.CheckKey(key, tenant); !key.empty() && !served.ok())
     return Annotate(served, "/on");
   if (key.empty() || device.count == 0)
     return absl::NotFoundError(
@@ -291,11 +291,11 @@ absl::StatusOr<std::shared_ptr<const ModelFacts>> AgreementDesk::FactsOf(const A
 }
 
 absl::StatusOr<std::vector<JobAhead>> AgreementDesk::JobsAhead(const AskedJob& asked) {
-  const std::set<std::string> devices = dispatcher_.Meant(asked.tenant, asked.on);
+  const std::set<std::string> devices = devices_.Meant(asked.tenant, asked.on);
   ASSIGN_OR_RETURN(const auto jobs, jobs_.List({.state = JobState::kUnfinished, .most = kMostAhead}));
   std::vector<JobAhead> ahead;
   for (const proto::Job& job : jobs)
-    if (!job.on().empty() && dispatcher_.Meant(job.owner(), job.on()) == devices)
+    if (!job.on().empty() && devices_.Meant(job.owner(), job.on()) == devices)
       ahead.push_back({RemainingOf(job)});
   return ahead;
 }

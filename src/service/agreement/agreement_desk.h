@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "device/device.h"
-#include "fleet/server/dispatcher.h"
+#include "fleet/serving/device_directory.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_store.h"
 #include "service/agreement/asked_job.h"
@@ -30,7 +30,7 @@
 #include "service/agreement/quantization_model.h"
 #include "service/models/model_facts.h"
 #include "service/models/models.h"
-#include "service/server/job_desk.h"
+#include "service/queue/job_desk.h"
 
 namespace attune {
 
@@ -38,7 +38,7 @@ namespace attune {
 class AgreementDesk {
  public:
   // `sharing`: as in KnownAnswers.
-  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const Dispatcher& dispatcher,
+  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const DeviceDirectory& devices,
                 SharingTenants sharing = nullptr);
   ~AgreementDesk() { Stop(); }
 
@@ -96,7 +96,7 @@ class AgreementDesk {
 
   Models& models_;
   JobDesk& jobs_;
-  const Dispatcher& dispatcher_;
+  const DeviceDirectory& devices_;
   KnownAnswers known_;
   QuantizationModel quantizations_;
   PromiseCounts promises_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "jobs/stage_prior.h"
+#include "work/job/stage_prior.h"
 
 namespace attune {
 namespace {

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/json_at.h"
 #include "base/json_numbers.h"
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
-#include "jobs/settings.h"
 #include "tune/job/recording.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {

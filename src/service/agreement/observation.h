@@ -9,9 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "device/peaks.h"
-#include "jobs/stage_log.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/promise.h"
+#include "work/store/stage_log.h"
 
 namespace attune {
 

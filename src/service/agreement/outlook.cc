@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "jobs/loss_judgement.h"
+#include "kinds/loss_judgement.h"
 
 namespace attune {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "jobs/loss_judgement.h"
+#include "kinds/loss_judgement.h"
 #include "service/agreement/observations_for_test.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/agreement/size_model.h"

@@ -8,9 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "base/json_at.h"
 #include "base/json_numbers.h"
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
-#include "jobs/loss_judgement.h"
+#include "kinds/loss_judgement.h"
 #include "service/agreement/log_prediction.h"
 
 namespace attune {
@@ -25,7 +25,7 @@ Json ParsedOrEmpty(const std::string& text) {
   return json.ok() ? *std::move(json) : Json::object();
 }
 
-// [value, low, high] as jobs/latency_judgement.h writes it.
+// [value, low, high] as kinds/latency_judgement.h writes it.
 std::optional<PromiseRange> JudgedRange(const Json& result, const char* name) {
   const Json::json_pointer place = Json::json_pointer("/judged") / name;
   if (!result.contains(place) || !result[place].is_array() || result[place].size() != 3) return std::nullopt;

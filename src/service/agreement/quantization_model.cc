@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/json_at.h"
-#include "jobs/json_object.h"
-#include "jobs/loss_judgement.h"
+#include "base/json_object.h"
+#include "kinds/loss_judgement.h"
 
 namespace attune {
 namespace {

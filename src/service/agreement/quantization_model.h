@@ -5,7 +5,7 @@
 // few samples. Idea: without quantizations before, the processor's rates tell the gain in time, and networks
 // that Attune was tried on tell the loss; each job that quantizes tells more, that of the same network most
 // (log_prediction.h). A promise is then as probable as that the errors among the samples that judge are few
-// enough to show it (jobs/loss_judgement.h).
+// enough to show it (kinds/loss_judgement.h).
 #ifndef ATTUNE_SERVICE_AGREEMENT_QUANTIZATION_MODEL_H_
 #define ATTUNE_SERVICE_AGREEMENT_QUANTIZATION_MODEL_H_
 
@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "device/peaks.h"
-#include "jobs/stage_log.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/log_prediction.h"
+#include "work/store/stage_log.h"
 
 namespace attune {
 

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "base/status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/input_file.h"
+#include "base/json_object.h"
 #include "base/output_file.h"
 #include "base/status.h"
 #include "http/client/url.h"
-#include "jobs/json_object.h"
 #include "service/client/arriving_file.h"
 
 namespace attune {

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_object.h"
 #include "base/private_file.h"
 #include "base/status.h"
 #include "base/user_path.h"
 #include "http/client/url.h"
-#include "jobs/json_object.h"
 
 namespace attune {
 namespace {

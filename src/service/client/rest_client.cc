@@ -4,10 +4,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/insist.h"
+#include "base/json_object.h"
 #include "base/status.h"
 #include "http/client/followed_events.h"
 #include "http/client/retry.h"
-#include "jobs/json_object.h"
 
 namespace attune {
 namespace {

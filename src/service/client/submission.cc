@@ -13,10 +13,10 @@
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "jobs/kind.h"
+#include "kinds/kinds.h"
 #include "nlohmann/json.hpp"
 #include "service/client/folder_files.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
@@ -79,7 +79,7 @@ class Sources {
 class JobMaker {
  public:
   JobMaker(const JobSpec& spec, Sources& sources)
-      : spec_(spec), kind_(*FindJobKind(spec.kind)), settings_(Json::object()), sources_(sources) {
+      : spec_(spec), kind_(*AllJobKinds().Find(spec.kind)), settings_(Json::object()), sources_(sources) {
     if (!spec.settings.is_null()) settings_ = spec.settings;
   }
 
@@ -182,8 +182,8 @@ class JobMaker {
 absl::StatusOr<PreparedSubmission> PrepareSubmission(const std::vector<JobSpec>& jobs,
                                                      const WorkControl& control) {
   for (const JobSpec& spec : jobs) {
-    RETURN_IF_ERROR(CheckSpec(spec));
-    RETURN_IF_ERROR(CheckForServer(spec));
+    RETURN_IF_ERROR(AllJobKinds().Check(spec));
+    RETURN_IF_ERROR(AllJobKinds().CheckForServer(spec));
   }
   PreparedSubmission submission;
   Sources sources(control);

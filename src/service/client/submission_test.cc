@@ -12,8 +12,8 @@
 #include "base/testing/kept_progress.h"
 #include "base/testing/temporary_folder.h"
 #include "import/onnx/onnx.pb.h"
-#include "jobs/jobs_file.h"
 #include "nlohmann/json.hpp"
+#include "work/file/jobs_file.h"
 
 namespace attune {
 namespace {

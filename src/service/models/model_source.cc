@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

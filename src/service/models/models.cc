@@ -144,4 +144,12 @@ void Models::AddMetrics(MetricsText& text) const {
     text.Add(static_cast<double>(results_[i]), {{"result", std::string(kImportResults[i])}});
 }
 
+absl::StatusOr<std::set<std::string>> FilesOfModels(Models& models, const std::string& tenant) {
+  ASSIGN_OR_RETURN(const auto known, models.List(tenant, {}, kMostModels));
+  std::set<std::string> digests;
+  for (const KnownModel& model : known)
+    for (const auto& file : model.source.files) digests.insert(file.digest);
+  return digests;
+}
+
 }  // namespace attune

@@ -8,14 +8,15 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/metrics_text.h"
 #include "fleet/blobs/blob_store.h"
-#include "fleet/server/metrics_text.h"
 #include "service/models/import_queue.h"
 #include "service/models/model_import.h"
 #include "service/models/model_store.h"
@@ -78,6 +79,9 @@ class Models {
 
   ImportQueue queue_;
 };
+
+// The digests of all files that the tenant's models consist of.
+absl::StatusOr<std::set<std::string>> FilesOfModels(Models& models, const std::string& tenant);
 
 }  // namespace attune
 

@@ -1,6 +1,6 @@
 // The versions of the cost model that jobs share.
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {

@@ -18,9 +18,9 @@
 #include "base/status.h"
 #include "http/entity_tag.h"
 #include "http/problem.h"
-#include "jobs/schedule_json.h"
-#include "service/rest/problems.h"
+#include "service/access/problems.h"
 #include "service/rest/request_trace.h"
+#include "work/report/schedule_json.h"
 
 namespace attune {
 namespace {

@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "base/rate_limit.h"
 #include "http/router.h"
-#include "service/rest/audit/audit_log.h"
-#include "service/rest/callers.h"
+#include "service/audit/audit_log.h"
+#include "service/identity/callers.h"
 #include "service/rest/operation.h"
 #include "service/rest/request_metrics.h"
 #include "service/rest/stream_admission.h"
-#include "service/rest/tenants/tenants.h"
+#include "service/tenants/tenants.h"
 
 namespace attune {
 

@@ -9,7 +9,7 @@
 #include "http/message.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_desk.h"
-#include "service/server/job_desk.h"
+#include "service/queue/job_desk.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {

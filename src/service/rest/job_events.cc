@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "jobs/job_id.h"
 #include "service/rest/job_json.h"
+#include "work/job/job_id.h"
 
 namespace attune {
 namespace {

@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "http/event_stream.h"
-#include "service/server/job_desk.h"
+#include "service/queue/job_desk.h"
 
 namespace attune {
 

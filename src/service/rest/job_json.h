@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/json_schema.h"
 #include "nlohmann/json.hpp"
-#include "service/rest/json_schema.h"
-#include "service/rest/uploads.h"
+#include "service/uploads/uploads.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {

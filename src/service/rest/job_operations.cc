@@ -8,11 +8,11 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "http/problem.h"
+#include "service/access/texts.h"
 #include "service/rest/job_agreements.h"
 #include "service/rest/job_json.h"
 #include "service/rest/job_models.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {

@@ -14,9 +14,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/models/model_files.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 #include "tune/records/database.h"
 #include "tune/task/task_text.h"
 

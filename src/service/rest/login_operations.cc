@@ -2,9 +2,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "service/access/problems.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/problems.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {

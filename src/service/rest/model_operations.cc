@@ -7,10 +7,10 @@
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "http/problem.h"
-#include "service/job_files.h"
+#include "service/access/texts.h"
 #include "service/models/import_worker.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

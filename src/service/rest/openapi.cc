@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "http/problem.h"
-#include "service/rest/texts.h"
+#include "service/access/texts.h"
 
 namespace attune {
 namespace {

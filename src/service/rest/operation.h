@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/json_schema.h"
 #include "http/message.h"
 #include "nlohmann/json.hpp"
-#include "service/rest/access.h"
-#include "service/rest/json_schema.h"
+#include "service/access/access.h"
 
 namespace attune {
 

@@ -1,10 +1,10 @@
 // Predictions: what would be promised to a job.
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/rest/job_agreements.h"
 #include "service/rest/job_json.h"
 #include "service/rest/job_models.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {

@@ -1,8 +1,8 @@
 // The public keys by which artifacts of the tenant's jobs are signed.
 #include "artifact/signer.h"
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {

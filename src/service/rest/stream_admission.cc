@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/threads.h"
-#include "service/rest/problems.h"
+#include "service/access/problems.h"
 
 namespace attune {
 namespace {

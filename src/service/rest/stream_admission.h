@@ -18,8 +18,8 @@
 #include "absl/status/status.h"
 #include "http/event_stream.h"
 #include "http/message.h"
-#include "service/rest/access.h"
-#include "service/rest/callers.h"
+#include "service/access/access.h"
+#include "service/identity/callers.h"
 
 namespace attune {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "service/rest/json_schema.h"
+#include "base/json_schema.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {

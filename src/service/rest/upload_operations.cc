@@ -4,9 +4,9 @@
 #include "base/status.h"
 #include "fleet/blobs/blob_store.h"
 #include "http/problem.h"
+#include "service/access/problems.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/problems.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -52,9 +52,6 @@ HttpResponse Told(const Upload& upload, int status) {
 absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload, int status) {
   if (upload.ok()) return Told(*upload, status);
   if (absl::IsOutOfRange(upload.status())) return Problem(413, upload.status().message());
-  // Another request has sent the last bytes just now. Clients ask again by themselves.
-  constexpr double kAgainSeconds = 1;
-  if (IsBeingChecked(upload.status())) return TooManyProblem(kAgainSeconds, upload.status().message());
   return upload.status();
 }
 

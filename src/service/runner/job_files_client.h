@@ -11,10 +11,10 @@
 #include "base/progress.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
-#include "jobs/job_spec.h"
 #include "service/client/arriving_file.h"
 #include "service/client/sent_file.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 

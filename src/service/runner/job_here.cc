@@ -9,7 +9,7 @@
 #include "base/state_file.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

@@ -18,10 +18,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/cancel.h"
-#include "jobs/runner_messages.h"
 #include "service/client/sent_file.h"
 #include "service/runner/job_files_client.h"
 #include "service/runner/kept_files.h"
+#include "work/driver/runner_messages.h"
 
 namespace attune {
 

@@ -10,7 +10,7 @@
 #include "base/input_file.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

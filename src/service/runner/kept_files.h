@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "jobs/job_spec.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "fleet/wire/rpc_status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

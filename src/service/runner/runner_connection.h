@@ -18,11 +18,11 @@
 #include "absl/status/status.h"
 #include "base/file_descriptor.h"
 #include "fleet/identity/credentials.h"
-#include "jobs/job_spec.h"
-#include "jobs/runner_messages.h"
-#include "jobs/runner_processes.h"
 #include "service/runner/job_here.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "work/driver/runner_messages.h"
+#include "work/driver/runner_processes.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 

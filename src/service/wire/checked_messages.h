@@ -14,9 +14,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/device.h"
-#include "jobs/job_spec.h"
-#include "jobs/runner_messages.h"
 #include "service/wire/jobs.pb.h"
+#include "work/driver/runner_messages.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "absl/status/status.h"
+#include "base/job.h"
 #include "device/lease.h"
-#include "job/job.h"
 
 namespace attune {
 

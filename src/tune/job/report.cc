@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tune/job/svg.h"
+#include "base/svg.h"
 
 namespace attune {
 namespace {

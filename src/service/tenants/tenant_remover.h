@@ -1,0 +1,70 @@
+// What tenants have in the server's stores: saved into an archive, and removed.
+//
+// A deletion can take long, and the server may be killed in it. So it is a state of the tenant, and a thread
+// does what is left to do: every holding removes what it still has, and once none has anything, the tenant
+// itself is forgotten.
+#ifndef ATTUNE_SERVICE_TENANTS_TENANT_REMOVER_H_
+#define ATTUNE_SERVICE_TENANTS_TENANT_REMOVER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "http/message.h"
+#include "service/state/tenant_store.h"
+#include "service/tenants/tar_writer.h"
+
+namespace attune {
+
+// What one store has of tenants.
+struct TenantHolding {
+  std::string name = {};
+  // Into files below the store's name. Null: nothing is saved.
+  std::function<absl::Status(const std::string& tenant, TarWriter& archive)> save = nullptr;
+  // Returns whether nothing is left; otherwise it is asked again a little later.
+  std::function<absl::StatusOr<bool>(const std::string& tenant)> remove = nullptr;
+};
+
+// An archive of all holdings, in a file of `folder` that nobody sees.
+absl::StatusOr<HttpFile> ArchiveOf(const std::string& tenant, const std::string& folder,
+                                   const std::vector<TenantHolding>& holdings);
+
+// Thread safe. The store and what the holdings act on must outlive it.
+class TenantRemover {
+ public:
+  TenantRemover(TenantStore& store, std::vector<TenantHolding> holdings)
+      : store_(store), holdings_(std::move(holdings)) {}
+  ~TenantRemover() { Stop(); }
+  TenantRemover(const TenantRemover&) = delete;
+  TenantRemover& operator=(const TenantRemover&) = delete;
+
+  // Goes on with what was begun before. Fails if the system has no thread to give.
+  absl::Status Begin();
+  void Stop();
+  // There is something new to do.
+  void Wake();
+
+  const std::vector<TenantHolding>& holdings() const { return holdings_; }
+
+ private:
+  void Run();
+  // Whether nothing is left to do.
+  absl::StatusOr<bool> Look();
+
+  TenantStore& store_;
+  const std::vector<TenantHolding> holdings_;
+  std::mutex mutex_;
+  std::condition_variable wakes_;
+  bool is_ending_ = false, is_woken_ = true;
+  std::thread thread_;
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_SERVICE_TENANTS_TENANT_REMOVER_H_
