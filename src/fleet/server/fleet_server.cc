@@ -4,21 +4,18 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <iterator>
-#include <mutex>
 #include <set>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/background_loop.h"
 #include "base/log.h"
 #include "base/sql/sql_errors.h"
 #include "base/sqlite/active_lock.h"
 #include "base/state_file.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "fleet/identity/authority_files.h"
 #include "fleet/server/admission.h"
 #include "fleet/server/enrolment_service.h"
@@ -112,33 +109,28 @@ struct FleetServer::Parts {
   const Stopwatch since_start;
   std::unique_ptr<HttpServer> http;  // null: metrics and health are not told
 
-  std::mutex mutex;
-  std::condition_variable ends;
-  bool is_ending = false;
   std::atomic<bool> is_draining = false;
-  std::thread timer;
+  Stopwatch since_housekeeping;               // for the timer
+  std::optional<Stopwatch> since_forgetting;  // likewise
+  BackgroundLoop timer{[this] { return Tick(); }};
 
-  // Lets time pass for the dispatcher until the server ends.
-  void RunTimer() {
-    ForgetEnded();
-    Stopwatch since_housekeeping, since_forgetting;
-    std::unique_lock<std::mutex> guard(mutex);
-    while (!ends.wait_for(guard, std::chrono::duration<double>(kTickSeconds), [&] { return is_ending; })) {
-      dispatcher->Tick();
-      calibrator->Tick();
-      if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
-      since_housekeeping.Lap();
-      file_calls->CancelIdle();
-      CloseRefused();
-      certificates->RenewIfDue();
-      dispatcher->AskToRenew(authority->SignerId());
-      if (since_forgetting.Seconds() < kForgettingSeconds) continue;
-      since_forgetting.Lap();
-      ForgetEnded();
-    }
+  // Lets time pass for the dispatcher, and does what is due. Returns the seconds until the next tick.
+  double Tick() {
+    ForgetEndedIfDue();
+    dispatcher->Tick();
+    calibrator->Tick();
+    if (since_housekeeping.Seconds() < kHousekeepingSeconds) return kTickSeconds;
+    since_housekeeping.Lap();
+    file_calls->CancelIdle();
+    CloseRefused();
+    certificates->RenewIfDue();
+    dispatcher->AskToRenew(authority->SignerId());
+    return kTickSeconds;
   }
 
-  void ForgetEnded() {
+  void ForgetEndedIfDue() {
+    if (since_forgetting && since_forgetting->Seconds() < kForgettingSeconds) return;
+    since_forgetting.emplace();
     const absl::Status forgotten = admission->ForgetEnded();
     if (!forgotten.ok())
       Log(LogLevel::kWarning, "certificates that have ended stay", "reason", forgotten.message());
@@ -200,12 +192,7 @@ struct FleetServer::Parts {
 
   ~Parts() {
     http.reset();
-    {
-      const std::lock_guard<std::mutex> guard(mutex);
-      is_ending = true;
-    }
-    ends.notify_all();
-    if (timer.joinable()) timer.join();
+    timer.Stop();
     if (extension != nullptr) extension->Stop();
     for (grpc::Server* running : {server.get(), enrolment.get()})
       if (running != nullptr) running->Shutdown(std::chrono::system_clock::now());
@@ -290,8 +277,7 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
                           parts->Routes()));
     parts->metrics_address = parts->http->address();
   }
-  if (!StartThread(parts->timer, [&running = *parts] { running.RunTimer(); }))
-    return absl::ResourceExhaustedError("the system has no more threads");
+  RETURN_IF_ERROR(parts->timer.Start());
   Log(LogLevel::kInfo, "server is here", "address", parts->address, "enrolment", parts->enrolment_address);
   return std::unique_ptr<FleetServer>(new FleetServer(std::move(parts)));
 }
