@@ -36,8 +36,8 @@ class BackgroundLoop {
   // As Stop().
   ~BackgroundLoop() { Stop(); }
 
-  // Starts the thread; its first step is due in so many seconds. Returns ResourceExhausted if the system has
-  // no thread to give, and may then be called again; FailedPrecondition after a start, or a Stop().
+  // Starts the thread; its first step is due in this many seconds. Returns ResourceExhausted if the system
+  // has no thread to give, and may then be called again; FailedPrecondition after a start, or a Stop().
   absl::Status Start(double seconds = 0);
   // Makes the next step due now, also before Start(). A step that begins after this call sees all that was
   // written before it: if one runs already, another one follows.
