@@ -10,19 +10,13 @@
 #include "artifact/encode.h"
 #include "artifact/reader.h"
 #include "base/file.h"
+#include "base/free_with.h"
 #include "base/sha256.h"
 #include "base/status.h"
 
 namespace attune {
 namespace {
 
-template <auto kFree>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
 using KeyPointer = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
 using BioPointer = std::unique_ptr<BIO, FreeWith<BIO_free>>;
 using DigestPointer = std::unique_ptr<EVP_MD_CTX, FreeWith<EVP_MD_CTX_free>>;

@@ -1,9 +1,8 @@
 #include "io/wav.h"
 
-#include <cstring>
-
 #include "base/file.h"
 #include "base/status.h"
+#include "io/little_endian.h"
 
 namespace attune {
 namespace {
@@ -14,14 +13,6 @@ constexpr uint16_t kFloat = 3;
 constexpr uint16_t kExtensible = 0xFFFE;  // the real format is in the first two bytes of the extension
 constexpr size_t kFormatBytes = 16;
 constexpr size_t kExtensionFormatAt = 24;
-
-// `offset` + sizeof(T) must be inside `bytes`.
-template <typename T>
-T LoadLittleEndian(std::string_view bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
 
 struct Chunks {
   std::string_view format, data;

@@ -98,9 +98,7 @@ absl::Status ProgramProcess::StartKeeper(const std::string& program, std::vector
   ended_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   if (ended_.get() < 0) return SystemError("eventfd", errno);
 
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = ArgumentPointers(arguments);
   const ProgramLaunch launch = {.program = program.c_str(),
                                 .arguments = pointers.data(),
                                 .folder = folder.c_str(),

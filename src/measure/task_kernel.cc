@@ -109,12 +109,18 @@ std::vector<int64_t> TaskKernel::GivenDims() const {
   return dims;
 }
 
+std::optional<Failure> TaskKernel::SetUp(const PrepackedConstants& prepacked, MemoryPlacement placement,
+                                         KernelSetup* setup) const {
+  if (auto failed = MakeBuffers(kernel_.code, &prepacked, setup)) return failed;
+  setup->placement = placement;
+  setup->threads = options_.threads;
+  setup->dims = GivenDims();
+  return std::nullopt;
+}
+
 std::optional<Failure> TaskKernel::StartGuarded(const PrepackedConstants& prepacked, Running* running) const {
   KernelSetup setup;
-  if (auto failed = MakeBuffers(kernel_.code, &prepacked, &setup)) return failed;
-  setup.placement = MemoryPlacement::kGuarded;
-  setup.threads = options_.threads;
-  setup.dims = GivenDims();
+  if (auto failed = SetUp(prepacked, MemoryPlacement::kGuarded, &setup)) return failed;
   return Start(std::move(setup), running);
 }
 
@@ -151,10 +157,7 @@ void TaskKernel::MakeCopies(KernelSetup& setup) const {
 
 std::optional<Failure> TaskKernel::StartTimed(const PrepackedConstants& prepacked, Running* running) const {
   KernelSetup setup;
-  if (auto failed = MakeBuffers(kernel_.code, &prepacked, &setup)) return failed;
-  setup.placement = MemoryPlacement::kArena;
-  setup.threads = options_.threads;
-  setup.dims = GivenDims();
+  if (auto failed = SetUp(prepacked, MemoryPlacement::kArena, &setup)) return failed;
   MakeCopies(setup);
   if (auto failed = CheckMemory(setup, &prepacked)) return failed;
   return Start(std::move(setup), running);

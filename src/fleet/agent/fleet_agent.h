@@ -5,7 +5,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -75,8 +74,9 @@ class FleetAgent {
   absl::Status Serve();
   void Receive(const fleet_proto::ToAgent& message);
   fleet_proto::FromAgent Hello() const;
-  // The loop of the thread that gives signs of life, renews the certificate and notices Stop().
-  void KeepAlive(grpc::ClientContext& context);
+  // Gives a sign of life and renews the certificate, if these are due, and ends the call after Stop(). To be
+  // called again in as many seconds as it returns.
+  double KeepAlive(grpc::ClientContext& context, Stopwatch& since_heartbeat);
   // Looks at who uses the devices, if nobody has measured there for so many seconds.
   void LookForDisturbance(double seconds);
   void NoteWork();
@@ -94,8 +94,7 @@ class FleetAgent {
   std::atomic<bool> is_stopped_ = false;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_connected_ = false, is_ending_ = false, was_welcomed_ = false;
+  bool is_ending_ = false, was_welcomed_ = false;
   double heartbeat_seconds_ = 5;
   Stopwatch since_work_;  // came or was done
   absl::Status lost_;     // why a host is lost

@@ -30,8 +30,16 @@ bool HasTooMany(const Connections& connections, const FleetIdentity& who, int mo
                                [&](const auto& entry) { return entry.second.who.who.id == who.id; }) >= most;
 }
 
-absl::Status TooManyConnections(int most) {
-  return absl::ResourceExhaustedError(absl::StrCat("a member has at most ", most, " connections at a time"));
+// Adds a connection under its number, or closes it if its member has as many as it may.
+template <typename Connection, typename Link>
+void AddConnection(int64_t number, const CertificateFacts& who, std::shared_ptr<Link> link, int most,
+                   std::map<int64_t, Connection>& connections) {
+  if (HasTooMany(connections, who.who, most)) {
+    link->Close(
+        absl::ResourceExhaustedError(absl::StrCat("a member has at most ", most, " connections at a time")));
+  } else {
+    connections[number] = {.who = who, .link = std::move(link)};
+  }
 }
 
 }  // namespace
@@ -71,23 +79,13 @@ absl::Status Dispatcher::Load() {
 
 int64_t Dispatcher::AddAgent(const CertificateFacts& who, std::shared_ptr<AgentLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++last_connection_;
-  if (HasTooMany(agents_, who.who, kMaxAgentConnections)) {
-    link->Close(TooManyConnections(kMaxAgentConnections));
-  } else {
-    agents_[last_connection_] = {.who = who, .link = std::move(link)};
-  }
+  AddConnection(++last_connection_, who, std::move(link), kMaxAgentConnections, agents_);
   return last_connection_;
 }
 
 int64_t Dispatcher::AddClient(const CertificateFacts& who, std::shared_ptr<ClientLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++last_connection_;
-  if (HasTooMany(clients_, who.who, kMaxClientConnections)) {
-    link->Close(TooManyConnections(kMaxClientConnections));
-  } else {
-    clients_[last_connection_] = {.who = who, .link = std::move(link)};
-  }
+  AddConnection(++last_connection_, who, std::move(link), kMaxClientConnections, clients_);
   return last_connection_;
 }
 

@@ -4,22 +4,19 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <iterator>
-#include <mutex>
 #include <set>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/background_loop.h"
 #include "base/log.h"
 #include "base/metrics_text.h"
 #include "base/sql/sql_errors.h"
 #include "base/sqlite/active_lock.h"
 #include "base/state_file.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "fleet/admission/admission.h"
 #include "fleet/admission/fleet_authority.h"
 #include "fleet/admission/restored_times.h"
@@ -114,33 +111,28 @@ struct FleetServer::Parts {
   const Stopwatch since_start;
   std::unique_ptr<HttpServer> http;  // null: metrics and health are not told
 
-  std::mutex mutex;
-  std::condition_variable ends;
-  bool is_ending = false;
   std::atomic<bool> is_draining = false;
-  std::thread timer;
+  Stopwatch since_housekeeping;               // for the timer
+  std::optional<Stopwatch> since_forgetting;  // likewise
+  BackgroundLoop timer{[this] { return Tick(); }};
 
-  // Lets time pass for the dispatcher until the server ends.
-  void RunTimer() {
-    ForgetEnded();
-    Stopwatch since_housekeeping, since_forgetting;
-    std::unique_lock<std::mutex> guard(mutex);
-    while (!ends.wait_for(guard, std::chrono::duration<double>(kTickSeconds), [&] { return is_ending; })) {
-      dispatcher->Tick();
-      calibrator->Tick();
-      if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
-      since_housekeeping.Lap();
-      file_calls->CancelIdle();
-      CloseRefused();
-      certificates->RenewIfDue();
-      dispatcher->AskToRenew(authority->SignerId());
-      if (since_forgetting.Seconds() < kForgettingSeconds) continue;
-      since_forgetting.Lap();
-      ForgetEnded();
-    }
+  // Lets time pass for the dispatcher, and does what is due. Returns the seconds until the next tick.
+  double Tick() {
+    ForgetEndedIfDue();
+    dispatcher->Tick();
+    calibrator->Tick();
+    if (since_housekeeping.Seconds() < kHousekeepingSeconds) return kTickSeconds;
+    since_housekeeping.Lap();
+    file_calls->CancelIdle();
+    CloseRefused();
+    certificates->RenewIfDue();
+    dispatcher->AskToRenew(authority->SignerId());
+    return kTickSeconds;
   }
 
-  void ForgetEnded() {
+  void ForgetEndedIfDue() {
+    if (since_forgetting && since_forgetting->Seconds() < kForgettingSeconds) return;
+    since_forgetting.emplace();
     const absl::Status forgotten = admission->ForgetEnded();
     if (!forgotten.ok())
       Log(LogLevel::kWarning, "certificates that have ended stay", "reason", forgotten.message());
@@ -202,12 +194,7 @@ struct FleetServer::Parts {
 
   void StopHousekeeping() {
     http.reset();
-    {
-      const std::lock_guard<std::mutex> guard(mutex);
-      is_ending = true;
-    }
-    ends.notify_all();
-    if (timer.joinable()) timer.join();
+    timer.Stop();
   }
 
   void Shutdown() {
@@ -312,8 +299,7 @@ absl::Status FleetServer::Begin() {
                           parts_->Routes()));
     parts_->metrics_address = parts_->http->address();
   }
-  if (!StartThread(parts_->timer, [&running = *parts_] { running.RunTimer(); }))
-    return absl::ResourceExhaustedError("the system has no more threads");
+  RETURN_IF_ERROR(parts_->timer.Start());
   Log(LogLevel::kInfo, "server is here", "address", parts_->address, "enrolment", parts_->enrolment_address);
   return absl::OkStatus();
 }

@@ -98,10 +98,7 @@ class Scheduler {
     ASSIGN_OR_RETURN(const SplitLoops values, s_.Split(axes[3], kTileColumns));
     RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], rows.outer, rows.inner, values.outer, values.inner}));
     RETURN_IF_ERROR(s_.Vectorize(values.inner));
-    const StageHandle out = s_.StageNamed(workload_.output_stage);
-    RETURN_IF_ERROR(ParallelizeOuter(s_, out, 3));
-    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out));
-    at_ = loops[0];
+    ASSIGN_OR_RETURN(at_, ParallelizeAttentionOutput(s_, workload_));
     return absl::OkStatus();
   }
 

@@ -56,6 +56,13 @@ std::array<LoopHandle, 4> AttentionOutputLoops(const Schedule& s, const Workload
   return loops;
 }
 
+absl::StatusOr<LoopHandle> ParallelizeAttentionOutput(Schedule& s, const Workload& workload) {
+  const StageHandle out = s.StageNamed(workload.output_stage);
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, 3));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s.Loops(out));
+  return loops[0];
+}
+
 absl::Status ScheduleRowReduction(Schedule& s, const StageHandle& stage, const LoopHandle& at,
                                   int64_t lanes) {
   ASSIGN_OR_RETURN(const SplitLoops terms, s.Split(s.Loop(stage, "r0"), lanes));

@@ -1,11 +1,9 @@
 #include "process/server/server_lease.h"
 
-#include <chrono>
-
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/threads.h"
 
 namespace attune {
 namespace {
@@ -44,31 +42,19 @@ absl::StatusOr<std::unique_ptr<ServerLease>> ServerLease::Open(const SqlLocation
   ASSIGN_OR_RETURN(auto database, location.Open(ServerLeaseSchema()));
   std::unique_ptr<ServerLease> lease(new ServerLease(std::move(database), options));
   lease->seen_since_ = SystemClock().Now();
-  if (!StartThread(lease->thread_, [self = lease.get()] { self->Run(); }))
-    return absl::ResourceExhaustedError("the system has no more threads");
+  RETURN_IF_ERROR(lease->loop_.Start());
   return lease;
 }
 
-ServerLease::~ServerLease() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-  GiveUp();
-}
+ServerLease::ServerLease(std::unique_ptr<SqlDatabase> database, const ServerLeaseOptions& options)
+    : database_(std::move(database)), options_(options), loop_([this] {
+        Look();
+        return options_.look_seconds > 0 ? options_.look_seconds : options_.seconds / kRenewals;
+      }) {}
 
-void ServerLease::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const std::chrono::duration<double> pause(options_.look_seconds > 0 ? options_.look_seconds
-                                                                      : options_.seconds / kRenewals);
-  while (!is_ending_) {
-    lock.unlock();
-    Look();
-    lock.lock();
-    changed_.wait_for(lock, pause, [this] { return is_ending_; });
-  }
+ServerLease::~ServerLease() {
+  loop_.Stop();
+  GiveUp();
 }
 
 void ServerLease::Look() {

@@ -14,12 +14,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/clock.h"
+#include "base/background_loop.h"
 #include "base/sql/sql_database.h"
 
 namespace attune {
@@ -64,12 +63,10 @@ class ServerLease {
     std::string holder, address;
     bool operator==(const Row&) const = default;
   };
-  ServerLease(std::unique_ptr<SqlDatabase> database, const ServerLeaseOptions& options)
-      : database_(std::move(database)), options_(options) {}
+  ServerLease(std::unique_ptr<SqlDatabase> database, const ServerLeaseOptions& options);
   static absl::StatusOr<Row> ReadLease(const SqlRow& row);
 
-  // The loop of the thread.
-  void Run();
+  // Renews the lease, or looks at how its holder does.
   void Look();
   absl::StatusOr<Row> Find();
   // Takes it if it is still as it was seen. Returns whether it has.
@@ -82,7 +79,7 @@ class ServerLease {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_ending_ = false, is_woken_ = false;
+  bool is_woken_ = false;
   std::optional<int64_t> held_;  // the token, while this server has the lease
   Row seen_;                     // as it was seen last
   double seen_since_ = 0;        // on the clock; likewise
@@ -90,7 +87,7 @@ class ServerLease {
   double renewed_ = 0;           // when the latest renewal began
   double waits_until_ = 0;       // after GiveUp()
   std::string address_;
-  std::thread thread_;
+  BackgroundLoop loop_;
 };
 
 }  // namespace attune

@@ -17,6 +17,7 @@
 #include "base/json_numbers.h"
 #include "base/log.h"
 #include "base/output_file.h"
+#include "base/process/launch.h"
 #include "base/sql/sql_database.h"
 #include "base/sqlite/active_lock.h"
 #include "base/state_file.h"
@@ -103,9 +104,7 @@ class Supervisor {
 absl::StatusOr<pid_t> Spawn(std::vector<std::string> arguments, const std::string& log) {
   RETURN_IF_ERROR(CheckStateFile(log));
   ASSIGN_OR_RETURN(const FileDescriptor output, OpenToAppend(log));
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = ArgumentPointers(arguments);
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);

@@ -18,7 +18,6 @@ inline constexpr char kDigestPattern[] = "^[0-9a-f]{64}$";
 // Bounds of what no schema bounds more narrowly, so that clients may reserve room and nothing overflows.
 inline constexpr int64_t kMaxTextLength = 1 << 20, kMaxItems = 100'000;
 inline constexpr double kMaxNumber = 1e300;
-inline constexpr int kMaxCursorLength = 400;
 
 inline JsonSchema TextSchema(int64_t max_length = kMaxTextLength) {
   return {{"type", "string"}, {"maxLength", max_length}};
@@ -45,9 +44,6 @@ inline JsonSchema OrNull(JsonSchema schema) {
   schema["type"] = {schema["type"], "null"};
   return schema;
 }
-
-// The next_cursor of a page of a list.
-inline JsonSchema NextCursorSchema() { return OrNull(TextSchema(kMaxCursorLength)); }
 
 // A moment: RFC 3339, UTC.
 inline JsonSchema TimeSchema() { return {{"type", "string"}, {"format", "date-time"}}; }

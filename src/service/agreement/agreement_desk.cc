@@ -12,7 +12,6 @@
 #include "base/json_object.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "compile/compile.h"
 #include "device/codec.h"
 #include "service/agreement/promises_of_job.h"
@@ -167,39 +166,32 @@ absl::Status AgreementDesk::Begin() {
       const std::lock_guard<std::mutex> lock(mutex_);
       ended_.push_back({.job = {.id = job}});
     }
-    changed_.notify_one();
+    loop_.Wake();
   });
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
+  return loop_.Start();
 }
 
 void AgreementDesk::Stop() {
   jobs_.TellEnded(nullptr);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  loop_.Stop();
 }
 
-void AgreementDesk::Run() {
-  CatchUp();
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [&] { return is_ending_ || !ended_.empty(); });
-    if (is_ending_) return;
-    const EndedJob job = std::move(ended_.front());
+double AgreementDesk::Step() {
+  if (!std::exchange(has_caught_up_, true)) CatchUp();
+  EndedJob job;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (ended_.empty()) return BackgroundLoop::kUntilWoken;
+    job = std::move(ended_.front());
     ended_.pop_front();
-    lock.unlock();
-    const absl::Status worked = Guarded([&] {
-      if (job.is_new) CountPromises(job.job);
-      Learn(job.job);
-    });
-    if (!worked.ok())
-      Log(LogLevel::kError, "a job is not learned from", "job", job.job.id, "reason", worked.message());
-    lock.lock();
   }
+  const absl::Status worked = Guarded([&] {
+    if (job.is_new) CountPromises(job.job);
+    Learn(job.job);
+  });
+  if (!worked.ok())
+    Log(LogLevel::kError, "a job is not learned from", "job", job.job.id, "reason", worked.message());
+  return 0;
 }
 
 // Jobs that an earlier process of the server has not learned from. The same twice does no harm.

@@ -3,7 +3,6 @@
 #define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -12,12 +11,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "base/clock.h"
 #include "device/device.h"
 #include "fleet/serving/device_directory.h"
@@ -87,8 +86,8 @@ class AgreementDesk {
   // Jobs that ask for the same devices as this one.
   absl::StatusOr<std::vector<JobAhead>> JobsAhead(const AskedJob& job);
 
-  // The loop of the thread.
-  void Run();
+  // Learns from the next job that waits.
+  double Step();
   // Counts which promises of a job that has just ended were met.
   void CountPromises(const JobQuery& job);
   void Learn(const JobQuery& job);
@@ -105,9 +104,8 @@ class AgreementDesk {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const ModelFacts>> facts_;  // by tenant and model
   std::deque<EndedJob> ended_;                                      // to learn from
-  std::condition_variable changed_;
-  bool is_ending_ = false;
-  std::thread thread_;
+  bool has_caught_up_ = false;                                      // for the thread
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

@@ -94,6 +94,9 @@ class KnownAnswers {
   };
 
   void Take(int64_t number, Observation observation);
+  // Returns the fastest observation of the network that `fits`; null if there is none.
+  std::shared_ptr<const Observation> Fastest(const std::string& network,
+                                             const std::function<bool(const Answer&)>& fits) const;
   // Nobody, if it cannot be found out.
   std::set<std::string> Sharing() const;
   std::set<std::string> Others(Observers observers) const;

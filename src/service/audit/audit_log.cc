@@ -1,35 +1,22 @@
 #include "service/audit/audit_log.h"
 
-#include <chrono>
 #include <utility>
 
 #include "base/log.h"
-#include "base/threads.h"
 #include "service/access/access.h"
 
 namespace attune {
 namespace {
 
-constexpr std::chrono::milliseconds kPause(100);
-constexpr double kForgetSeconds = 3600;
+constexpr double kPauseSeconds = 0.1, kForgetSeconds = 3600;
 constexpr size_t kMostWaiting = 10'000;  // while the database is away
 
 }  // namespace
 
 AuditLog::~AuditLog() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changes_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  loop_.Stop();
   std::unique_lock<std::mutex> lock(mutex_);
   if (!waiting_.empty()) Write(lock);
-}
-
-absl::Status AuditLog::Begin() {
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
 }
 
 void AuditLog::Write(std::unique_lock<std::mutex>& lock) {
@@ -71,21 +58,18 @@ void AuditLog::Add(AuditEntry entry) {
     waiting_.push_back(std::make_shared<Waiting>(Waiting{.entry = std::move(entry)}));
 }
 
-void AuditLog::Run() {
-  double forgotten_at = -kForgetSeconds;
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!is_ending_) {
+double AuditLog::Step() {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
     if (!waiting_.empty() && !is_writing_) Write(lock);
-    if (clock_.Now() > forgotten_at + kForgetSeconds) {
-      forgotten_at = clock_.Now();
-      lock.unlock();
-      const absl::Status forgotten = store_.ForgetBefore(clock_.WallMillis() - days_ * kDayMs);
-      if (!forgotten.ok())
-        Log(LogLevel::kWarning, "old entries stay in the audit log", "reason", forgotten.message());
-      lock.lock();
-    }
-    changes_.wait_for(lock, kPause, [&] { return is_ending_; });
   }
+  if (!since_forgetting_ || since_forgetting_->Seconds() > kForgetSeconds) {
+    since_forgetting_.emplace(clock_);
+    const absl::Status forgotten = store_.ForgetBefore(clock_.WallMillis() - days_ * kDayMs);
+    if (!forgotten.ok())
+      Log(LogLevel::kWarning, "old entries stay in the audit log", "reason", forgotten.message());
+  }
+  return kPauseSeconds;
 }
 
 }  // namespace attune

@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/background_loop.h"
 #include "base/clock.h"
 #include "service/state/audit_store.h"
 
@@ -27,7 +28,7 @@ class AuditLog {
   AuditLog& operator=(const AuditLog&) = delete;
 
   // Fails if the system has no thread to give.
-  absl::Status Begin();
+  absl::Status Begin() { return loop_.Start(); }
 
   // Sets the time, and returns once the entry is there: what it announces may then be done.
   absl::Status Announce(AuditEntry entry);
@@ -44,7 +45,7 @@ class AuditLog {
   };
   // Writes all that waits; for one thread at a time.
   void Write(std::unique_lock<std::mutex>& lock);
-  void Run();
+  double Step();
 
   AuditStore& store_;
   const int64_t days_;
@@ -52,10 +53,11 @@ class AuditLog {
 
   std::mutex mutex_;
   std::condition_variable changes_;
-  bool is_ending_ = false, is_writing_ = false;
+  bool is_writing_ = false;
   std::vector<std::shared_ptr<Waiting>> waiting_;
 
-  std::thread thread_;
+  std::optional<Stopwatch> since_forgetting_;  // for the thread
+  BackgroundLoop loop_{[this] { return Step(); }, clock_};
 };
 
 }  // namespace attune

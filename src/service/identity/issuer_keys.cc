@@ -9,34 +9,15 @@
 #include "base/json_object.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/threads.h"
 
 namespace attune {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostWaiting = 2;     // requests, so that others find a thread
-constexpr double kLookSeconds = 1;  // between two looks at the clock, at most
-
-std::chrono::duration<double> Seconds(double seconds) { return std::chrono::duration<double>(seconds); }
+constexpr int kMostWaiting = 2;  // requests, so that others find a thread
 
 }  // namespace
-
-IssuerKeys::~IssuerKeys() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  wakes_.notify_all();
-  has_news_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-absl::Status IssuerKeys::Begin() {
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
-}
 
 absl::StatusOr<IssuerKeys::Known> IssuerKeys::Fetch() {
   Known known;
@@ -48,34 +29,34 @@ absl::StatusOr<IssuerKeys::Known> IssuerKeys::Fetch() {
   return known;
 }
 
-bool IssuerKeys::IsDue(double now) const {
-  if (asked_ > 0 && now < asked_at_ + timing_.least_seconds) return false;
-  return is_wanted_ || !last_.ok() || now >= asked_at_ + timing_.refresh_seconds;
+double IssuerKeys::SecondsUntilDue() const {
+  if (asked_ == 0) return 0;
+  const bool is_urgent = is_wanted_ || !last_.ok();
+  const double pause =
+      is_urgent ? timing_.least_seconds : std::max(timing_.least_seconds, timing_.refresh_seconds);
+  return std::max(0.0, asked_at_ + pause - clock_.Now());
 }
 
-void IssuerKeys::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!is_ending_) {
-    if (!IsDue(clock_.Now())) {
-      wakes_.wait_for(lock, Seconds(std::min(kLookSeconds, timing_.least_seconds)));
-      continue;
-    }
+double IssuerKeys::Step() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const double pause = SecondsUntilDue(); pause > 0) return pause;
     asked_at_ = clock_.Now();
     is_wanted_ = false;
     is_asking_ = true;
-    lock.unlock();
-    auto fetched = Fetch();
-    lock.lock();
-    is_asking_ = false;
-    last_ = fetched.status();
-    ++asked_;
-    if (fetched.ok()) {
-      known_ = *std::move(fetched);
-    } else {
-      Log(LogLevel::kWarning, "an issuer cannot be asked", "issuer", issuer_.name, "reason", last_.message());
-    }
-    has_news_.notify_all();
   }
+  auto fetched = Fetch();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_asking_ = false;
+  last_ = fetched.status();
+  ++asked_;
+  if (fetched.ok()) {
+    known_ = *std::move(fetched);
+  } else {
+    Log(LogLevel::kWarning, "an issuer cannot be asked", "issuer", issuer_.name, "reason", last_.message());
+  }
+  has_news_.notify_all();
+  return SecondsUntilDue();
 }
 
 std::vector<JsonWebKey> IssuerKeys::Candidates(const UnverifiedJwt& token) const {
@@ -87,12 +68,12 @@ std::vector<JsonWebKey> IssuerKeys::Candidates(const UnverifiedJwt& token) const
 }
 
 void IssuerKeys::AwaitNews(std::unique_lock<std::mutex>& lock) {
-  is_wanted_ = true;
-  if ((!is_asking_ && !IsDue(clock_.Now())) || waiting_ >= kMostWaiting) return;
-  wakes_.notify_all();
+  if (!std::exchange(is_wanted_, true)) loop_.Wake();
+  if ((!is_asking_ && SecondsUntilDue() > 0) || waiting_ >= kMostWaiting) return;
   ++waiting_;
   const int64_t before = asked_;
-  has_news_.wait_for(lock, Seconds(timing_.wait_seconds), [&] { return asked_ > before || is_ending_; });
+  has_news_.wait_for(lock, std::chrono::duration<double>(timing_.wait_seconds),
+                     [&] { return asked_ > before; });
   --waiting_;
 }
 
@@ -108,7 +89,7 @@ absl::Status IssuerKeys::Verify(const UnverifiedJwt& token) {
       AwaitNews(lock);
       keys = Candidates(token);
     }
-    if (keys.empty() && (!last_.ok() || is_asking_ || IsDue(clock_.Now())))
+    if (keys.empty() && (!last_.ok() || is_asking_ || SecondsUntilDue() == 0))
       return absl::UnavailableError(
           absl::StrCat("the keys of issuer ", issuer_.name, " cannot be had now; try again"));
   }

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "base/clock.h"
 #include "http/oidc/issuer_endpoints.h"
 #include "http/oidc/jwt.h"
@@ -36,12 +36,9 @@ class IssuerKeys {
   IssuerKeys(const OidcIssuer& issuer, OidcFetcher& fetcher, const Clock& clock = SystemClock(),
              const IssuerKeysTiming& timing = {})
       : issuer_(issuer), fetcher_(fetcher), clock_(clock), timing_(timing) {}
-  ~IssuerKeys();
-  IssuerKeys(const IssuerKeys&) = delete;
-  IssuerKeys& operator=(const IssuerKeys&) = delete;
 
   // Fails if the system has no thread to give.
-  absl::Status Begin();
+  absl::Status Begin() { return loop_.Start(); }
 
   // Unauthenticated if the token is not signed by one of the issuer's keys; Unavailable if that cannot be
   // known now.
@@ -55,8 +52,10 @@ class IssuerKeys {
     std::vector<JsonWebKey> keys = {};
   };
   absl::StatusOr<Known> Fetch();
-  void Run();
-  bool IsDue(double now) const;
+  // Asks the issuer if that is due.
+  double Step();
+  // Until the issuer is to be asked; 0: now. For those who hold the mutex, as the next two.
+  double SecondsUntilDue() const;
   // The keys that may have signed the token; none are known: empty.
   std::vector<JsonWebKey> Candidates(const UnverifiedJwt& token) const;
   // Has the thread ask again, if that is not too soon, and waits a little for what comes.
@@ -68,15 +67,15 @@ class IssuerKeys {
   const IssuerKeysTiming timing_;
 
   std::mutex mutex_;
-  std::condition_variable wakes_, has_news_;
-  bool is_ending_ = false, is_wanted_ = true, is_asking_ = false;
+  std::condition_variable has_news_;
+  bool is_wanted_ = true, is_asking_ = false;
   int waiting_ = 0;
   int64_t asked_ = 0;  // how often
   double asked_at_ = 0;
   absl::Status last_ = absl::UnavailableError("was not asked yet");
   Known known_;
 
-  std::thread thread_;
+  BackgroundLoop loop_{[this] { return Step(); }, clock_};
 };
 
 }  // namespace attune

@@ -1,13 +1,12 @@
 #include "service/queue/job_schedule.h"
 
-#include <chrono>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/state_file.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "fleet/blobs/sql_blob_store.h"
 #include "kinds/kinds.h"
 #include "service/queue/job_schedule_serving.h"
@@ -20,7 +19,7 @@ namespace {
 constexpr double kStepSeconds = 0.1;
 constexpr double kUpdateSeconds = 0.5;  // between two looks at the fleet's devices
 constexpr double kQuotaSeconds = 5;     // between two looks at what owners have used
-constexpr std::chrono::seconds kRetryPause(5);
+constexpr double kRetrySeconds = 5;
 constexpr char kScheduleKey[] = "server";
 
 std::vector<std::string> SlotsOf(const JobSpec& job) {
@@ -50,8 +49,7 @@ absl::StatusOr<std::unique_ptr<JobSchedule>> JobSchedule::Open(const JobSchedule
 
 absl::Status JobSchedule::Begin() {
   RETURN_IF_ERROR(learning_->Begin());
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
+  return loop_.Start();
 }
 
 JobSchedule::JobSchedule(const JobScheduleOptions& options, const FleetParts& parts,
@@ -75,25 +73,21 @@ void JobSchedule::Stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_ending_ = true;
   }
-  ends_.notify_all();
   hub_.Wake();
-  if (thread_.joinable()) thread_.join();
+  loop_.Stop();
+  RunTasks(absl::UnavailableError("the server is ending"));
   learning_->Stop();
 }
 
-void JobSchedule::Run() {
-  for (;;) {
-    const absl::Status ended = Serve();
-    serving_ = nullptr;
-    hub_.EndAll();
-    Rest(ended);
-    RunTasks(absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", ended.message())));
-    std::unique_lock<std::mutex> lock(mutex_);
-    if (is_ending_) break;
-    Log(LogLevel::kError, "jobs wait until they can be kept", "reason", ended.message());
-    if (ends_.wait_for(lock, kRetryPause, [&] { return is_ending_; })) break;
-  }
-  RunTasks(absl::UnavailableError("the server is ending"));
+double JobSchedule::Step() {
+  const absl::Status ended = Serve();
+  serving_ = nullptr;
+  hub_.EndAll();
+  Rest(ended);
+  RunTasks(absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", ended.message())));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_ending_) Log(LogLevel::kError, "jobs wait until they can be kept", "reason", ended.message());
+  return kRetrySeconds;
 }
 
 // Whatever else has happened, the store is opened anew.

@@ -7,7 +7,6 @@
 #ifndef ATTUNE_SERVICE_QUEUE_JOB_SCHEDULE_H_
 #define ATTUNE_SERVICE_QUEUE_JOB_SCHEDULE_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,13 +14,12 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/clock.h"
+#include "base/background_loop.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/serving/fleet_parts.h"
 #include "service/queue/artifact_signer.h"
@@ -134,8 +132,8 @@ class JobSchedule {
   JobSchedule(const JobScheduleOptions& options, const FleetParts& parts, std::unique_ptr<BlobStore> files,
               ArtifactSigner signer, std::unique_ptr<SharedLearning> learning);
 
-  // The loop of the thread.
-  void Run();
+  // Serves until it is stopped, or until the store fails; then it is due again a little later.
+  double Step();
   absl::Status Serve();
   // Serve() has ended with this.
   void Rest(const absl::Status& ended);
@@ -183,7 +181,6 @@ class JobSchedule {
   JobCredentials credentials_;
 
   mutable std::mutex mutex_;
-  std::condition_variable ends_;
   bool is_ending_ = false;
   absl::Status broken_;                     // why the store does not work
   std::shared_ptr<const Resting> resting_;  // the same store
@@ -192,7 +189,7 @@ class JobSchedule {
   JobCounts counts_;
   std::function<void(const std::string& job)> on_ended_;
 
-  std::thread thread_;
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

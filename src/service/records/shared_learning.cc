@@ -5,7 +5,6 @@
 #include "base/guarded.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "device/codec.h"
 #include "service/records/job_records.h"
 
@@ -25,20 +24,6 @@ absl::StatusOr<std::unique_ptr<SharedLearning>> SharedLearning::Open(const Share
   return std::unique_ptr<SharedLearning>(new SharedLearning(options, files, devices, std::move(store)));
 }
 
-absl::Status SharedLearning::Begin() {
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
-}
-
-void SharedLearning::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
 void SharedLearning::Offer(const JobRecord& job) {
   const bool has_tuned = job.spec.kind == "tuning" && job.state == JobState::kDone && job.spec.part == 0;
   if (options_.owners.empty() || !has_tuned || job.spec.on.empty()) return;
@@ -47,7 +32,7 @@ void SharedLearning::Offer(const JobRecord& job) {
     if (offered_.size() >= kMostOffered) return;
     offered_.push_back(job);
   }
-  changed_.notify_all();
+  loop_.Wake();
 }
 
 absl::StatusOr<std::optional<std::string>> SharedLearning::Current() {
@@ -57,20 +42,19 @@ absl::StatusOr<std::optional<std::string>> SharedLearning::Current() {
   return text;
 }
 
-void SharedLearning::Run() {
-  for (;;) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return is_ending_ || !offered_.empty(); });
-    if (is_ending_) return;
-    const JobRecord job = std::move(offered_.front());
+double SharedLearning::Step() {
+  JobRecord job;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (offered_.empty()) return BackgroundLoop::kUntilWoken;
+    job = std::move(offered_.front());
     offered_.pop_front();
-    lock.unlock();
-    absl::Status learned;
-    learned.Update(Guarded([&] { learned = LearnFrom(job); }));
-    if (!learned.ok())
-      Log(LogLevel::kWarning, "nothing is learned from a job", "job", job.spec.id, "reason",
-          learned.message());
   }
+  absl::Status learned;
+  learned.Update(Guarded([&] { learned = LearnFrom(job); }));
+  if (!learned.ok())
+    Log(LogLevel::kWarning, "nothing is learned from a job", "job", job.spec.id, "reason", learned.message());
+  return 0;
 }
 
 std::map<std::string, Target> SharedLearning::TrustedDevices() const {

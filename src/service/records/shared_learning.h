@@ -3,7 +3,6 @@
 #ifndef ATTUNE_SERVICE_RECORDS_SHARED_LEARNING_H_
 #define ATTUNE_SERVICE_RECORDS_SHARED_LEARNING_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -13,11 +12,11 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/serving/device_directory.h"
 #include "service/records/shared_cost_model.h"
@@ -41,10 +40,9 @@ class SharedLearning {
   static absl::StatusOr<std::unique_ptr<SharedLearning>> Open(const SharedLearningOptions& options,
                                                               const SqlLocation& location, BlobStore& files,
                                                               const DeviceDirectory& devices);
-  ~SharedLearning() { Stop(); }
-  absl::Status Begin();
+  absl::Status Begin() { return loop_.Start(); }
   // Waits until the version that is being learned is there.
-  void Stop();
+  void Stop() { loop_.Stop(); }
 
   // Learns from a job that is done, unless its tenant has not consented. Returns at once.
   void Offer(const JobRecord& job);
@@ -67,7 +65,8 @@ class SharedLearning {
         store_(std::move(store)),
         model_(*store_, options.model) {}
 
-  void Run();
+  // Learns from the next job that waits.
+  double Step();
   absl::Status LearnFrom(const JobRecord& job);
   absl::Status Gather(const JobRecord& job, const std::map<std::string, Target>& devices);
   absl::StatusOr<bool> Consents(const std::string& tenant) const;
@@ -84,10 +83,8 @@ class SharedLearning {
   SharedCostModel model_;  // for the thread
 
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_ending_ = false;
   std::deque<JobRecord> offered_;
-  std::thread thread_;
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

@@ -1,14 +1,14 @@
 // The audit log, page by page.
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "service/access/texts.h"
 #include "service/rest/operations.h"
+#include "service/rest/paging.h"
 
 namespace attune {
 namespace {
 
-constexpr int kUsualPage = 100, kMostPage = 1000;
+constexpr PageSize kPage = {.by_default = 100, .max = 1000};
 
 JsonSchema EntrySchema() {
   return ObjectSchema({{"sequence", IntegerSchema()},
@@ -43,10 +43,8 @@ absl::StatusOr<HttpResponse> List(AuditStore& audit, const RestCall& call) {
   const std::string tenant = call.parameters.value("tenant", is_admin ? "" : call.caller.tenant);
   if (!is_admin && tenant != call.caller.tenant)
     return absl::PermissionDeniedError("the entries of other tenants take the role admin");
-  AuditQuery query = {.tenant = tenant, .most = call.parameters.value("most", kUsualPage)};
-  if (const std::string cursor = call.Text("cursor");
-      !cursor.empty() && !absl::SimpleAtoi(cursor, &query.before))
-    return InvalidInput("cursor: is none that this server has given");
+  AuditQuery query = {.tenant = tenant, .most = MostOf(call, kPage)};
+  ASSIGN_OR_RETURN(query.before, NumericCursor(call, query.before));
   ASSIGN_OR_RETURN(const auto entries, audit.Entries(query));
   JsonSchema list = JsonSchema::array(), next = nullptr, head = nullptr;
   for (const KeptAuditEntry& kept : entries) list.push_back(ToJson(kept));
@@ -72,14 +70,8 @@ void AddAuditOperations(const RestParts& parts, RestApi& api) {
            "Who has changed what: of the tenant, or for an admin of all. The head stands for the whole log.",
        .role = AccessRole::kOperator,
        .parameters = {{.name = "tenant", .place = "query", .help = "Of this one alone"},
-                      {.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
-                      {.name = "most",
-                       .place = "query",
-                       .help = "How many at most",
-                       .schema = {{"type", "integer"},
-                                  {"minimum", 1},
-                                  {"maximum", kMostPage},
-                                  {"default", kUsualPage}}}},
+                      CursorParameter(),
+                      MostParameter(kPage)},
        .answers = {{.help = "The latest first",
                     .schema = ObjectSchema({{"entries", ListSchema(SchemaNamed("AuditEntry"))},
                                             {"next_cursor", text_or_null},

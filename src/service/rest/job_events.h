@@ -7,18 +7,17 @@
 #ifndef ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 #define ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "http/event_stream.h"
 #include "service/queue/job_desk.h"
 
@@ -29,11 +28,9 @@ class JobEvents {
  public:
   explicit JobEvents(JobDesk& desk, double look_seconds = 0.5) : desk_(desk), look_seconds_(look_seconds) {}
   ~JobEvents() { Stop(); }
-  JobEvents(const JobEvents&) = delete;
-  JobEvents& operator=(const JobEvents&) = delete;
 
   // Fails if the system has no thread to give.
-  absl::Status Begin();
+  absl::Status Begin() { return loop_.Start(look_seconds_); }
   // Tells all followers, by an event "ending", that the server ends, and ends their streams.
   void Stop();
 
@@ -58,7 +55,7 @@ class JobEvents {
     std::vector<std::shared_ptr<EventStream>> streams;
   };
 
-  void Run();
+  double Step();
   // Tells the followers of each job if it has changed.
   void LookAtEach(std::vector<JobMark>& marks);
   // The followers have seen the jobs as the marks say. Forgets jobs that nobody follows any more. For those
@@ -74,12 +71,11 @@ class JobEvents {
   const double look_seconds_;
 
   mutable std::mutex mutex_;
-  std::condition_variable ends_;
   bool is_ending_ = false;
   std::map<std::string, Followed> followed_;  // by the stored id of the job
   std::map<std::string, FollowedOwner> followed_owners_;
 
-  std::thread thread_;
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

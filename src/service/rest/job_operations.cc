@@ -13,26 +13,28 @@
 #include "service/rest/job_json.h"
 #include "service/rest/job_models.h"
 #include "service/rest/operations.h"
+#include "service/rest/paging.h"
 
 namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
 
-constexpr int kUsualPage = 50, kMostPage = 500, kMostKeyLength = 200;
+constexpr PageSize kPage = {.by_default = 50, .max = 500};
+constexpr int kMostKeyLength = 200;
 constexpr size_t kMostJobBytes = size_t{1} << 20;
 constexpr int64_t kKeyDays = 7;
 constexpr size_t kMostIdBytes = 200;
 constexpr char kUnfinished[] = "unfinished";  // waiting or running
 
-// Where a list goes on: after the job with this id. Clients are not to look into it.
-std::string CursorAfter(const std::string& id) { return absl::WebSafeBase64Escape(id); }
+// Where a list goes on: after this job. Clients are not to look into it.
+std::string CursorAfter(const proto::Job& job) { return absl::WebSafeBase64Escape(job.id()); }
 
 absl::StatusOr<std::string> JobOfCursor(const std::string& cursor) {
   std::string id;
   if (!cursor.empty() &&
       (!absl::WebSafeBase64Unescape(cursor, &id) || id.empty() || id.size() > kMostIdBytes))
-    return InvalidInput("cursor: is none that this server has given");
+    return UnknownCursor();
   return id;
 }
 
@@ -131,22 +133,18 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
 
 absl::StatusOr<HttpResponse> List(JobDesk& desk, const RestCall& call) {
   const std::string state = call.Text("state");
-  const int most = call.parameters.value("most", kUsualPage);
+  const int64_t most = MostOf(call, kPage);
   ASSIGN_OR_RETURN(const std::string before, JobOfCursor(call.Text("cursor")));
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(
       auto jobs,
       desk.List({.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1},
                 /*with_judged=*/true));
-  JsonSchema next = nullptr;
-  if (std::ssize(jobs) > most) {
-    jobs.resize(static_cast<size_t>(most));
-    next = CursorAfter(jobs.back().id());
-  }
+  JsonSchema next = CutToPage(jobs, most, CursorAfter);
   JsonSchema list = JsonSchema::array();
   for (const proto::Job& job : jobs)
     if (state.empty() || state == kUnfinished || job.state() == state) list.push_back(ToJson(job));
-  return JsonResponse({{"jobs", list}, {"next_cursor", next}});
+  return PageOf("jobs", std::move(list), std::move(next));
 }
 
 RestOperation SubmitOperation(const RestParts& parts) {
@@ -172,26 +170,20 @@ RestOperation SubmitOperation(const RestParts& parts) {
 }
 
 RestOperation ListOperation(JobDesk& desk) {
-  return {
-      .id = "listJobs",
-      .method = "GET",
-      .path = "/v1/jobs",
-      .summary = "The tenant's jobs, the latest first.",
-      .parameters =
-          {{.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
-           {.name = "most",
-            .place = "query",
-            .help = "How many at most",
-            .schema = {{"type", "integer"}, {"minimum", 1}, {"maximum", kMostPage}, {"default", kUsualPage}}},
-           {.name = "state",
-            .place = "query",
-            .help = "Those in this state alone; a page may then be shorter than it could be",
-            .schema = {{"type", "string"},
-                       {"enum", {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
-      .answers = {{.help = "A page of jobs",
-                   .schema = ObjectSchema(
-                       {{"jobs", ListSchema(SchemaNamed("Job"))}, {"next_cursor", NextCursorSchema()}})}},
-      .handler = [&desk](const RestCall& call) { return List(desk, call); }};
+  return {.id = "listJobs",
+          .method = "GET",
+          .path = "/v1/jobs",
+          .summary = "The tenant's jobs, the latest first.",
+          .parameters = {CursorParameter(),
+                         MostParameter(kPage),
+                         {.name = "state",
+                          .place = "query",
+                          .help = "Those in this state alone; a page may then be shorter than it could be",
+                          .schema = {{"type", "string"},
+                                     {"enum",
+                                      {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
+          .answers = {{.help = "A page of jobs", .schema = PageSchema("jobs", "Job")}},
+          .handler = [&desk](const RestCall& call) { return List(desk, call); }};
 }
 
 }  // namespace

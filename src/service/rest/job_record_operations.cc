@@ -8,15 +8,16 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/status.h"
 #include "service/access/texts.h"
 #include "service/models/model_files.h"
 #include "service/rest/operations.h"
+#include "service/rest/paging.h"
 #include "tune/records/database.h"
 #include "tune/task/task_text.h"
 
@@ -24,7 +25,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kDescriptionBytes = 160;
-constexpr int64_t kUsualPage = 100, kMostPage = 1000;
+constexpr PageSize kPage = {.by_default = 100, .max = 1000};
 constexpr int64_t kMostDatabaseBytes = int64_t{1} << 30;
 constexpr std::string_view kEnding = ".db";
 
@@ -135,11 +136,9 @@ absl::StatusOr<HttpResponse> Tasks(JobDesk& desk, const RestCall& call) {
 }
 
 absl::StatusOr<HttpResponse> Records(JobDesk& desk, const RestCall& call) {
-  int64_t begin = 0;
-  if (const std::string cursor = call.Text("cursor");
-      !cursor.empty() && (!absl::SimpleAtoi(cursor, &begin) || begin < 0))
-    return InvalidInput("cursor: is none that this server has given");
-  const int64_t most = call.parameters.value("most", kUsualPage);
+  ASSIGN_OR_RETURN(const int64_t begin, NumericCursor(call, 0));
+  if (begin < 0) return UnknownCursor();
+  const int64_t most = MostOf(call, kPage);
   CopiedDatabase copy;
   ASSIGN_OR_RETURN(RecordDatabase * database,
                    copy.Open(desk, {.id = call.Text("id"), .owner = call.caller.tenant}));
@@ -154,7 +153,7 @@ absl::StatusOr<HttpResponse> Records(JobDesk& desk, const RestCall& call) {
   }
   JsonSchema next = nullptr;
   if (index > begin + most) next = absl::StrCat(begin + most);
-  return JsonResponse({{"records", list}, {"next_cursor", next}});
+  return PageOf("records", std::move(list), std::move(next));
 }
 
 }  // namespace
@@ -185,17 +184,9 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
                        .help = "The task's digest",
                        .schema = DigestSchema(),
                        .is_required = true},
-                      {.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
-                      {.name = "most",
-                       .place = "query",
-                       .help = "How many at most",
-                       .schema = {{"type", "integer"},
-                                  {"minimum", 1},
-                                  {"maximum", kMostPage},
-                                  {"default", kUsualPage}}}},
-       .answers = {{.help = "A page of them",
-                    .schema = ObjectSchema({{"records", ListSchema(SchemaNamed("Record"))},
-                                            {"next_cursor", NextCursorSchema()}})}},
+                      CursorParameter(),
+                      MostParameter(kPage)},
+       .answers = {{.help = "A page of them", .schema = PageSchema("records", "Record")}},
        .problems = {404, 409, 422},
        .handler = [&desk](const RestCall& call) { return Records(desk, call); }});
 }

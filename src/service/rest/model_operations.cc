@@ -10,12 +10,14 @@
 #include "service/access/texts.h"
 #include "service/models/import_worker.h"
 #include "service/rest/operations.h"
+#include "service/rest/paging.h"
 #include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
 
-constexpr int kUsualPage = 50, kMostPage = 200, kMostSignature = 200;
+constexpr PageSize kPage = {.by_default = 50, .max = 200};
+constexpr int kMostSignature = 200;
 constexpr char kQueueSeconds[] = "10";  // after which a full queue is tried again
 
 JsonSchema FileSchema() {
@@ -141,24 +143,20 @@ absl::StatusOr<ModelCursor> CursorOf(const std::string& text) {
   const bool is_text = absl::WebSafeBase64Unescape(text, &known);
   const std::pair<std::string, std::string> parts = absl::StrSplit(known, absl::MaxSplits(':', 1));
   if (!is_text || !absl::SimpleAtoi(parts.first, &cursor.created_ms) || !IsBlobDigest(parts.second))
-    return InvalidInput("cursor: is none that this server has given");
+    return UnknownCursor();
   cursor.id = parts.second;
   return cursor;
 }
 
 absl::StatusOr<HttpResponse> List(Models& models, const RestCall& call) {
-  const int64_t most = call.parameters.value("most", kUsualPage);
+  const int64_t most = MostOf(call, kPage);
   ASSIGN_OR_RETURN(const ModelCursor after, CursorOf(call.Text("cursor")));
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(std::vector<KnownModel> found, models.List(call.caller.tenant, after, most + 1));
-  JsonSchema next = nullptr;
-  if (std::ssize(found) > most) {
-    found.resize(static_cast<size_t>(most));
-    next = CursorAfter(found.back());
-  }
+  JsonSchema next = CutToPage(found, most, CursorAfter);
   JsonSchema list = JsonSchema::array();
   for (const KnownModel& model : found) list.push_back(ToJson(model));
-  return JsonResponse({{"models", list}, {"next_cursor", next}});
+  return PageOf("models", std::move(list), std::move(next));
 }
 
 RestOperation AddOperation(Models& models) {
@@ -183,17 +181,8 @@ RestOperation ListOperation(Models& models) {
           .method = "GET",
           .path = "/v1/models",
           .summary = "The tenant's models, the latest first.",
-          .parameters = {{.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
-                         {.name = "most",
-                          .place = "query",
-                          .help = "How many at most",
-                          .schema = {{"type", "integer"},
-                                     {"minimum", 1},
-                                     {"maximum", kMostPage},
-                                     {"default", kUsualPage}}}},
-          .answers = {{.help = "A page of models",
-                       .schema = ObjectSchema({{"models", ListSchema(SchemaNamed("Model"))},
-                                               {"next_cursor", NextCursorSchema()}})}},
+          .parameters = {CursorParameter(), MostParameter(kPage)},
+          .answers = {{.help = "A page of models", .schema = PageSchema("models", "Model")}},
           .handler = [&models](const RestCall& call) { return List(models, call); }};
 }
 

@@ -2,7 +2,6 @@
 #ifndef ATTUNE_SERVICE_RUNNER_JOB_HERE_H_
 #define ATTUNE_SERVICE_RUNNER_JOB_HERE_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,11 +11,11 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "base/cancel.h"
 #include "service/client/sent_file.h"
 #include "service/runner/job_files_client.h"
@@ -61,7 +60,8 @@ class JobHere {
   JobHere(std::string id, std::string folder, std::vector<JobFile> files,
           std::shared_ptr<JobFilesClient> client, std::function<void(FilesEvent)> done);
 
-  void Run();
+  // Fetches the files, and later sends those of the next stage that waits for that.
+  double Step();
   absl::StatusOr<std::vector<JobFile>> Fetch();
   absl::StatusOr<std::vector<JobFile>> Send(const std::vector<JobFile>& files);
 
@@ -75,10 +75,9 @@ class JobHere {
 
   Cancellation cancellation_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_ending_ = false;
   std::deque<RunnerStageEnded> reports_;  // of stages whose files are to be sent
-  std::thread thread_;
+  bool has_fetched_ = false;              // for the thread
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

@@ -1,17 +1,14 @@
 #include "service/tenants/tenant_remover.h"
 
-#include <chrono>
 #include <memory>
 
 #include "base/log.h"
 #include "base/status.h"
-#include "base/threads.h"
 
 namespace attune {
 namespace {
 
-constexpr std::chrono::milliseconds kPause(500);
-constexpr std::chrono::seconds kRest(60);
+constexpr double kRetrySeconds = 0.5, kRestSeconds = 60;
 
 }  // namespace
 
@@ -23,28 +20,6 @@ absl::StatusOr<HttpFile> ArchiveOf(const std::string& tenant, const std::string&
   ASSIGN_OR_RETURN(TarWriter::Archive finished, archive.Finish());
   return HttpFile{.file = std::make_shared<FileDescriptor>(std::move(finished.file)),
                   .bytes = finished.bytes};
-}
-
-absl::Status TenantRemover::Begin() {
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
-}
-
-void TenantRemover::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  wakes_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void TenantRemover::Wake() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_woken_ = true;
-  }
-  wakes_.notify_all();
 }
 
 absl::StatusOr<bool> TenantRemover::Look() {
@@ -67,18 +42,11 @@ absl::StatusOr<bool> TenantRemover::Look() {
   return is_done;
 }
 
-void TenantRemover::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!is_ending_) {
-    is_woken_ = false;
-    lock.unlock();
-    const absl::StatusOr<bool> done = Look();
-    if (!done.ok())
-      Log(LogLevel::kWarning, "a tenant cannot be deleted yet", "reason", done.status().message());
-    lock.lock();
-    const auto pause = done.ok() && *done ? std::chrono::milliseconds(kRest) : kPause;
-    wakes_.wait_for(lock, pause, [&] { return is_ending_ || is_woken_; });
-  }
+double TenantRemover::Step() {
+  const absl::StatusOr<bool> done = Look();
+  if (!done.ok())
+    Log(LogLevel::kWarning, "a tenant cannot be deleted yet", "reason", done.status().message());
+  return done.ok() && *done ? kRestSeconds : kRetrySeconds;
 }
 
 }  // namespace attune

@@ -6,16 +6,14 @@
 #ifndef ATTUNE_SERVICE_TENANTS_TENANT_REMOVER_H_
 #define ATTUNE_SERVICE_TENANTS_TENANT_REMOVER_H_
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "http/message.h"
 #include "service/state/tenant_store.h"
 #include "service/tenants/tar_writer.h"
@@ -40,29 +38,23 @@ class TenantRemover {
  public:
   TenantRemover(TenantStore& store, std::vector<TenantHolding> holdings)
       : store_(store), holdings_(std::move(holdings)) {}
-  ~TenantRemover() { Stop(); }
-  TenantRemover(const TenantRemover&) = delete;
-  TenantRemover& operator=(const TenantRemover&) = delete;
 
   // Goes on with what was begun before. Fails if the system has no thread to give.
-  absl::Status Begin();
-  void Stop();
+  absl::Status Begin() { return loop_.Start(); }
+  void Stop() { loop_.Stop(); }
   // There is something new to do.
-  void Wake();
+  void Wake() { loop_.Wake(); }
 
   const std::vector<TenantHolding>& holdings() const { return holdings_; }
 
  private:
-  void Run();
+  double Step();
   // Whether nothing is left to do.
   absl::StatusOr<bool> Look();
 
   TenantStore& store_;
   const std::vector<TenantHolding> holdings_;
-  std::mutex mutex_;
-  std::condition_variable wakes_;
-  bool is_ending_ = false, is_woken_ = true;
-  std::thread thread_;
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

@@ -2,12 +2,10 @@
 #ifndef ATTUNE_SERVICE_UPLOADS_UPLOAD_CLEANER_H_
 #define ATTUNE_SERVICE_UPLOADS_UPLOAD_CLEANER_H_
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/background_loop.h"
 #include "service/uploads/uploads.h"
 
 namespace attune {
@@ -16,25 +14,19 @@ namespace attune {
 class UploadCleaner {
  public:
   UploadCleaner(Uploads& uploads, Uploads::Needed needed) : uploads_(uploads), needed_(std::move(needed)) {}
-  ~UploadCleaner() { Stop(); }
-  UploadCleaner(const UploadCleaner&) = delete;
-  UploadCleaner& operator=(const UploadCleaner&) = delete;
 
   // From now on, every few minutes. Fails if the system has no thread to give.
-  absl::Status Begin();
-  void Stop();
+  absl::Status Begin() { return loop_.Start(); }
+  void Stop() { loop_.Stop(); }
   // Once, as Uploads::RemoveResting().
   absl::Status Look();
 
  private:
-  void Run();
+  double Step();
 
   Uploads& uploads_;
   const Uploads::Needed needed_;
-  std::mutex mutex_;
-  std::condition_variable ends_;
-  bool is_ending_ = false;
-  std::thread thread_;
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

@@ -122,8 +122,7 @@ std::string Encode(const RunnerCommand& command) {
 }
 
 absl::StatusOr<RunnerCommand> DecodeRunnerCommand(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::Command message, ParseMessage<proto::Command>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version(), kRunnerVersion));
+  ASSIGN_OR_RETURN(const proto::Command message, ParseRequest<proto::Command>(text, kRunnerVersion));
   MessageChecks checks;
   RunnerCommand command;
   if (message.has_assign()) {
@@ -162,8 +161,7 @@ std::string Encode(const RunnerReport& report) {
 }
 
 absl::StatusOr<RunnerReport> DecodeRunnerReport(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::Report message, ParseMessage<proto::Report>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version(), kRunnerVersion));
+  ASSIGN_OR_RETURN(const proto::Report message, ParseRequest<proto::Report>(text, kRunnerVersion));
   MessageChecks checks;
   RunnerReport report;
   if (message.has_registered()) {
