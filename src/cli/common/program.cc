@@ -43,7 +43,7 @@ void AddLogLevel(CLI::App& command) {
 
 }  // namespace
 
-int RunProgram(const Program& program, int argc, char** argv) {
+int RunProgram(const CommandSet& program, int argc, char** argv) {
   // With SIGXFSZ ignored, write() fails at the limit of a file's size, and the error handling reports that
   // and removes the file.
   std::signal(SIGXFSZ, SIG_IGN);

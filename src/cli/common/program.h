@@ -16,15 +16,15 @@ using Action = std::function<absl::Status()>;
 // Describes the flags of one subcommand or of several; parsing the command line sets `action`.
 using AddCommand = void (*)(CLI::App& app, Action& action);
 
-struct Program {
-  const char* name;
+struct CommandSet {
+  const char* name;  // of the program, as people type it
   const char* description;
   std::span<const AddCommand> commands;
 };
 
 // Parses the command line, runs the action that it asks for, and returns the exit status: 0 if it is done, 1
 // if it could not be done, 2 for a wrong command line. Errors go to stderr.
-int RunProgram(const Program& program, int argc, char** argv);
+int RunProgram(const CommandSet& program, int argc, char** argv);
 
 }  // namespace attune
 
