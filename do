@@ -31,7 +31,7 @@ usage() {
 ./do accuracy [options]         what quantization costs, beside other tools; ./do accuracy --help
 ./do page-types                 types of the service's OpenAPI document, for the web page
 ./do fmt                        format the sources in place
-./do lint [--fast]              format, includes and (without --fast) clang-tidy
+./do lint [--fast]              format, includes, names, prose and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
 ./do fuzz wire [conversations] [seed]
                                 agents, runners, clients and device hosts that lie to a server, under the sanitizers;
@@ -70,6 +70,7 @@ lint() {
   tools/setup.sh
   python3 tools/check_includes.py
   python3 tools/check_names.py
+  python3 tools/check_prose.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
   cmake --preset lint -Wno-dev >&2
