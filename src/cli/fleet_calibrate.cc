@@ -59,7 +59,7 @@ void AddFleetCalibrateCommand(CLI::App& fleet, Action& action) {
   };
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = fleet.add_subcommand(
-      "calibrate", "Measure a device's peak rates now, and show them beside what is usual for it");
+      "calibrate", "Measure a device's peak rates now, and show them beside its earlier ones");
   command->add_option("DEVICE", flags->device, "its id, as attune fleet list shows it")->required();
   command->add_option("--json", flags->json, "write them to this file, or - for stdout")->type_name("FILE");
   command->callback([flags, &action] { action = [flags] { return Calibrate(flags->device, flags->json); }; });

@@ -29,7 +29,7 @@ absl::Status OfAgent(std::string folder) {
 
 void AddHealthCommand(CLI::App& app, Action& action) {
   CLI::App* health = app.add_subcommand(
-      "health", "Say in one line whether a service of this machine works: exit status 0, else 1");
+      "health", "Say in one line whether a service on this machine works: exit status 0, else 1");
   health->require_subcommand(1);
 
   CLI::App* server = health->add_subcommand("server", "Ask a server that runs with --metrics if it is ready");

@@ -81,13 +81,13 @@ absl::Status Result(Flags flags) {
 
 void AddJobsResultCommand(CLI::App& jobs, Action& action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App* command =
-      jobs.add_subcommand("result", "Bring what a job on the server has written, and print its result");
+  CLI::App* command = jobs.add_subcommand(
+      "result", "Fetch the files that a job on the server has written, and print its result");
   AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();
   command->add_option("-o,--output", flags->folder, "the folder for its files (default: the job's id)")
       ->type_name("FOLDER");
-  command->add_option("--json", flags->json, "write all about the job to this file, or - for stdout")
+  command->add_option("--json", flags->json, "write all facts about the job to this file, or - for stdout")
       ->type_name("FILE");
   command->callback([flags, &action] { action = [flags] { return Result(*flags); }; });
 }

@@ -40,7 +40,7 @@ absl::StatusOr<DeviceClient> ClientOf(const KnownServer& server, const std::stri
   if (!logins.is_array() || logins.empty())
     return absl::FailedPreconditionError(absl::StrCat(
         "no token for ", server.url, " is known, and it trusts no identity provider; attune login ",
-        server.url, " --token keeps a token"));
+        server.url, " --token saves a token"));
   const auto found = std::ranges::find_if(
       logins, [&](const Json& login) { return name.empty() || TextOf(login, "name") == name; });
   if (found == logins.end()) return InvalidInput(server.url, " has no login \"", Printable(name), "\"");

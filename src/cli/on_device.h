@@ -20,7 +20,7 @@ class WorkOnDevice {
  public:
   WorkOnDevice(MeasuringService& service, Progress& progress)
       : stops_([](void* work) { static_cast<Cancellation*>(work)->Cancel(); }, &cancellation_,
-               "\nstopping what runs on the device; once more ends at once\n"),
+               "\nstopping the work on the device; interrupt again to exit at once\n"),
         device_(service, {.cancellation = &cancellation_, .progress = &progress}) {}
 
   NetworkOnDevice* operator->() { return &device_; }

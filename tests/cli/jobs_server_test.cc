@@ -106,7 +106,7 @@ TEST_F(JobsServerTest, AnInterruptLeavesTheJobs) {
   options.signal_when = [&] { return server_.questions() > 0; };
   const Outcome waited = Jobs({"submit", folder_.Write("jobs.yaml", kMocks), "--wait"}, options);
   EXPECT_EQ(waited.exit_code, 1);
-  EXPECT_THAT(waited.err, HasSubstr("no longer waiting; the server goes on with the jobs"));
+  EXPECT_THAT(waited.err, HasSubstr("stopped waiting; the jobs continue on the server"));
   EXPECT_THAT(Jobs({"list"}).out, AllOf(HasSubstr("waiting"), Not(HasSubstr("cancelled"))));
 }
 

@@ -201,7 +201,7 @@ TEST_F(TuneSweepTest, GoesOnAfterAKillInTheMiddle) {
   const Outcome resumed = Sweep(kTune);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, AllOf(HasSubstr("3 of 5 runs to do"), Not(HasSubstr("run 1 of"))));
-  EXPECT_THAT(ReadAll(FileOf(runs[2], "log.txt")), HasSubstr("going on with run"));
+  EXPECT_THAT(ReadAll(FileOf(runs[2], "log.txt")), HasSubstr("resuming run"));
   EXPECT_EQ(ReadAll(FileOf(runs[0], "tune.json")), first);
   const std::string csv = ReadAll(folder_ / "s.sweep/results.csv");
   EXPECT_EQ(Lines(csv), 6);

@@ -4,8 +4,9 @@ opener    A sentence opens with its subject. One that opens with Of, What, Whoev
           the opener starts a clause whose subject comes later, or a fragment that has none. Fine are: a question ("What
           is wrong?"); a heading or a label of up to six words ("What it costs"); "Of course", and Of before a count
           ("Of these 22", "Of the 22 networks, 20 are faster"); Those and That before a noun or a verb that they are the
-          subject of ("Those devices wait", "That is why", "That takes a second"). Of "That" the rule finds what never
-          is a demonstrative: "That the …", "That of …", "That a …". Messages may open with a small letter.
+          subject of ("Those devices wait", "That is why", "That takes a second"). The rule finds "That" where it is never
+          demonstrative: "That the …", "That of …", "That a …". Messages of four words or more open with a small
+          letter, too.
 pronoun   A person is they: no he, him or his.
 so        "This many" or "as long as" rather than "so many" and "so long". "So many … that" is fine.
 begin     Begin is a verb; the noun is start.
@@ -35,8 +36,8 @@ OPENER = re.compile(
         have|had|will|can|may|must|do|it|he|they|we|there|not|alone|only|also|then|here|above|below|people)\b
     |That\s(?:of|the|a|an|it|he|they|we|you|there|each|every|all|both|no|one|its|their|his|these|those|this|some|any|what|who)\b
     )""", re.VERBOSE)
-# Pieces of a message that is put together may begin with "that" or "those".
-SMALL_OPENER = re.compile(r"(?:of|what|whoever|nobody)\s")
+# Pieces of a message that is put together may begin with "that" or "those"; "of peak" is a column's name.
+SMALL_OPENER = re.compile(r"(?:of\s(?!%|these\b|those\b|them\b)|what\s|whoever\s|nobody\s)\S+(?:\s+\S+){2}")
 
 NOUN_BEGIN = r"(?:\b(?:the|a|an|its|their|each|every|whose|of|at|from|since|until|between)|'s)\sbegins?\b|\bbegin\sand\s(?:the\s)?(?:end|size)\b"
 
@@ -61,7 +62,7 @@ PATTERNS = [(rule, re.compile(pattern, re.IGNORECASE), say) for rule, pattern, s
     ("word", r"\bconvolutions?\sby\stiles\b", "Winograd"),
     ("word", r"\b(?:bury|buries|buried)\b", "reap"),
     ("word", r"\b(?:foresight|foresees?|foreseen|outlooks?)\b", "forecast, predict"),
-    ("word", r"\b(?:desks?(?![/}])|lets?\sin|pardons?)\b", "admission, authorize, refund"),
+    ("word", r"\b(?:the|a|each|that|same|jobs?|agreement)\sdesks?\b|\b(?:lets?\sin|pardons?)\b", "admission, authorize, refund"),
 ]]
 # Quicker than each pattern by itself, for the sentences that have none.
 ANY = re.compile("|".join(pattern.pattern for _, pattern, _ in PATTERNS), re.IGNORECASE)

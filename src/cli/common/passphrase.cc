@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostBytes = 4096;
 
-// What is typed is not shown meanwhile.
+// Typed characters are not shown meanwhile.
 class Silence {
  public:
   explicit Silence(int terminal) : terminal_(terminal) {

@@ -1,4 +1,4 @@
-// Passphrases from files, or from whoever sits at the terminal.
+// Passphrases from files, or from the user at the terminal.
 #ifndef ATTUNE_CLI_COMMON_PASSPHRASE_H_
 #define ATTUNE_CLI_COMMON_PASSPHRASE_H_
 
@@ -8,8 +8,8 @@
 
 namespace attune {
 
-// The first line of the file, which nobody else may read; asks at the terminal if `file` is empty, a new one
-// twice. Fails if there is neither.
+// Returns the first line of the file, which only its owner may read; asks at the terminal if `file` is empty,
+// a new one twice. Fails if there is neither.
 absl::StatusOr<std::string> KnownPassphrase(const std::string& file);
 absl::StatusOr<std::string> NewPassphrase(const std::string& file);
 

@@ -25,7 +25,7 @@ void AwaitStop() {
 void RepeatUntilStop(double seconds, const std::function<void()>& step) {
   std::atomic<bool> is_stopped = false;
   const StopsOnSignal stops([](void* stopped) { *static_cast<std::atomic<bool>*>(stopped) = true; },
-                            &is_stopped, "\nstopping; once more ends at once\n");
+                            &is_stopped, "\nstopping; interrupt again to exit at once\n");
   constexpr std::chrono::milliseconds kPoll(100);
   while (!is_stopped) {
     step();

@@ -1,4 +1,4 @@
-// Commands that run until somebody ends them.
+// Commands that run until a signal ends them.
 #ifndef ATTUNE_CLI_COMMON_SERVICE_COMMAND_H_
 #define ATTUNE_CLI_COMMON_SERVICE_COMMAND_H_
 

@@ -84,7 +84,7 @@ absl::Status RunBackup(const Flags& flags) {
                              ", ", SizeOf(report, state), " with ",
                              FormatBytes(static_cast<uint64_t>(report.bytes)), "\n"));
   }
-  PrintNote("only the passphrase opens it; keep that elsewhere");
+  PrintNote("only the passphrase opens it; keep the passphrase elsewhere");
   return absl::OkStatus();
 }
 
@@ -108,10 +108,10 @@ absl::Status RunRestore(const Flags& flags) {
   ASSIGN_OR_RETURN(const std::string token, containers ? RestoreContainer(*containers, flags.file, passphrase)
                                                        : RestoreState(flags, passphrase));
   PrintNote(
-      "tokens, sessions and invitations of before count no more, nor do certificates that were issued since; "
-      "revoke again whom you have revoked since then (attune fleet revoke)");
-  PrintNote(absl::StrCat("a new token, an administrator's, is told this once and counts for ",
-                         kUsualTokenDays, " days:"));
+      "earlier tokens, sessions and invitations no longer count, nor do certificates issued after the "
+      "backup; revoke again every member that you have revoked since then (attune fleet revoke)");
+  PrintNote(
+      absl::StrCat("a new administrator token, shown only once, counts for ", kUsualTokenDays, " days:"));
   PrintResult(token + "\n");
   return absl::OkStatus();
 }
@@ -128,7 +128,7 @@ void AddCommonOptions(CLI::App& command, Flags& flags, const char* file_help) {
       ->envname(kDatabaseVariable);
   command
       .add_option("--passphrase-file", flags.passphrase_file,
-                  "read the passphrase from this file, which nobody else may read (default: asks for it)")
+                  "read the passphrase from this file, which only you may read (default: ask for it)")
       ->type_name("FILE");
 }
 
@@ -141,8 +141,8 @@ void AddBackupCommands(CLI::App& app, Action& action) {
   AddCommonOptions(*backup, *flags, "the file to write");
   backup->callback([flags, &action] { action = [flags] { return RunBackup(*flags); }; });
   CLI::App* restore =
-      app.add_subcommand("restore", "Make the state of a server from a backup, and print a new token");
-  AddCommonOptions(*restore, *flags, "what attune backup has written");
+      app.add_subcommand("restore", "Restore a server's state from a backup, and print a new token");
+  AddCommonOptions(*restore, *flags, "a file that attune backup has written");
   restore->callback([flags, &action] { action = [flags] { return RunRestore(*flags); }; });
 }
 

@@ -115,8 +115,8 @@ absl::Status PrintFirstToken(const SqlLocation& location) {
   ASSIGN_OR_RETURN(const std::string text,
                    MakeFirstToken(location, {.name = "first", .role = AccessRole::kAdmin}));
   if (text.empty()) return absl::OkStatus();
-  PrintNote(absl::StrCat("the first token, an administrator's, is told this once and counts for ",
-                         kUsualTokenDays, " days:"));
+  PrintNote(
+      absl::StrCat("the first administrator token, shown only once, counts for ", kUsualTokenDays, " days:"));
   return PrintToken(text);
 }
 
@@ -148,7 +148,7 @@ absl::Status Tell(const FleetServer& server, const FleetServerOptions& options, 
   if (!server.metrics_address().empty())
     PrintNote(absl::StrCat("metrics at http://", server.metrics_address(), "/metrics"));
   if (!flags.http.empty()) return PrintFirstToken(*options.location);
-  PrintNote("nobody can submit jobs: --http ADDRESS lets people and programs in, by REST");
+  PrintNote("users cannot submit jobs yet: --http ADDRESS opens the REST service");
   return absl::OkStatus();
 }
 
@@ -180,7 +180,7 @@ absl::Status RotateSigningKeys(const Flags& flags) {
   ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
   ASSIGN_OR_RETURN(const ArtifactSigner signer, ArtifactSigner::OpenOrCreate(folder + "/jobs"));
   RETURN_IF_ERROR(signer.Rotate());
-  PrintNote("new artifacts are signed by new keys; GET /v1/signing-keys tells them, and those of before");
+  PrintNote("new keys sign new artifacts; GET /v1/signing-keys lists them, and the earlier ones");
   return absl::OkStatus();
 }
 
@@ -198,7 +198,7 @@ absl::Status Serve(const Flags& flags) {
   ASSIGN_OR_RETURN(jobs.strategy, StrategyNamed(flags.strategy));
   if (!IsForServers(*jobs.strategy))
     return InvalidInput("strategy: \"", flags.strategy,
-                        "\" is for jobs that begin and end together; a server has ",
+                        "\" is for jobs that start and end together; a server has ",
                         StrategyNames(IsForServers));
   ServerProcessOptions serving = {.fleet = options, .jobs = jobs};
   if (!flags.http.empty()) {
@@ -208,8 +208,8 @@ absl::Status Serve(const Flags& flags) {
 }
 
 void AddRotateCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
-  CLI::App* command = server.add_subcommand(
-      "rotate-signing-keys", "Have new artifacts of jobs signed by new keys, one for each tenant");
+  CLI::App* command = server.add_subcommand("rotate-signing-keys",
+                                            "Sign new artifacts of jobs by new keys, one for each tenant");
   command->fallthrough();  // --state
   command->callback([flags, &action] { action = [flags] { return RotateSigningKeys(*flags); }; });
 }
@@ -217,44 +217,41 @@ void AddRotateCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Act
 void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
   CLI::App* command = server.add_subcommand("token", "Print a new token for REST (--http)");
   command->fallthrough();  // --state
-  command->add_option("NAME", flags->token.name, "what it is for, for people")->required();
+  command->add_option("NAME", flags->token.name, "its purpose, for people")->required();
   command->add_option("--role", flags->role, "viewer, member, operator or admin (default: member)")
       ->check(CLI::IsMember({"viewer", "member", "operator", "admin"}));
-  command->add_option("--tenant", flags->token.tenant,
-                      absl::StrCat("whose jobs and files it reaches (default: ", kFirstTenant, ")"));
+  command->add_option(
+      "--tenant", flags->token.tenant,
+      absl::StrCat("the tenant whose jobs and files it reaches (default: ", kFirstTenant, ")"));
   command
       ->add_option("--days", flags->token.days,
-                   absl::StrCat("it counts for so long (default: ", kUsualTokenDays, ")"))
+                   absl::StrCat("days until it expires (default: ", kUsualTokenDays, ")"))
       ->check(CLI::Range(int64_t{1}, kMostTokenDays));
-  command->add_flag("--if-none", flags->only_if_none,
-                    "make none, and print nothing, if there has been a token");
+  command->add_flag("--if-none", flags->only_if_none, "do nothing if there has been a token already");
   command->callback([flags, &action] { action = [flags] { return GiveToken(*flags); }; });
 }
 
 }  // namespace
 
 void AddServerCommand(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("server", "Serve a fleet: give its devices to those who ask for them");
+  CLI::App* command = app.add_subcommand("server", "Serve a fleet: lease its devices to clients and jobs");
   auto flags = std::make_shared<Flags>();
   FleetServerOptions* options = &flags->server;
   command->add_option("--state", options->folder,
                       "the folder of its state (default: attune/server among the user's state files)");
   command
-      ->add_option(
-          "--database", flags->database,
-          "postgresql://USER@HOST/DATABASE: what must last is there, and several servers may share it "
-          "(default: $ATTUNE_DATABASE, or SQLite files in --state)")
+      ->add_option("--database", flags->database,
+                   "postgresql://USER@HOST/DATABASE: stores all lasting state; several servers may share it "
+                   "(default: $ATTUNE_DATABASE, or SQLite files in --state)")
       ->envname(kDatabaseVariable);
   command
       ->add_option("--database-file", flags->database_file,
-                   "a file with the URL of --database, which nobody else may read")
+                   "a file with the URL of --database, which only you may read")
       ->type_name("FILE");
   command
-      ->add_option(
-          "--takeover-seconds", flags->takeover_seconds,
-          "with --database: a server that gives no sign of life for so long is replaced by another one "
-          "(default: 10)")
+      ->add_option("--takeover-seconds", flags->takeover_seconds,
+                   "with --database: seconds without a sign of life after which another server takes over "
+                   "(default: 10)")
       ->check(CLI::Range(0.5, 3600.0));
   command->add_option("--listen", options->listen, "address and port for members (default: 127.0.0.1:9190)");
   command->add_option("--enrolment", options->enrolment,
@@ -263,26 +260,25 @@ void AddServerCommand(CLI::App& app, Action& action) {
                       "the name or address that others reach this machine by (default: that of --listen)");
   command
       ->add_option("--lease-seconds", options->dispatcher.lease_seconds,
-                   "a device that gives no sign of life for so long is given to somebody else (default: 15)")
+                   "seconds without a sign of life after which a member loses its leases (default: 15)")
       ->check(CLI::Range(0.5, 3600.0));
   command->add_option("--metrics", options->metrics,
-                      "address and port where GET /metrics, /healthz and /readyz are answered to everyone "
-                      "who can reach it (default: nowhere)");
+                      "address and port of GET /metrics, /healthz and /readyz, for everyone who can reach it "
+                      "(default: nowhere)");
   command
       ->add_option(
           "--drain-seconds", flags->drain_seconds,
-          "when it is to end (SIGTERM), it says for so long that it is not ready, and takes no new work "
-          "(default: 1)")
+          "seconds to report not ready, and take no new work, before the server ends on SIGTERM (default: 1)")
       ->check(CLI::Range(0.0, 3600.0));
   command
       ->add_option("--upload-days", flags->upload_days,
-                   "an upload that no job and no model has needed for so long is removed; 0: never "
-                   "(default: 7)")
+                   "days after which an upload that no job or model uses is removed; 0: never (default: 7)")
       ->check(CLI::Range(int64_t{0}, int64_t{36'500}));
   const auto calibrate_minutes = std::make_shared<double>(60);
   command
       ->add_option("--calibrate-minutes", *calibrate_minutes,
-                   "calibrate each device so often, and quarantine it once it drifts; 0: never (default: 60)")
+                   "minutes between calibrations of each device, which quarantine one that drifts; 0: never "
+                   "(default: 60)")
       ->check(CLI::Range(0.0, 1e6));
   command->add_option(
       "--http", flags->http,
@@ -294,8 +290,8 @@ void AddServerCommand(CLI::App& app, Action& action) {
       ->expected(2)
       ->type_name("CHAIN KEY");
   command->add_flag("--http-in-the-clear", flags->is_in_the_clear,
-                    "let --http go beyond this machine without encryption: for a network that a container "
-                    "engine, or a proxy that ends TLS, keeps to itself");
+                    "let --http leave this machine without encryption: for a network that a container "
+                    "engine, or a proxy that ends TLS, keeps private");
   command->add_option("--oidc", flags->oidc,
                       "a file with the identity providers whose people may log in (docs/guides/tenants.md)");
   AddServerLimitOptions(*command, flags->limits);
@@ -305,16 +301,16 @@ void AddServerCommand(CLI::App& app, Action& action) {
   AddRotateCommand(*command, flags, action);
   constexpr int64_t kMostJobs = 100'000;
   command->add_option("--strategy", flags->strategy,
-                      absl::StrCat("which stage of the submitted jobs goes first: ",
+                      absl::StrCat("which stage of the submitted jobs runs first: ",
                                    StrategyNames(IsForServers), " (default: fair_share)"));
   command
       ->add_option("--at-once", flags->jobs.jobs_at_once,
-                   "submitted jobs that have begun at a time, for each machine (default: 16)")
+                   "most submitted jobs in progress at a time, for each machine (default: 16)")
       ->check(CLI::Range(int64_t{1}, kMostJobs));
   command
       ->add_option("--learn-from", flags->learn_from,
-                   "owner of devices that are trusted: the cost model that jobs share learns from records of "
-                   "jobs that consent, on these devices alone (default: it does not learn)")
+                   "owner of trusted devices: the shared cost model learns only from jobs of consenting "
+                   "tenants on these devices (default: it does not learn)")
       ->type_name("OWNER")
       ->take_all();
   command->callback([command, flags, options, calibrate_minutes, &action] {

@@ -19,7 +19,7 @@ absl::Status Verify(const SqlLocation& location, const std::string& head) {
   ASSIGN_OR_RETURN(const auto store, AuditStore::Open(location));
   ASSIGN_OR_RETURN(const AuditVerdict verdict, store->Verify(passes));
   PrintNote(absl::StrCat("the audit log is whole: ", verdict.entries, " entries, ", verdict.erased,
-                         " of them of deleted tenants; its head, to be kept elsewhere, is"));
+                         " of them of deleted tenants; keep its head elsewhere:"));
   PrintResult(absl::StrCat(verdict.last.Text(), "\n"));
   return FlushOutput();
 }
@@ -28,13 +28,13 @@ absl::Status Verify(const SqlLocation& location, const std::string& head) {
 
 void AddServerAuditCommand(CLI::App& server, const std::function<absl::StatusOr<SqlLocation>()>& where,
                            Action& action) {
-  CLI::App* audit = server.add_subcommand("audit", "Check the log of who has changed what over REST");
+  CLI::App* audit = server.add_subcommand("audit", "Check the log of changes over REST");
   audit->require_subcommand(1)->fallthrough();  // --state
   CLI::App* verify = audit->add_subcommand(
-      "verify", "Check that no entry was changed, removed or put in, and print the log's head");
+      "verify", "Check that no entry was changed, removed or inserted, and print the log's head");
   verify->fallthrough();
   const auto head = std::make_shared<std::string>();
-  verify->add_option("--head", *head, "a head that was kept: the log must pass through it");
+  verify->add_option("--head", *head, "an earlier head: the log must pass through it");
   verify->callback([where, head, &action] {
     action = [where, head]() -> absl::Status {
       ASSIGN_OR_RETURN(const SqlLocation location, where());

@@ -39,8 +39,7 @@ absl::Status Migrate(const Location& where, const Flags& flags) {
 }  // namespace
 
 void AddServerDatabaseCommand(CLI::App& server, const Location& location, Action& action) {
-  CLI::App* command =
-      server.add_subcommand("database", "The versions of a server's tables, and the way back");
+  CLI::App* command = server.add_subcommand("database", "Show or change the versions of a server's tables");
   command->fallthrough();  // --state, --database
   command->require_subcommand(1);
   CLI::App* show = command->add_subcommand("show", "Print the version of each store's tables");
@@ -50,8 +49,9 @@ void AddServerDatabaseCommand(CLI::App& server, const Location& location, Action
       command->add_subcommand("migrate", "Bring tables to a version; refused while a server uses them");
   migrate->fallthrough();
   const auto flags = std::make_shared<Flags>();
-  CLI::Option* store = migrate->add_option("--store", flags->store, "of this store alone (default: of all)");
-  migrate->add_option("--to", flags->to, "to this version, also an older one (default: the latest)")
+  CLI::Option* store =
+      migrate->add_option("--store", flags->store, "only the tables of this store (default: of all)");
+  migrate->add_option("--to", flags->to, "the version, which may be an older one (default: the latest)")
       ->check(CLI::NonNegativeNumber)
       ->needs(store);
   migrate->callback(

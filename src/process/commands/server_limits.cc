@@ -16,18 +16,17 @@ void AddServerLimitOptions(CLI::App& command, ServerLimitFlags& flags) {
     command.add_option(name, value, absl::StrCat(help, " (default: ", value, ")"))
         ->check(CLI::Range(least, kMost));
   };
-  add("--connections", flags.connections, 1, "connections of people and programs to --http at a time");
-  add("--address-connections", flags.of_address, 0,
-      "of these, connections of one address; 0: as many as it likes");
+  add("--connections", flags.connections, 1, "most connections of people and programs to --http at a time");
+  add("--address-connections", flags.of_address, 0, "most of these from one address; 0: no limit");
   command
-      .add_option(
-          "--proxy", flags.proxies,
-          "address of a reverse proxy, or of another server on the same database, that connects for many: "
-          "--address-connections is not for it, and its X-Forwarded-For counts")
+      .add_option("--proxy", flags.proxies,
+                  "address of a reverse proxy, or of another server on the same database, that connects for "
+                  "many: --address-connections does not limit it, and its X-Forwarded-For counts")
       ->type_name("ADDRESS")
       ->take_all();
-  add("--token-streams", flags.token_streams, 1, "streams of events that one token follows at a time");
-  add("--tenant-streams", flags.tenant_streams, 1, "streams of events that one tenant follows at a time");
+  add("--token-streams", flags.token_streams, 1, "most streams of events that one token follows at a time");
+  add("--tenant-streams", flags.tenant_streams, 1,
+      "most streams of events that one tenant follows at a time");
 }
 
 absl::Status SetServerLimits(const ServerLimitFlags& flags, RestServerOptions& rest) {
@@ -39,7 +38,7 @@ absl::Status SetServerLimits(const ServerLimitFlags& flags, RestServerOptions& r
     Log(LogLevel::kWarning, "the process may open too few files for all connections", "connections",
         rest.connections.in_all, "wanted", flags.connections);
   RETURN_IF_ERROR(Annotate(AddProxies(flags.proxies, rest.connections), "--proxy"));
-  // What streams leave is for requests.
+  // Requests use the connections that streams leave.
   constexpr int kStreamsOf = 3, kConnectionsOf = 5;
   rest.streams = {.of_token = flags.token_streams,
                   .of_tenant = flags.tenant_streams,

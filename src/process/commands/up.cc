@@ -65,7 +65,7 @@ absl::Status CheckForContainers(const Flags& flags) {
 absl::Status Foreground(const std::string& folder) {
   std::atomic<bool> is_stopped = false;
   const StopsOnSignal stops([](void* stopped) { *static_cast<std::atomic<bool>*>(stopped) = true; },
-                            &is_stopped, "\nstopping; once more ends at once\n");
+                            &is_stopped, "\nstopping; interrupt again to exit at once\n");
   return Supervise(folder, is_stopped);
 }
 
@@ -111,8 +111,8 @@ void KeepLoginOf(const Installation& installation, const std::string& token) {
   const absl::StatusOr<std::string> servers = KnownServers::DefaultPath(std::getenv);
   const absl::Status kept = servers.ok() ? KeepLogin(installation, token, *servers) : servers.status();
   PrintNote(kept.ok() ? "attune jobs and attune.Client use this server with the token from now on"
-                      : absl::StrCat("the token is not kept: ", kept.message(), "; attune login ",
-                                     installation.Url(), " --token keeps it"));
+                      : absl::StrCat("the token is not saved: ", kept.message(), "; attune login ",
+                                     installation.Url(), " --token saves it"));
 }
 
 void ForgetLoginOf(const Installation& installation) {
@@ -143,8 +143,7 @@ absl::Status Report(const Flags& flags, const Installation& installation, const 
     PrintResult(absl::StrCat("database   ", database, "\n"));
   PrintResult(absl::StrCat("\n", ServicesTable(reports)));
   if (!token.empty())
-    PrintNote(absl::StrCat("the token is an administrator's, is told this once and counts for ",
-                           kUsualTokenDays, " days"));
+    PrintNote(absl::StrCat("an administrator token, shown only once, counts for ", kUsualTokenDays, " days"));
   PrintHowToUse(installation);
   return absl::OkStatus();
 }
@@ -188,7 +187,7 @@ absl::StatusOr<Installation> Merge(const Flags& flags, const std::string& folder
   const bool is_same =
       flags.containers == known->engine || (flags.containers == "auto" && known->UsesContainers());
   if (!flags.containers.empty() && !is_same)
-    return InvalidInput(folder, ": keeps a service that runs ",
+    return InvalidInput(folder, ": holds a service that runs ",
                         known->UsesContainers() ? absl::StrCat("by ", known->engine) : "as processes",
                         "; attune down removes it, or --state names another folder");
   if (known->UsesContainers()) RETURN_IF_ERROR(CheckForContainers(flags));
@@ -253,7 +252,7 @@ absl::Status Down(const Flags& flags) {
     const std::string where = installation.UsesContainers()
                                   ? absl::StrCat("volumes of ", installation.engine, " and in ", folder)
                                   : folder;
-    PrintNote(absl::StrCat("the state is kept in ", where, "; attune up goes on with it"));
+    PrintNote(absl::StrCat("the state is kept in ", where, "; attune up resumes it"));
     return absl::OkStatus();
   }
   ForgetLoginOf(installation);
@@ -275,14 +274,15 @@ absl::Status Down(const Flags& flags) {
 
 void AddStateOption(CLI::App& command, Flags& flags) {
   command.add_option("--state", flags.given.folder,
-                     "the folder of all that it keeps (default: attune/up among the user's state files)");
+                     "the folder of all its state (default: attune/up among the user's state files)");
 }
 
 }  // namespace
 
 void AddUpCommand(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "up", "Set up the service on this machine: a server, an agent and a runner, which outlive the command");
+  CLI::App* command = app.add_subcommand("up",
+                                         "Set up the service on this machine: a server, an agent and a "
+                                         "runner that keep running after the command");
   auto flags = std::make_shared<Flags>();
   Installation& given = flags->given;
   AddStateOption(*command, *flags);
@@ -305,19 +305,19 @@ void AddUpCommand(CLI::App& app, Action& action) {
           "--host", given.host,
           "the name or address that others reach this machine by (default: that of --listen)"),
       command
-          ->add_option("--agents", given.agents,
-                       "how many agents offer this machine; 0: a server alone, without a runner (default: 1)")
-          ->check(CLI::Range(0, kMostAgents)),
-      command->add_option("--key", given.key, "that the device can be asked for by (default: desk)"),
-      command
           ->add_option(
-              "--database", given.database,
-              "postgresql://USER@HOST/DATABASE: jobs, files and tokens are there, and outlast attune down "
-              "(default: $ATTUNE_DATABASE, or SQLite files in --state)")
+              "--agents", given.agents,
+              "number of agents that offer this machine; 0: only a server, without a runner (default: 1)")
+          ->check(CLI::Range(0, kMostAgents)),
+      command->add_option("--key", given.key, "key to ask for the device by (default: desk)"),
+      command
+          ->add_option("--database", given.database,
+                       "postgresql://USER@HOST/DATABASE: holds jobs, files and tokens, which outlast attune "
+                       "down (default: $ATTUNE_DATABASE, or SQLite files in --state)")
           ->envname(kDatabaseVariable),
       command
           ->add_option("--trust", given.trusted,
-                       "take work of this owner even if this machine cannot fence it in; may be repeated")
+                       "accept work from this owner even if this machine cannot isolate it; may be repeated")
           ->type_name("OWNER")
           ->allow_extra_args(false),
       command
@@ -334,9 +334,10 @@ void AddUpCommand(CLI::App& app, Action& action) {
       ->default_str("auto")
       ->check(CLI::IsMember({"auto", "podman", "docker"}))
       ->type_name("[ENGINE]");
-  command->add_flag("--show", flags->only_shows, "only say what runs; exit status 0 if all of it is healthy");
+  command->add_flag("--show", flags->only_shows,
+                    "only show what runs; exit status 0 if all of it is healthy");
   command->add_flag("--foreground", flags->is_foreground,
-                    "run the services of the folder until Ctrl-C or SIGTERM, for a supervisor of one's own");
+                    "run the services of the folder until Ctrl-C or SIGTERM, for your own supervisor");
   command->add_option("--json", flags->json, "write the same as JSON to this file, - for stdout");
   command->callback([command, flags, &action] {
     if (flags->is_foreground) LogToPeople(*command);
