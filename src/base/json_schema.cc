@@ -104,7 +104,7 @@ absl::Status CheckObject(const Json& object, const JsonSchema& schema, const Jso
     if (properties.contains(name)) {
       RETURN_IF_ERROR(CheckJson(value, properties[name], definitions, Below(pointer, name)));
     } else if (is_closed) {
-      return Wrong(Below(pointer, name), "is no field that is known here");
+      return Wrong(Below(pointer, name), "is not a field of this object");
     }
   }
   return absl::OkStatus();

@@ -43,7 +43,7 @@ TEST(JsonSchema, NamesWhatIsWrongByItsPointer) {
   EXPECT_EQ(Fault("[]"), "the body: should be of type object, and is array");
   EXPECT_EQ(Fault("{}"), "/kind: is missing");
   EXPECT_EQ(Fault(R"({"kind": "x"})"), R"(/kind: should be one of "tuning", "mock")");
-  EXPECT_EQ(Fault(R"({"kind": "mock", "a/b": 1})"), "/a~1b: is no field that is known here");
+  EXPECT_EQ(Fault(R"({"kind": "mock", "a/b": 1})"), "/a~1b: is not a field of this object");
   EXPECT_EQ(Fault(R"({"kind": "mock", "priority": 1.5})"),
             "/priority: should be of type integer or null, and is number");
   EXPECT_EQ(Fault(R"({"kind": "mock", "priority": -6})"), "/priority: should be at least -5");

@@ -277,7 +277,7 @@ TEST_F(JobsServerTest, ARefusedSubmissionLeavesNothingBehind) {
   ExpectRefused(Jobs({"submit", file}), "below the bound");
   const Outcome other = Jobs({"submit", file, "--priority", "3"});
   EXPECT_EQ(other.exit_code, 0);
-  EXPECT_THAT(other.err, Not(HasSubstr("was begun before")));
+  EXPECT_THAT(other.err, Not(HasSubstr("an earlier submission")));
   EXPECT_EQ(server_.taken().size(), 2u);
 }
 
@@ -291,7 +291,7 @@ TEST_F(JobsServerTest, ASubmissionThatWasCutOffGoesOn) {
   server_.lost_answers = 0;
   const Outcome again = Jobs({"submit", file});
   ASSERT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("was begun before"));
+  EXPECT_THAT(again.err, HasSubstr("an earlier submission"));
   EXPECT_EQ(again.out, "a\nb\n");
   EXPECT_EQ(server_.taken().size(), 2u);
 }

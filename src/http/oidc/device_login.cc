@@ -77,10 +77,8 @@ absl::StatusOr<IssuedTokens> LogInByDevice(const DeviceClient& client, const Dev
                                            OidcFetcher& fetcher) {
   ASSIGN_OR_RETURN(const IssuerEndpoints endpoints, DiscoverIssuer(client.issuer, fetcher));
   if (endpoints.device.empty())
-    return absl::FailedPreconditionError(
-        absl::StrCat("issuer ", client.issuer,
-                     " has no logins by device code; use a token (attune login "
-                     "--token)"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "issuer ", client.issuer, " has no logins by device code; use a token (attune login --token)"));
   ASSIGN_OR_RETURN(DeviceCode code, AskForCode(client, endpoints.device, fetcher));
   // The texts come from elsewhere.
   steps.show(Printable(code.url), Printable(code.user_code));
@@ -99,7 +97,7 @@ absl::StatusOr<IssuedTokens> LogInByDevice(const DeviceClient& client, const Dev
     if (error == "slow_down") code.interval += kSlowDown;
     if (error != "slow_down" && error != "authorization_pending") return Refused(client, *json);
   }
-  return absl::DeadlineExceededError("nobody has entered the code in time; log in again");
+  return absl::DeadlineExceededError("the code was not entered in time; log in again");
 }
 
 absl::StatusOr<IssuedTokens> RefreshTokens(const DeviceClient& client, const std::string& refresh_token,

@@ -128,22 +128,22 @@ absl::StatusOr<UnverifiedJwt> ParseJwt(std::string_view text) {
   const auto is_known = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
   };
-  if (!LooksLikeJwt(text) || !std::ranges::all_of(text, is_known)) return Refused("is no JSON Web Token");
+  if (!LooksLikeJwt(text) || !std::ranges::all_of(text, is_known)) return Refused("is not a JSON Web Token");
   const Jws jws = Import(text);
-  if (jws == nullptr) return Refused("is no signed JSON Web Token");
+  if (jws == nullptr) return Refused("is not a signed JSON Web Token");
   cjose_header_t* header = cjose_jws_get_protected(jws.get());
   UnverifiedJwt token = {.text = std::string(text),
                          .algorithm = HeaderText(header, CJOSE_HDR_ALG),
                          .key_id = HeaderText(header, CJOSE_HDR_KID)};
   if (std::ranges::find(JwtAlgorithms(), token.algorithm) == JwtAlgorithms().end())
-    return Refused("is signed by \"", Printable(token.algorithm), "\", which is not taken");
-  if (HasCriticalHeader(header)) return Refused("has a critical header, and none is known");
+    return Refused("is signed by \"", Printable(token.algorithm), "\", which is not accepted");
+  if (HasCriticalHeader(header)) return Refused("has critical headers, which are not supported");
   uint8_t* content = nullptr;
   size_t bytes = 0;
   cjose_err error = {};
   if (!cjose_jws_get_plaintext(jws.get(), &content, &bytes, &error)) return Refused("has no content");
   auto claims = ParseJsonObject<Json>({reinterpret_cast<const char*>(content), bytes});
-  if (!claims.ok()) return Refused("has claims that are none: ", claims.status().message());
+  if (!claims.ok()) return Refused("has claims that cannot be read: ", claims.status().message());
   token.claims = *std::move(claims);
   return token;
 }
@@ -156,13 +156,13 @@ absl::StatusOr<std::vector<JsonWebKey>> ParseKeySet(std::string_view text) {
   std::vector<JsonWebKey> keys;
   for (const Json& one : *list)
     if (JsonWebKey key = ReadKey(one); !key.algorithms.empty()) keys.push_back(std::move(key));
-  if (keys.empty()) return InvalidInput("a key set without a key that signatures can be checked with");
+  if (keys.empty()) return InvalidInput("a key set without a key for checking signatures");
   return keys;
 }
 
 absl::Status VerifySignature(const UnverifiedJwt& token, const JsonWebKey& key) {
   if (std::ranges::find(key.algorithms, token.algorithm) == key.algorithms.end())
-    return Refused("is signed by ", token.algorithm, ", for which the key is not");
+    return Refused("is signed by ", token.algorithm, ", which its key does not allow");
   // Each call has its own objects, since libcjose's are for one thread.
   const Jws jws = Import(token.text);
   cjose_err error = {};
@@ -176,11 +176,11 @@ absl::Status CheckClaims(const Json& claims, const JwtExpectations& expected, in
   if (TextClaim(claims, "iss") != expected.issuer) return Refused("is of another issuer");
   RETURN_IF_ERROR(CheckAudience(claims, expected.audiences));
   const int64_t expires_ms = TimeClaim(claims, "exp");
-  if (expires_ms == 0) return Refused("has no end");
+  if (expires_ms == 0) return Refused("has no expiry time");
   if (now_ms >= expires_ms + expected.skew_ms) return Refused("has expired; log in again");
   for (const char* begin : {"nbf", "iat"})
     if (TimeClaim(claims, begin) > now_ms + expected.skew_ms)
-      return Refused("counts only later; is a clock wrong?");
+      return Refused("is not valid yet; is a clock wrong?");
   if (TextClaim(claims, "sub").empty()) return Refused("names no subject");
   if (!expected.nonce.empty() && TextClaim(claims, "nonce") != expected.nonce)
     return Refused("answers another login");

@@ -85,10 +85,10 @@ TEST_F(AgreementsRestTest, NothingIsPromisedWithoutAMachine) {
   ASSERT_TRUE(fleet_store_->RevokeIdentity("runner-away", {.reason = "test", .time_ms = 1}).ok());
   Json prediction;
   testing::AwaitThat([&] { return (prediction = Predict(agreement))["verdict"] == "refused"; });
-  EXPECT_EQ(
-      prediction["reason"],
-      "nothing is promised before there is a machine that runs jobs of ann: none has joined; an operator "
-      "invites one with attune fleet invite --role runner --owner ann");
+  EXPECT_EQ(prediction["reason"],
+            "the server cannot promise anything before there is a machine that runs jobs of ann: none has "
+            "joined; an operator "
+            "invites one with attune fleet invite --role runner --owner ann");
   EXPECT_EQ(prediction["promises"][0]["probability"], 0);
   EXPECT_EQ(Post(ann_, "/v1/jobs", Asking(agreement)).status, 409);
 }
@@ -163,7 +163,7 @@ TEST_F(AgreementsRestTest, BadAgreementsAreRefused) {
   sharing["shares_result"] = true;
   const HttpResponse refused = Post(ann_, "/v1/jobs", sharing);
   EXPECT_EQ(refused.status, 400);
-  EXPECT_THAT(Detail(refused), HasSubstr("/shares_result: is no field that is known here"));
+  EXPECT_THAT(Detail(refused), HasSubstr("/shares_result: is not a field of this object"));
   Json mock = MockJob();
   mock["agreement"] = {{"deadline_seconds", 5}};
   EXPECT_EQ(Post(ann_, "/v1/jobs", mock).status, 400);

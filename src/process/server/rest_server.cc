@@ -179,7 +179,7 @@ void RestServer::Stop() { parts_->Stop(); }
 absl::Status AddProxies(const std::vector<std::string>& addresses, ConnectionLimits& limits) {
   for (const std::string& text : addresses) {
     const std::string address = AddressNamed(text);
-    if (address.empty()) return InvalidInput("\"", Printable(text), "\" is no address such as 192.0.2.7");
+    if (address.empty()) return InvalidInput("\"", Printable(text), "\" is not an address such as 192.0.2.7");
     limits.proxies.insert(address);
   }
   return absl::OkStatus();

@@ -97,13 +97,13 @@ TEST_F(RestTest, ABodyIsCheckedFieldByField) {
   EXPECT_EQ(Detail(Post(token, "/v1/jobs", {{"name", 7}, {"kind", "mock"}})),
             "/name: should be of type string, and is number");
   EXPECT_EQ(Detail(Post(token, "/v1/jobs", {{"name", "a"}, {"kind", "mock"}, {"modle", "x"}})),
-            "/modle: is no field that is known here");
+            "/modle: is not a field of this object");
   EXPECT_EQ(Ask(token, "POST", "/v1/jobs", "{").status, 400);
   EXPECT_EQ(Ask(token, "POST", "/v1/jobs", std::string(50'000, '[')).status, 400);
   EXPECT_EQ(Ask(token, "POST", "/v1/jobs", "{}", {{"content-type", "text/plain"}}).status, 415);
   EXPECT_EQ(Detail(Ask(token, "GET", "/v1/jobs?most=many")),
             "most: should be of type integer, and is string");
-  EXPECT_EQ(Detail(Ask(token, "GET", "/v1/jobs?msot=1")), "msot: is no parameter that is known here");
+  EXPECT_EQ(Detail(Ask(token, "GET", "/v1/jobs?msot=1")), "msot: is not a parameter of this operation");
   EXPECT_THAT(Detail(Post(token, "/v1/jobs", {{"name", "a"}, {"kind", "mock"}, {"settings", {{"x", 1}}}})),
               HasSubstr("job \"a\""));
 }

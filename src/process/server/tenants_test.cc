@@ -146,7 +146,7 @@ TEST_F(TenantsTest, ATenantSeesItsOwnAlone) {
     old[gone] = false;
     const HttpResponse refused = Ask(boss_, "PUT", "/v1/tenants/ann/consent", old.dump());
     EXPECT_EQ(refused.status, 400);
-    EXPECT_THAT(Detail(refused), HasSubstr(absl::StrCat("/", gone, ": is no field that is known here")));
+    EXPECT_THAT(Detail(refused), HasSubstr(absl::StrCat("/", gone, ": is not a field of this object")));
   }
   EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["consent"], consent);
 }

@@ -38,7 +38,7 @@ HttpResponse ServiceProblem(const absl::Status& error) {
   const bool lacks_database = absl::StrContains(error.message(), "postgresql://");
   if (lacks_room || lacks_database)
     Log(LogLevel::kError, "a request is not answered", "reason", error.message());
-  HttpResponse problem = lacks_room       ? Problem(503, "the server has no room left; try again later")
+  HttpResponse problem = lacks_room       ? Problem(503, "the server's disk is full; try again later")
                          : lacks_database ? Problem(503, "the server's database does not answer; try again")
                                           : Problem(error);
   if (problem.status == 503) problem.headers["Retry-After"] = kRetrySeconds;

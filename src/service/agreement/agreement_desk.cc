@@ -128,7 +128,7 @@ Outlook OutlookWith(const MachineLack& lack, Outlook outlook) {
     return outlook;
   }
   outlook.verdict = Verdict::kRefused;
-  outlook.reason = absl::StrCat("nothing is promised before there is ", lack.waits_for);
+  outlook.reason = absl::StrCat("the server cannot promise anything before there is ", lack.waits_for);
   outlook.offers.clear();
   for (Promise& promise : outlook.promises) {
     promise.probability = 0;
@@ -199,7 +199,7 @@ void AgreementDesk::CatchUp() {
   const auto refreshed = known_.Refresh();
   const auto jobs = jobs_.List({.state = JobState::kDone, .most = kMostToCatchUp});
   if (!refreshed.ok() || !jobs.ok()) {
-    Log(LogLevel::kWarning, "earlier jobs are not learned from", "reason",
+    Log(LogLevel::kWarning, "the model does not learn from earlier jobs", "reason",
         (refreshed.ok() ? jobs.status() : refreshed).message());
     return;
   }
@@ -225,7 +225,8 @@ void AgreementDesk::CountPromises(const JobQuery& job) {
 void AgreementDesk::Learn(const JobQuery& job) {
   const absl::StatusOr<JobRecord> record = jobs_.Find(job);
   if (!record.ok()) {
-    Log(LogLevel::kWarning, "a job is not learned from", "job", job.id, "reason", record.status().message());
+    Log(LogLevel::kWarning, "the model does not learn from a job", "job", job.id, "reason",
+        record.status().message());
     return;
   }
   if (std::optional<Quantization> quantization = QuantizationOf(*record); quantization.has_value())
@@ -234,7 +235,7 @@ void AgreementDesk::Learn(const JobQuery& job) {
   if (absl::IsNotFound(observation.status())) return;
   const absl::Status kept = observation.ok() ? known_.Add(*observation) : observation.status();
   if (!kept.ok())
-    Log(LogLevel::kWarning, "a job is not learned from", "job", job.id, "reason", kept.message());
+    Log(LogLevel::kWarning, "the model does not learn from a job", "job", job.id, "reason", kept.message());
 }
 
 absl::StatusOr<AgreementDesk::DeviceOfKey> AgreementDesk::DeviceFor(const std::string& tenant,
@@ -250,7 +251,7 @@ absl::StatusOr<AgreementDesk::DeviceOfKey> AgreementDesk::DeviceFor(const std::s
     return Annotate(served, "/on");
   if (key.empty() || device.count == 0)
     return absl::NotFoundError(
-        absl::StrCat("/on: no device with the key \"", key, "\" is there, so that nothing can be promised"));
+        absl::StrCat("/on: no device has the key \"", key, "\", so that nothing can be promised"));
   return device;
 }
 

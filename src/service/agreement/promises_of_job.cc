@@ -99,7 +99,7 @@ class Standing {
         promise.evidence.begin(),
         absl::StrFormat(
             "not judged: other programs disturbed the device at each attempt (the network waited for "
-            "processors for %.0f %% of the time, and took %.4g ms so); try again when it is quiet",
+            "processors for %.0f %% of the time, and took %.4g ms then); try again when it is quiet",
             100 * NumberAt(Latency(), "/waited_share"), measured.median));
     return promise;
   }
@@ -108,7 +108,7 @@ class Standing {
     if (name == kLatencyMean || name == kLatencyP99)
       return absl::StrFormat("measured: %.0f runs of the whole network", NumberAt(result_, "/judged/runs"));
     if (name == kAccuracyLoss && job_.kind == "quantization")
-      return absl::StrFormat("measured: %.0f samples that calibration did not see",
+      return absl::StrFormat("measured: %.0f samples outside the calibration",
                              NumberAt(Best(), "/judged_samples"));
     return name == kAccuracyLoss ? "every kernel was checked against the reference" : "measured";
   }

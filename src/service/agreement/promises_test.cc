@@ -35,7 +35,7 @@ TEST(AgreementTest, WhatIsWrongIsNamed) {
                                                 {{{"accuracy_loss", 2}}, "/accuracy_loss"},
                                                 {{{"priority", "royal"}}, "/priority"},
                                                 {{{"price", 1}}, "/price"},
-                                                {Json::array(), "no object"}};
+                                                {Json::array(), "not an object"}};
   for (const auto& [json, place] : wrong)
     EXPECT_THAT(AgreementOfJson(json).status().message(), HasSubstr(place)) << json;
 }

@@ -23,7 +23,7 @@ constexpr int64_t kLoginSeconds = 600;
 constexpr int kUnauthorized = 401;
 constexpr char kSessionCookie[] = "attune_session", kLoginCookie[] = "attune_login";
 
-constexpr char kUnknownToken[] = "this token is unknown, was revoked or has expired; ask for another one";
+constexpr char kUnknownToken[] = "this token is unknown, was revoked or has expired; ask for a new one";
 
 // https://www.rfc-editor.org/rfc/rfc6265#section-5.4
 std::string_view CookieNamed(std::string_view name, const HttpRequest& request) {
@@ -84,8 +84,7 @@ bool IsUpToDate(const PersonRecord& known, const KnownPerson& person) {
 }
 
 absl::Status CheckCounts(const PersonRecord& person, int64_t issued_ms) {
-  if (person.is_blocked)
-    return absl::UnauthenticatedError("this person may not ask any more; ask the administrator");
+  if (person.is_blocked) return absl::UnauthenticatedError("this person is blocked; ask the administrator");
   if (issued_ms < person.not_before_ms)
     return absl::UnauthenticatedError("this person was logged out; log in again");
   return absl::OkStatus();
@@ -164,9 +163,10 @@ std::variant<AccessToken, HttpResponse> Callers::IdentifyBySession(const HttpReq
   if (!known.ok()) return ServiceProblem(known.status());
   if (!*known) return UnauthorizedProblem("invalid_token", "this session has ended; log in again");
   if (ChangesSomething(request) && !IsSecretEqual(request.Header("x-csrf-token"), (*known)->csrf_token))
-    return Problem(403, absl::StrCat("a session that changes something sends its csrf_token, which GET "
-                                     "/v1/session tells, in ",
-                                     kCsrfHeader));
+    return Problem(
+        403,
+        absl::StrCat("a session that changes something must send its csrf_token, from GET /v1/session, in ",
+                     kCsrfHeader));
   return CallerOf((*known)->session);
 }
 

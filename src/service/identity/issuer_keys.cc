@@ -80,7 +80,7 @@ void IssuerKeys::AwaitNews(std::unique_lock<std::mutex>& lock) {
 absl::Status IssuerKeys::Verify(const UnverifiedJwt& token) {
   if (std::ranges::find(issuer_.algorithms, token.algorithm) == issuer_.algorithms.end())
     return absl::UnauthenticatedError(
-        absl::StrCat("the token is signed by ", token.algorithm, ", which is not taken from this issuer"));
+        absl::StrCat("the token is signed by ", token.algorithm, ", which is not accepted from this issuer"));
   std::vector<JsonWebKey> keys;
   {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -91,7 +91,7 @@ absl::Status IssuerKeys::Verify(const UnverifiedJwt& token) {
     }
     if (keys.empty() && (!last_.ok() || is_asking_ || SecondsUntilDue() == 0))
       return absl::UnavailableError(
-          absl::StrCat("the keys of issuer ", issuer_.name, " cannot be had now; try again"));
+          absl::StrCat("the keys of issuer ", issuer_.name, " cannot be read now; try again"));
   }
   absl::Status refused =
       absl::UnauthenticatedError("the token is signed by a key that its issuer does not have");

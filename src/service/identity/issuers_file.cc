@@ -196,7 +196,8 @@ absl::StatusOr<KnownPerson> PersonOfClaims(const OidcIssuer& issuer, const Json&
   // A tenant may come from the issuer as it is.
   if (!CheckJson(person.tenant, NameSchema(), {}).ok())
     return absl::UnauthenticatedError(absl::StrCat("issuer ", issuer.name, " names the tenant \"",
-                                                   Printable(person.tenant), "\", which is no name of one"));
+                                                   Printable(person.tenant),
+                                                   "\", which is not a name of a tenant"));
   std::optional<AccessRole> role;
   for (const std::string& name : NamesBy(issuer.role, claims))
     if (const auto known = AccessRoleNamed(name); known.ok()) role = std::max(role.value_or(*known), *known);

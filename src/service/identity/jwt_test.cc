@@ -66,7 +66,7 @@ TEST(JwtTest, APublicKeyIsNoSecret) {
   const auto key = MadeUpIssuer::NewEcKey("k");
   const auto forged = MadeUpIssuer::SecretKey(MadeUpIssuer::PublicText(key), "k");
   const auto token = ParseJwt(MadeUpIssuer::Sign(MadeUpIssuer::Claims(), forged, "HS256"));
-  EXPECT_THAT(Message(token.status()), HasSubstr("\"HS256\", which is not taken"));
+  EXPECT_THAT(Message(token.status()), HasSubstr("\"HS256\", which is not accepted"));
 }
 
 TEST(JwtTest, AKeyIsForItsAlgorithms) {
@@ -126,9 +126,9 @@ TEST(JwtTest, ClaimsCountForUsAndNow) {
   EXPECT_EQ(with("exp", static_cast<double>(now) + 0.5), "");
   EXPECT_THAT(with("exp", now - 61), HasSubstr("expired"));
   for (const Json& none : {Json(), Json("later"), Json(-1), Json(1e300)})
-    EXPECT_THAT(with("exp", none), HasSubstr("no end"));
-  EXPECT_THAT(with("nbf", now + 61), HasSubstr("only later"));
-  EXPECT_THAT(with("iat", now + 61), HasSubstr("only later"));
+    EXPECT_THAT(with("exp", none), HasSubstr("no expiry time"));
+  EXPECT_THAT(with("nbf", now + 61), HasSubstr("not valid yet"));
+  EXPECT_THAT(with("iat", now + 61), HasSubstr("not valid yet"));
   for (const Json& other : {Json(), Json("other"), Json({"other"}), Json(7), Json::object()})
     EXPECT_THAT(with("aud", other), HasSubstr("another audience"));
   for (const Json& other : {Json(), Json("https://id.example.org/"), Json({MadeUpIssuer::kUrl})})

@@ -118,9 +118,9 @@ absl::StatusOr<VouchedPerson> OidcLogins::FinishLogin(const Callback& callback, 
   const std::pair<std::string, std::string> state = absl::StrSplit(callback.state, absl::MaxSplits('/', 1));
   Provider* provider = Named(state.first);
   if (provider == nullptr || !IsSame(callback.state, StateOf(secret, state.first)))
-    return Refused("this login was begun elsewhere, or too long ago; begin it again");
+    return Refused("this login was started in another browser, or too long ago; log in again");
   if (!callback.issuer.empty() && callback.issuer != provider->issuer.issuer)
-    return Refused("this login was answered by another issuer; begin it again");
+    return Refused("another issuer answered this login; log in again");
   ASSIGN_OR_RETURN(const std::string token, Redeem(*provider, callback.code, VerifierOf(secret)));
   return Vouched(*provider, token, {.audiences = {provider->issuer.client_id}, .nonce = NonceOf(secret)});
 }

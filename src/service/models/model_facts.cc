@@ -68,7 +68,7 @@ absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question) {
   options.signature = question.signature;
   for (const std::string& text : question.shapes) {
     const auto shape = ParseNamedShape(text);
-    if (!shape.has_value()) return InvalidInput("shapes: ", text, " is not like input=1x3x224x224");
+    if (!shape.has_value()) return InvalidInput("shapes: ", text, " is not of the form input=1x3x224x224");
     options.shapes.insert(*shape);
   }
   const Network network = Network::Load(question.path, options);

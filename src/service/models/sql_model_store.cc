@@ -34,8 +34,7 @@ absl::StatusOr<KnownModel> ReadModel(const SqlRow& row) {
   const auto state = std::ranges::find(kStates, row.Text(5));
   absl::StatusOr<ModelSource> source = ModelSourceOf(row.Text(3));
   if (state == kStates.end() || !source.ok()) {
-    model.verdict = {.state = ModelState::kRefused,
-                     .error = "what the server knows of it is damaged; add it again"};
+    model.verdict = {.state = ModelState::kRefused, .error = "its stored facts are damaged; add it again"};
     return model;
   }
   model.source = *std::move(source);
@@ -86,7 +85,7 @@ absl::StatusOr<KnownModel> SqlModelStore::AddModel(const KnownModel& model) {
                      ReadInteger(session, "SELECT COUNT(*) FROM models WHERE tenant = ?", model.tenant));
     if (count >= kMostModels)
       return absl::OutOfRangeError(absl::StrCat("tenant ", model.tenant, " has ", kMostModels,
-                                                " models, which is as many as it may have; delete some"));
+                                                " models, which is the most; delete some"));
     RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", model.tenant,
                                model.id, model.name, ToText(model.source), model.created_ms,
                                Name(model.verdict.state), model.verdict.facts, model.verdict.error,

@@ -47,7 +47,7 @@ absl::StatusOr<CostModelVersion> ReadVersion(const SqlRow& row) {
   const bool has_before = row.Integer(column++) != 0;
   if (const double before = row.Real(column++); has_before) model.ranking_before = before;
   const int64_t state = row.Integer(column);
-  if (state < 0 || state >= std::ssize(kStates)) return absl::DataLossError("a state that there is not");
+  if (state < 0 || state >= std::ssize(kStates)) return absl::DataLossError("an unknown state");
   model.state = static_cast<CostModelState>(state);
   return model;
 }

@@ -109,7 +109,8 @@ absl::StatusOr<HttpResponse> Share(DeviceDirectory& devices, const RestCall& cal
 absl::Status CheckOwn(const RestCall& call) {
   const std::string name = call.Text("tenant");
   if (name == call.caller.tenant) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat("there is no tenant \"", name, "\" whose trust is yours"));
+  return absl::NotFoundError(
+      absl::StrCat("there is no tenant \"", name, "\" whose trusted owners you may see or change"));
 }
 
 HttpResponse TrustJson(const std::set<std::string>& owners) { return JsonResponse({{"owners", owners}}); }
@@ -132,13 +133,13 @@ RestParameter TenantOfPath() {
 
 void AddTrustOperations(DeviceDirectory& devices, RestApi& api) {
   api.schemas["Trust"] = TrustSchema();
-  const RestAnswer trust = {.help = "The owners; one's own devices need no trust",
+  const RestAnswer trust = {.help = "The trusted owners; your own devices need no trust",
                             .schema = SchemaNamed("Trust")};
   api.operations.push_back(
       {.id = "getTrust",
        .method = "GET",
        .path = "/v1/tenants/{tenant}/trust",
-       .summary = "The owners to whose devices a tenant's models may go, besides its own devices.",
+       .summary = "Lists the owners to whose devices a tenant's models may go, besides its own devices.",
        .parameters = {TenantOfPath()},
        .answers = {trust},
        .problems = {404},
@@ -147,7 +148,8 @@ void AddTrustOperations(DeviceDirectory& devices, RestApi& api) {
       {.id = "setTrust",
        .method = "PUT",
        .path = "/v1/tenants/{tenant}/trust",
-       .summary = "Sets to whose devices a tenant's models may go. What runs elsewhere ends at once.",
+       .summary =
+           "Sets the owners to whose devices a tenant's models may go. Work on other devices ends at once.",
        .role = AccessRole::kOperator,
        .parameters = {TenantOfPath()},
        .body = SchemaNamed("Trust"),
@@ -165,8 +167,8 @@ void AddDeviceOperations(const RestParts& parts, RestApi& api) {
       {.id = "listDevices",
        .method = "GET",
        .path = "/v1/devices",
-       .summary = "The caller's devices, and those that others share with it; for admins, all.",
-       .parameters = {{.name = "key", .place = "query", .help = "Those with this key alone"}},
+       .summary = "Lists the caller's devices, and those that others share with it; for admins, all devices.",
+       .parameters = {{.name = "key", .place = "query", .help = "Only devices with this key"}},
        .answers = {{.help = "The devices",
                     .schema = ObjectSchema({{"devices", ListSchema(SchemaNamed("Device"))}})}},
        .handler = [&devices](const RestCall& call) -> absl::StatusOr<HttpResponse> {
@@ -176,9 +178,8 @@ void AddDeviceOperations(const RestParts& parts, RestApi& api) {
       {.id = "shareDevice",
        .method = "PUT",
        .path = "/v1/device-sharing",
-       .summary =
-           "Sets with which tenants the caller's tenant shares a device of its own; \"*\" is all. What "
-           "others measure there ends at once.",
+       .summary = "Sets the tenants with which the caller's tenant shares one of its devices; \"*\" is all. "
+                  "Measurements of tenants that lose it end at once.",
        .role = AccessRole::kOperator,
        .parameters = {{.name = "device", .place = "query", .help = "The device's id", .is_required = true}},
        .body = ObjectSchema({{"shared_with", OwnersSchema()}}),

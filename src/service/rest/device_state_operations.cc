@@ -46,8 +46,8 @@ void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
       {.id = "getQueue",
        .method = "GET",
        .path = "/v1/queue",
-       .summary = "How many requests wait for devices, by the key that they ask for.",
-       .answers = {{.help = "Keys that nobody waits for are left out",
+       .summary = "Counts the requests that wait for devices, by key.",
+       .answers = {{.help = "Keys without waiting requests are left out",
                     .schema = ObjectSchema(
                         {{"waiting", ListSchema(ObjectSchema(
                                          {{"key", TextSchema()}, {"requests", IntegerSchema()}}))}})}},
@@ -62,9 +62,9 @@ void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
       {.id = "listCalibrations",
        .method = "GET",
        .path = "/v1/calibrations",
-       .summary = "The rates that a device has had, since it was last declared sound.",
+       .summary = "Lists the peak rates of a device since it was last declared sound.",
        .parameters = {{.name = "device", .place = "query", .help = "The device's id", .is_required = true}},
-       .answers = {{.help = "The oldest first; some between the first and the latest ones are missing",
+       .answers = {{.help = "Oldest first; some between the first and the latest are missing",
                     .schema = ObjectSchema({{"calibrations", ListSchema(SchemaNamed("Calibration"))}})}},
        .problems = {404},
        .handler = [&fleet, &devices](const RestCall& call) -> absl::StatusOr<HttpResponse> {

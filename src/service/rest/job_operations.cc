@@ -154,17 +154,18 @@ RestOperation SubmitOperation(const RestParts& parts) {
       .path = "/v1/jobs",
       .summary = "Submits a job, whose settings name its inputs.",
       .role = AccessRole::kMember,
-      .parameters = {{.name = "Idempotency-Key",
-                      .place = "header",
-                      .help =
-                          "Of the client's choice: the same again submits nothing and returns the same job",
-                      .schema = {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostKeyLength}}}},
+      .parameters =
+          {{.name = "Idempotency-Key",
+            .place = "header",
+            .help =
+                "A key that the client chooses: the same key again submits nothing and returns the same job",
+            .schema = {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostKeyLength}}}},
       .body = SchemaNamed("NewJob"),
       .most_body_bytes = kMostJobBytes,
       .answers = {{.status = 201,
-                   .help = "It is kept, and begins when it can",
+                   .help = "The job is stored, and starts when it can",
                    .schema = SchemaNamed("Job"),
-                   .headers = {{"Location", "Where the job is shown"}}}},
+                   .headers = {{"Location", "URL of the job"}}}},
       .problems = {403, 404, 409, 422, 429},
       .handler = [parts](const RestCall& call) { return Submit(parts, call); }};
 }
@@ -198,7 +199,7 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
       {.id = "getJob",
        .method = "GET",
        .path = "/v1/jobs/{id}",
-       .summary = "A job with its stages, its files and its result.",
+       .summary = "Returns a job with its stages, its files and its result.",
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("JobDetail")}},
        .problems = {404},
@@ -210,7 +211,7 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
       {.id = "cancelJob",
        .method = "POST",
        .path = "/v1/jobs/{id}/cancel",
-       .summary = "Ends a job soon. One that is over stays as it is.",
+       .summary = "Cancels a job. A job that is over stays as it is.",
        .role = AccessRole::kMember,
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("Job")}},

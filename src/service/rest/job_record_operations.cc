@@ -98,7 +98,7 @@ class CopiedDatabase {
         detail.files(), [](const auto& one) { return std::string_view(one.name()).ends_with(kEnding); });
     if (file == detail.files().end()) return nullptr;
     std::string folder = (std::filesystem::temp_directory_path() / "attune-records-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("there is no room for a copy");
+    if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("the disk has no room for a copy");
     folder_ = folder;
     const std::string path = folder_ + "/records.db";
     for (const char* part : {"", "-wal"}) {
@@ -106,7 +106,8 @@ class CopiedDatabase {
       if (absl::IsNotFound(opened.status())) continue;
       RETURN_IF_ERROR(opened.status());
       if (opened->file.bytes > kMostDatabaseBytes)
-        return absl::FailedPreconditionError("the job's records are too large to be shown; fetch its file");
+        return absl::FailedPreconditionError(
+            "the job's records are too large for this view; download its file");
       RETURN_IF_ERROR(CopyTo(opened->file.descriptor, opened->file.bytes, path + part));
     }
     auto opened = RecordDatabase::Open(path);
@@ -167,9 +168,9 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
       {.id = "listJobTasks",
        .method = "GET",
        .path = "/v1/jobs/{id}/tasks",
-       .summary = "The kernels that a job has measured, with the best time of each.",
+       .summary = "Lists the kernels that a job has measured, with the best time of each.",
        .parameters = {id},
-       .answers = {{.help = "In the order in which they were first measured",
+       .answers = {{.help = "In the order of their first measurement",
                     .schema = ObjectSchema({{"tasks", ListSchema(SchemaNamed("RecordTask"))}})}},
        .problems = {404, 409, 422},
        .handler = [&desk](const RestCall& call) { return Tasks(desk, call); }});

@@ -26,10 +26,11 @@ JsonSchema FileSchema() {
 }
 
 JsonSchema ShapesSchema() {
-  return {{"type", "array"},
-          {"items", {{"type", "string"}, {"maxLength", 1000}}},
-          {"maxItems", kMostModelShapes},
-          {"description", "Of inputs whose dimensions it leaves open: \"input=1x3x224x224\""}};
+  return {
+      {"type", "array"},
+      {"items", {{"type", "string"}, {"maxLength", 1000}}},
+      {"maxItems", kMostModelShapes},
+      {"description", "Shapes of inputs with dimensions that the model leaves open: \"input=1x3x224x224\""}};
 }
 
 JsonSchema Described(JsonSchema schema, const char* description) {
@@ -61,11 +62,11 @@ JsonSchema FactsSchema() {
 void AddModelSchemas(JsonSchema& schemas) {
   JsonSchema facts = FactsSchema();
   facts["type"] = {"object", "null"};
-  facts["description"] = "What it computes, once it is ready";
+  facts["description"] = "Facts about the network, once it is ready";
   const JsonSchema properties = {{"id", DigestSchema()},
                                  {"name", TextSchema()},
                                  {"state", {{"type", "string"}, {"enum", {"importing", "ready", "refused"}}}},
-                                 {"error", Described(TextSchema(), "Why it is refused")},
+                                 {"error", Described(TextSchema(), "Reason why it is refused")},
                                  {"created", TimeSchema()}};
   JsonSchema detail = properties;
   detail["files"] = ListSchema(FileSchema());
@@ -76,7 +77,8 @@ void AddModelSchemas(JsonSchema& schemas) {
   schemas["ModelDetail"] = ObjectSchema(detail);
   JsonSchema files = ListSchema(FileSchema());
   files["maxItems"] = kMostModelFiles;
-  files["description"] = "Others that it names: weights beside it, or the variables of a SavedModel";
+  files["description"] =
+      "Other files that the model names: weights beside it, or the variables of a SavedModel";
   schemas["NewModel"] =
       ObjectSchema({{"name", {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostJobFileName}}},
                     {"sha256", DigestSchema()},
@@ -195,23 +197,24 @@ void AddModelOperations(const RestParts& parts, RestApi& api) {
       .name = "id", .place = "path", .help = "The id of the model", .schema = DigestSchema()};
   api.operations.push_back(AddOperation(models));
   api.operations.push_back(ListOperation(models));
-  api.operations.push_back({.id = "getModel",
-                            .method = "GET",
-                            .path = "/v1/models/{id}",
-                            .summary = "A model: its files, its state, and facts once it is imported.",
-                            .parameters = {id},
-                            .answers = {{.help = "The model", .schema = SchemaNamed("ModelDetail")}},
-                            .problems = {404},
-                            .handler = [&models](const RestCall& call) {
-                              return ToldOrProblem(models.Find(call.caller.tenant, call.Text("id")), 200);
-                            }});
+  api.operations.push_back(
+      {.id = "getModel",
+       .method = "GET",
+       .path = "/v1/models/{id}",
+       .summary = "Returns a model: its files, its state, and facts once it is imported.",
+       .parameters = {id},
+       .answers = {{.help = "The model", .schema = SchemaNamed("ModelDetail")}},
+       .problems = {404},
+       .handler = [&models](const RestCall& call) {
+         return ToldOrProblem(models.Find(call.caller.tenant, call.Text("id")), 200);
+       }});
   api.operations.push_back({.id = "removeModel",
                             .method = "DELETE",
                             .path = "/v1/models/{id}",
-                            .summary = "Forgets a model; its files stay.",
+                            .summary = "Deletes a model; its files stay.",
                             .role = AccessRole::kMember,
                             .parameters = {id},
-                            .answers = {{.status = 204, .help = "It is forgotten"}},
+                            .answers = {{.status = 204, .help = "The model is deleted"}},
                             .problems = {404},
                             .handler = [&models](const RestCall& call) -> absl::StatusOr<HttpResponse> {
                               RETURN_IF_ERROR(models.Remove(call.caller.tenant, call.Text("id")));

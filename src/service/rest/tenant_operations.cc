@@ -125,7 +125,7 @@ absl::StatusOr<HttpResponse> SetConsent(const RestParts& parts, const RestCall& 
   TenantStore& store = parts.tenants.store();
   ASSIGN_OR_RETURN(TenantRecord tenant, Reached(parts, call));
   if (tenant.name != call.caller.tenant)
-    return absl::PermissionDeniedError("a tenant's consent is given by its own operators");
+    return absl::PermissionDeniedError("only the tenant's own operators may give its consent");
   RETURN_IF_ERROR(store.Ensure(tenant.name, SystemClock().WallMillis()));
   tenant.consent = {.answers = call.body["answers"].get<bool>(),
                     .cost_model = call.body["cost_model"].get<bool>()};
@@ -139,7 +139,7 @@ absl::StatusOr<HttpResponse> Delete(const RestParts& parts, const RestCall& call
   ASSIGN_OR_RETURN(TenantRecord tenant, Reached(parts, call));
   if (tenant.name == call.caller.tenant)
     return absl::FailedPreconditionError(
-        "nobody deletes the tenant that he is of; let another's admin do it");
+        "an admin may not delete their own tenant; ask an admin of another one");
   RETURN_IF_ERROR(store.Ensure(tenant.name, tenant.created_ms));
   RETURN_IF_ERROR(store.BeginDeletion(tenant.name));
   parts.remover.Wake();
@@ -154,7 +154,7 @@ absl::StatusOr<int64_t> DayOf(const RestCall& call, const char* name, int64_t ot
   absl::CivilDay day;
   constexpr int64_t kFirstYear = 1970, kLastYear = 9999;
   if (!absl::ParseCivilTime(text, &day) || day.year() < kFirstYear || day.year() > kLastYear)
-    return InvalidInput(name, ": should be a day such as 2026-11-29");
+    return InvalidInput(name, ": must be a day such as 2026-11-29");
   return day - absl::CivilDay(1970, 1, 1);
 }
 
@@ -162,7 +162,7 @@ absl::StatusOr<HttpResponse> Usage(Tenants& tenants, const RestCall& call) {
   const bool is_admin = call.caller.role == AccessRole::kAdmin;
   const std::string tenant = call.parameters.value("tenant", is_admin ? "" : call.caller.tenant);
   if (!is_admin && tenant != call.caller.tenant)
-    return absl::PermissionDeniedError("the usage of other tenants takes the role admin");
+    return absl::PermissionDeniedError("only the role admin sees the usage of other tenants");
   constexpr int64_t kUsualDays = 30;
   ASSIGN_OR_RETURN(const int64_t first, DayOf(call, "from", tenants.Today() - kUsualDays));
   ASSIGN_OR_RETURN(const int64_t last, DayOf(call, "to", tenants.Today()));
@@ -207,34 +207,35 @@ void AddTenantOperations(const RestParts& parts, RestApi& api) {
       {.id = "createTenant",
        .method = "POST",
        .path = "/v1/tenants",
-       .summary = "Makes a tenant. One that a token was given for is made by itself.",
+       .summary = "Creates a tenant. A tenant for which a token is made is created automatically.",
        .role = AccessRole::kAdmin,
        .body = ObjectSchema({{"name", NameSchema()}, {"quota", SchemaNamed("Quota")}}, {"quota"}),
-       .answers = {{.status = 201, .help = "It is there", .schema = SchemaNamed("Tenant")}},
+       .answers = {{.status = 201, .help = "The tenant exists", .schema = SchemaNamed("Tenant")}},
        .problems = {409},
        .handler = [&store](const RestCall& call) { return Create(store, call); }});
   api.operations.push_back(
       {.id = "listTenants",
        .method = "GET",
        .path = "/v1/tenants",
-       .summary = "All tenants.",
+       .summary = "Lists all tenants.",
        .role = AccessRole::kAdmin,
        .answers = {{.help = "By name",
                     .schema = ObjectSchema({{"tenants", ListSchema(SchemaNamed("Tenant"))}})}},
        .handler = [&store](const RestCall&) { return List(store); }});
-  api.operations.push_back({.id = "getTenant",
-                            .method = "GET",
-                            .path = "/v1/tenants/{tenant}",
-                            .summary = "A tenant, with what it uses now and in its period.",
-                            .role = AccessRole::kOperator,
-                            .parameters = {TenantOfPath()},
-                            .answers = {{.help = "The tenant", .schema = SchemaNamed("TenantDetail")}},
-                            .problems = {404},
-                            .handler = [parts](const RestCall& call) { return Show(parts, call); }});
+  api.operations.push_back(
+      {.id = "getTenant",
+       .method = "GET",
+       .path = "/v1/tenants/{tenant}",
+       .summary = "Returns a tenant, with its current use and its use in the quota's period.",
+       .role = AccessRole::kOperator,
+       .parameters = {TenantOfPath()},
+       .answers = {{.help = "The tenant", .schema = SchemaNamed("TenantDetail")}},
+       .problems = {404},
+       .handler = [parts](const RestCall& call) { return Show(parts, call); }});
   api.operations.push_back({.id = "setQuota",
                             .method = "PUT",
                             .path = "/v1/tenants/{tenant}/quota",
-                            .summary = "Sets what a tenant may use.",
+                            .summary = "Sets the quota of a tenant.",
                             .role = AccessRole::kAdmin,
                             .parameters = {TenantOfPath()},
                             .body = SchemaNamed("Quota"),
@@ -244,7 +245,7 @@ void AddTenantOperations(const RestParts& parts, RestApi& api) {
   api.operations.push_back({.id = "setConsent",
                             .method = "PUT",
                             .path = "/v1/tenants/{tenant}/consent",
-                            .summary = "Sets what a tenant shares with others.",
+                            .summary = "Sets the data that a tenant shares with others.",
                             .role = AccessRole::kOperator,
                             .parameters = {TenantOfPath()},
                             .body = SchemaNamed("Consent"),
@@ -255,17 +256,17 @@ void AddTenantOperations(const RestParts& parts, RestApi& api) {
       {.id = "deleteTenant",
        .method = "DELETE",
        .path = "/v1/tenants/{tenant}",
-       .summary =
-           "Begins to delete a tenant with all that it has; it is shown as deleting until nothing is left.",
+       .summary = "Starts to delete a tenant with all its data; it is listed as being deleted until nothing "
+                  "is left.",
        .role = AccessRole::kAdmin,
        .parameters = {TenantOfPath()},
-       .answers = {{.status = 202, .help = "It has begun", .schema = SchemaNamed("Tenant")}},
+       .answers = {{.status = 202, .help = "The deletion has started", .schema = SchemaNamed("Tenant")}},
        .problems = {404, 409},
        .handler = [parts](const RestCall& call) { return Delete(parts, call); }});
   api.operations.push_back({.id = "getArchive",
                             .method = "GET",
                             .path = "/v1/tenants/{tenant}/archive",
-                            .summary = "All that a tenant has, in one tar file; secrets are not in it.",
+                            .summary = "Downloads all data of a tenant as one tar file, without secrets.",
                             .role = AccessRole::kOperator,
                             .parameters = {TenantOfPath()},
                             .answers = {{.help = "The archive", .type = "application/x-tar"}},
@@ -275,13 +276,11 @@ void AddTenantOperations(const RestParts& parts, RestApi& api) {
       {.id = "getUsage",
        .method = "GET",
        .path = "/v1/usage",
-       .summary = "Device seconds and stored bytes by day and tenant, as CSV.",
+       .summary = "Downloads device seconds and stored bytes by day and tenant, as CSV.",
        .role = AccessRole::kOperator,
-       .parameters = {{.name = "from",
-                       .place = "query",
-                       .help = "The first day; 30 days ago if it is left out"},
-                      {.name = "to", .place = "query", .help = "The last day; today if it is left out"},
-                      {.name = "tenant", .place = "query", .help = "Of this one alone"}},
+       .parameters = {{.name = "from", .place = "query", .help = "First day; default: 30 days ago"},
+                      {.name = "to", .place = "query", .help = "Last day; default: today"},
+                      {.name = "tenant", .place = "query", .help = "Only this tenant"}},
        .answers = {{.help = "The usage", .type = "text/csv; charset=utf-8"}},
        .handler = [&tenants](const RestCall& call) { return Usage(tenants, call); }});
 }

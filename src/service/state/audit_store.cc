@@ -117,7 +117,7 @@ absl::StatusOr<AuditHead> AuditHead::Parse(std::string_view text) {
   AuditHead head = {.hash = parts.second};
   if (!absl::SimpleAtoi(parts.first, &head.sequence) || head.sequence < 1 || head.hash.size() != kDigits)
     return InvalidInput("\"", Printable(text),
-                        "\" is no head of an audit log: a number, a colon and 64 digits");
+                        "\" is not a head of an audit log: a number, a colon and 64 digits");
   return head;
 }
 

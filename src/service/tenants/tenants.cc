@@ -42,8 +42,8 @@ std::optional<HttpResponse> Tenants::Refusal(const std::string& name) {
   const double wait = requests_.Admit(name, static_cast<int>(2 * rate), 1.0 / static_cast<double>(rate));
   if (wait <= 0) return std::nullopt;
   ++refusals_[kAtRequests];
-  return TooManyProblem(wait, absl::StrCat("tenant ", name, " may ask ", rate,
-                                           " times a second, and asks more often; wait as Retry-After says"));
+  return TooManyProblem(wait, absl::StrCat("tenant ", name, " may send ", rate,
+                                           " requests a second, and sends more; wait as Retry-After says"));
 }
 
 absl::StatusOr<double> Tenants::DeviceSeconds(const TenantRecord& tenant) {

@@ -28,14 +28,14 @@ absl::StatusOr<Upload> Uploads::Begin(const std::string& tenant, const std::stri
           limits_.most_tenant_bytes));
   if (known.bytes != bytes)
     return absl::AlreadyExistsError(
-        absl::StrCat("upload ", digest, ": was begun with ", known.bytes, " bytes; delete it first"));
+        absl::StrCat("upload ", digest, ": was started with ", known.bytes, " bytes; delete it first"));
   Use(known);
   return StateOf(known);
 }
 
 absl::StatusOr<Upload> Uploads::Find(const std::string& tenant, const std::string& digest) {
   ASSIGN_OR_RETURN(const std::optional<KnownUpload> known, store_.FindUpload(tenant, digest));
-  if (!known) return absl::NotFoundError(absl::StrCat("there is no upload ", digest, "; begin it first"));
+  if (!known) return absl::NotFoundError(absl::StrCat("there is no upload ", digest, "; start it first"));
   Use(*known);
   return StateOf(*known);
 }
@@ -76,7 +76,7 @@ absl::StatusOr<Upload> Uploads::Append(const std::string& tenant, const std::str
                                            " bytes, so that byte ", offset, " is not the next one"));
   if (std::ssize(bytes) > upload.bytes - upload.offset)
     return absl::OutOfRangeError(
-        absl::StrCat("upload ", digest, ": was begun with ", upload.bytes, " bytes, and gets more"));
+        absl::StrCat("upload ", digest, ": was started with ", upload.bytes, " bytes, and gets more"));
   if (!bytes.empty()) {
     const absl::Status appended = blobs_.Append(tenant, digest, offset, bytes);
     // The same piece has come twice at once.
@@ -98,7 +98,7 @@ void Uploads::Use(const KnownUpload& known) {
   if (now_ms - known.used_ms < kNoticeMs) return;
   const absl::Status used = store_.UseUpload(known.tenant, known.digest, now_ms);
   if (!used.ok())
-    Log(LogLevel::kWarning, "the use of an upload is not kept", "sha256", known.digest, "reason",
+    Log(LogLevel::kWarning, "the use of an upload is not recorded", "sha256", known.digest, "reason",
         used.message());
 }
 
@@ -130,7 +130,7 @@ absl::Status Uploads::RemoveResting(const Needed& needed) {
       continue;
     }
     RETURN_IF_ERROR(Forget(upload));
-    Log(LogLevel::kInfo, "an upload that rests is removed", "tenant", upload.tenant, "sha256", upload.digest,
+    Log(LogLevel::kInfo, "an unused upload is removed", "tenant", upload.tenant, "sha256", upload.digest,
         "bytes", upload.bytes);
   }
   return absl::OkStatus();
