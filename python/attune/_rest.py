@@ -60,7 +60,7 @@ class Answer:
         except ValueError as error:
             raise InternalError("the server answers without JSON") from error
         if not isinstance(value, dict):
-            raise InternalError("the server answers with JSON that is no object")
+            raise InternalError("the server answers with JSON that is not an object")
         return value
 
 

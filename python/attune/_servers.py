@@ -46,9 +46,9 @@ def server_url(text: str) -> str:
         parts = urllib.parse.urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise InvalidError(f"{text}: is no URL such as https://host:9193") from error
+        raise InvalidError(f"{text}: is not a URL such as https://host:9193") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise InvalidError(f"{text}: is no URL such as https://host:9193")
+        raise InvalidError(f"{text}: is not a URL such as https://host:9193")
     if parts.path not in ("", "/"):
         raise InvalidError(f"{text}: the address of a server has no path")
     if parts.scheme == "http" and not _LOOPBACK.fullmatch(parts.hostname):

@@ -28,7 +28,7 @@ class InputFile:
 def input_file(name: str, path: pathlib.Path) -> InputFile:
     """Reads the file."""
     if not path.is_file():
-        raise NotFoundError(f"{path}: is no file")
+        raise NotFoundError(f"{path}: is not a file")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return InputFile(name, path, digest, os.fstat(file.fileno()).st_size)

@@ -341,7 +341,7 @@ def _below_out(name: str) -> pathlib.PurePosixPath:
     """The path of a result below the folder for results; a server that names anything else is not obeyed."""
     path = pathlib.PurePosixPath(name.removeprefix("out/"))
     if path.is_absolute() or not path.parts or any(each in ("..", ".") for each in path.parts):
-        raise InternalError(f"{name}: is no name of a file of a job")
+        raise InternalError(f"{name}: is not a name of a file of a job")
     return path
 
 
@@ -353,7 +353,7 @@ def _seconds(name: str, value: Duration) -> float:
         if parts and re.fullmatch(r"(\s*[0-9.]+\s*(us|ms|s|m|h))+\s*", value):
             with contextlib.suppress(ValueError):
                 return sum(float(number) * _UNITS[unit] for number, unit in parts)
-        raise InvalidError(f"{name}: \"{value}\" is no time like 5ms, 90s or 1h30m")
+        raise InvalidError(f"{name}: \"{value}\" is not a time like 5ms, 90s or 1h30m")
     return float(value)
 
 
@@ -362,13 +362,13 @@ def _share(value: float | str) -> float:
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
-        raise InvalidError(f"accuracy_loss: \"{value}\" is no share like 1% or 0.01") from error
+        raise InvalidError(f"accuracy_loss: \"{value}\" is not a share like 1% or 0.01") from error
 
 
 def _bytes(value: int | str) -> int:
     found = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]?i?B|)\s*", str(value))
     if found is None or found[2] not in _SIZES:
-        raise InvalidError(f"size: \"{value}\" is no size like 10MB or 512KiB")
+        raise InvalidError(f"size: \"{value}\" is not a size like 10MB or 512KiB")
     return int(float(found[1]) * _SIZES[found[2]])
 
 

@@ -81,10 +81,10 @@ def read(path: str | os.PathLike[str]) -> Results:
     except FileNotFoundError:
         raise NotFoundError(f"{file}: there is no such file; attune sweep writes it into the folder of a sweep") from None
     except (ValueError, csv.Error) as error:
-        raise InvalidError(f"{file}: is no table of a sweep: {error}") from None
+        raise InvalidError(f"{file}: is not a table of a sweep: {error}") from None
     header = rows.pop(0) if rows else []
     if header[:2] != ["run", "repeat"]:
-        raise InvalidError(f"{file}: is no table of a sweep: it does not begin with the columns run and repeat")
+        raise InvalidError(f"{file}: is not a table of a sweep: it does not begin with the columns run and repeat")
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise InvalidError(f"{file}: row {number} has {len(row)} fields, and the header has {len(header)}")
@@ -101,4 +101,4 @@ def _parse(file: pathlib.Path, name: str, kind: type, text: str) -> Any:
     try:
         return kind(text)
     except ValueError:
-        raise InvalidError(f"{file}: {name}: \"{text}\" is no number") from None
+        raise InvalidError(f"{file}: {name}: \"{text}\" is not a number") from None

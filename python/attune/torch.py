@@ -51,7 +51,7 @@ def backend(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any] | None
         raise InvalidError(f"backend \"attune\" has no {unknown[0]}; its options are {', '.join(_OPTIONS)}")
     for name, value in options.items():
         if not isinstance(value, _OPTIONS[name]):
-            raise InvalidError(f"option \"{name}\": {value!r} is no {_OPTIONS[name].__name__}")
+            raise InvalidError(f"option \"{name}\": {value!r} is not of type {_OPTIONS[name].__name__}")
     for value in inputs:
         if isinstance(value, torch.SymInt):
             int(value)  # from here on, PyTorch takes this graph for this size alone
@@ -171,7 +171,7 @@ class _Compiled:
             versions = {index: value._version for index, value in given.items()}
             outputs = graph(*(given.get(index, value) for index, value in enumerate(inputs)))
             if not all(isinstance(output, torch.Tensor) for output in outputs):
-                raise InvalidError("an output is no tensor")
+                raise InvalidError("an output is not a tensor")
             if any(value._version != versions[index] for index, value in given.items()):
                 raise InvalidError("the graph changes one of its inputs in place")
             memory = {value.untyped_storage()._cdata for value in given.values()}

@@ -48,7 +48,7 @@ class BenchmarkingContext:
             if not isinstance(text, str):
                 raise InvalidError(f"{name}: must be a str, and is a {type(text).__name__}")
         if target != "cpu":
-            raise InvalidError(f"target: \"{target}\" is no kind of device; the only one is \"cpu\"")
+            raise InvalidError(f"target: \"{target}\" is not a kind of device; the only one is \"cpu\"")
         self.target, self.device_key, self.cpu_arch = target, device_key, cpu_arch
         self.workspace = (pathlib.Path(workspace) if workspace else
                           user_folder("XDG_DATA_HOME", ".local/share", "workspace"))
@@ -87,7 +87,7 @@ class BenchmarkingContext:
     def saved(self, run_id: str) -> dict[str, Any]:
         """What another run of this workspace has saved."""
         if not isinstance(run_id, str) or not re.fullmatch("[0-9a-f]{32}", run_id):
-            raise InvalidError(f"{run_id!r} is no run's id, which has 32 hexadecimal digits")
+            raise InvalidError(f"{run_id!r} is not a run's id, which has 32 hexadecimal digits")
         path = self.workspace / "runs" / run_id / "context.json"
         try:
             content = json.loads(path.read_text())

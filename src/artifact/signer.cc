@@ -34,7 +34,7 @@ absl::StatusOr<Ed25519Key> PublicOf(const EVP_PKEY* key) {
   size_t bytes = raw.size();
   if (EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519 ||
       EVP_PKEY_get_raw_public_key(key, raw.data(), &bytes) != 1 || bytes != raw.size())
-    return InvalidInput("is no key of Ed25519; attune key create makes one");
+    return InvalidInput("is not a key of Ed25519; attune key create makes one");
   return raw;
 }
 

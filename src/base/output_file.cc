@@ -89,7 +89,7 @@ absl::StatusOr<FileDescriptor> OpenThrough(const std::string& path, const struct
   FileDescriptor file(open(path.c_str(), kWrite | O_NONBLOCK | flags, kNewMode));
   if (file.get() < 0 && errno == ENXIO && info != nullptr && S_ISFIFO(info->st_mode)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, ": cannot write: it is a pipe that nobody reads; start its reader first"));
+        absl::StrCat(path, ": cannot write: it is a pipe without a reader; start its reader first"));
   }
   if (file.get() < 0) return CannotWrite(path);
   // From here on, a write may wait for the reader, which exists.

@@ -58,7 +58,7 @@ TEST_F(StateFileTest, LinksAreNotFollowed) {
   ExpectRefused(CheckStateFile(path_), "is a hard link");
   fs::remove(path_);
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  ExpectRefused(WriteStateFile(path_, "secret"), "is no regular file");
+  ExpectRefused(WriteStateFile(path_, "secret"), "is not a regular file");
   EXPECT_EQ(ReadFile(victim_, 6).value_or(""), "theirs");
 }
 

@@ -20,7 +20,7 @@ void AddSampleFlags(CLI::App& command, SampleOptions& flags, bool needed) {
       ->check(CLI::IsMember(quant::AgreementNames()));
   command.add_option("--max-drop", flags.max_drop, "most loss of agreement with auto (default: 1%)")
       ->check([](const std::string& text) {
-        return ParseShare(text).has_value() ? "" : "\"" + text + "\" is no share like 1% or 0.01";
+        return ParseShare(text).has_value() ? "" : "\"" + text + "\" is not a share like 1% or 0.01";
       });
 }
 

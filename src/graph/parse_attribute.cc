@@ -141,7 +141,7 @@ absl::StatusOr<Tensor> TakeElements(Lexer& lexer, const TensorType& type) {
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(type.dtype, type.shape()));
   for (size_t i = 0; i < elements.size(); ++i) {
     if (!ParseElement(elements[i].text, tensor, static_cast<int64_t>(i))) {
-      return lexer.ErrorAt(elements[i].offset, absl::StrCat("this is no ", DTypeName(type.dtype)));
+      return lexer.ErrorAt(elements[i].offset, absl::StrCat("this is not of type ", DTypeName(type.dtype)));
     }
   }
   return tensor;

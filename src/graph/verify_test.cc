@@ -96,12 +96,12 @@ TEST_F(VerifyTest, ValueOfAnotherGraph) {
 TEST_F(VerifyTest, OutputOfAnotherGraph) {
   const auto other = graph_->Clone();
   graph_->SetOutput(0, other->inputs()[0].get());
-  ExpectError("graph output \"y\" is no value of the graph");
+  ExpectError("graph output \"y\" is not a value of the graph");
 }
 
 TEST_F(VerifyTest, OutputWithoutValue) {
   graph_->SetOutput(0, nullptr);
-  ExpectError("graph output \"y\" is no value of the graph");
+  ExpectError("graph output \"y\" is not a value of the graph");
 }
 
 TEST_F(VerifyTest, TwoOutputsOfOneName) {

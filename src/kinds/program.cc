@@ -48,7 +48,7 @@ absl::StatusOr<ProgramSettings> ReadSettings(const JobSpec& spec) {
   for (const std::string& text : settings.command) {
     if (text.find('\0') != std::string::npos) reader.Fail("command", "has a zero byte");
   }
-  if (!own.is_null() && !own.is_object()) reader.Fail("settings", "is no mapping");
+  if (!own.is_null() && !own.is_object()) reader.Fail("settings", "is not a mapping");
   RETURN_IF_ERROR(reader.Finish());
   return settings;
 }

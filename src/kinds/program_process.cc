@@ -49,7 +49,7 @@ absl::StatusOr<std::string> FindProgram(const std::string& name, const std::stri
     const std::filesystem::path path = std::filesystem::absolute(std::filesystem::path(folder) / name);
     if (IsProgram(path)) return path.string();
     return absl::NotFoundError(
-        absl::StrCat("cannot be started: ", Printable(path.string()), " is no file that can be executed"));
+        absl::StrCat("cannot be started: ", Printable(path.string()), " is not a file that can be executed"));
   }
   const char* path = std::getenv("PATH");
   for (const std::string_view entry : absl::StrSplit(path == nullptr ? "/usr/bin:/bin" : path, ':')) {

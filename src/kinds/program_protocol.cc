@@ -65,7 +65,7 @@ absl::StatusOr<ResourceNeed> ReadNeed(const Json& json, const JobPlace& place) {
 }
 
 absl::StatusOr<JobStage> ReadStage(const Json& json, const JobPlace& place) {
-  if (!json.is_object()) return InvalidInput("is no object");
+  if (!json.is_object()) return InvalidInput("is not an object");
   JobStage stage;
   SettingsReader reader(json, "");
   if (const Json seconds = reader.ReadJson("seconds"); !seconds.is_null()) {
@@ -100,11 +100,11 @@ absl::Status ReadAnswer(SettingsReader& reader, const JobPlace& place, ProgramAn
     answer.kind = ProgramAnswer::Kind::kStage;
     answer.stage = *std::move(read);
   } else if (!done.is_null()) {
-    if (!done.is_object()) return InvalidInput("done: is no object");
+    if (!done.is_object()) return InvalidInput("done: is not an object");
     answer.kind = ProgramAnswer::Kind::kDone;
     answer.result = done.dump(-1, ' ', false, Json::error_handler_t::replace);
   } else if (!why.is_null()) {
-    if (!why.is_string()) return InvalidInput("failed: is no text");
+    if (!why.is_string()) return InvalidInput("failed: is not a text");
     answer.kind = ProgramAnswer::Kind::kFailed;
     answer.why = Shortened(why.get<std::string>());
   }

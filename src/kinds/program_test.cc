@@ -383,10 +383,10 @@ TEST_F(ProgramJobTest, ChecksSettings) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({})", "command: is missing"},
       {R"({"command": []})", "command: is missing"},
-      {R"({"command": ["a", 1]})", "command: is no list of texts"},
+      {R"({"command": ["a", 1]})", "command: is not a list of texts"},
       {R"({"command": ["a\u0000b"]})", "command: has a zero byte"},
-      {R"({"command": "a", "settings": [{}]})", "settings: is no mapping"},
-      {R"({"command": "a", "comand": 1})", "comand: is no setting"},
+      {R"({"command": "a", "settings": [{}]})", "settings: is not a mapping"},
+      {R"({"command": "a", "comand": 1})", "comand: is not a setting"},
   };
   for (const auto& [settings, error] : cases) {
     spec_.settings = nlohmann::json::parse(settings);

@@ -74,7 +74,7 @@ void ReadSamples(SettingsReader& reader, SweepSettings& settings) {
   reader.ReadOneOf("image_order", settings.inputs.image_order, {"rgb", "bgr"});
   if (!ParseShare(samples.max_drop).has_value())
     reader.Fail("max_drop",
-                absl::StrCat("\"", Printable(samples.max_drop), "\" is no share like 1% or 0.01"));
+                absl::StrCat("\"", Printable(samples.max_drop), "\" is not a share like 1% or 0.01"));
   if (!samples.agreement.empty() && !quant::FindCriterion(samples.agreement).has_value())
     reader.Fail("agreement",
                 absl::StrCat("\"", Printable(samples.agreement), "\" is no way to compare outputs"));

@@ -166,7 +166,7 @@ TEST_F(QuantizationSweepTest, GoesOnWithTheVariantThatWasNotFinished) {
 TEST_F(QuantizationSweepTest, ADamagedTableIsNamed) {
   for (const char* text : {"{", "[]", R"({"settings": "", "rows": [{"name": 1}]})"}) {
     std::ofstream(folder_ / "job/quantization.json") << text;
-    EXPECT_THAT(ErrorOfOpening(), HasSubstr("quantization.json: is no table"));
+    EXPECT_THAT(ErrorOfOpening(), HasSubstr("quantization.json: is not a table"));
   }
   std::ofstream(folder_ / "job/quantization.json") << R"({"settings": "", "rows": []})";
   EXPECT_THAT(ErrorOfOpening(), HasSubstr("quantization.json: holds results of other settings"));
@@ -230,7 +230,7 @@ TEST_F(QuantizationSweepTest, WrongSettingsAreNamed) {
   EXPECT_THAT(Wrong("image_mean", "1,2"), HasSubstr("image_mean: "));
   EXPECT_EQ(Wrong("image_mean", 127.5), "");
   EXPECT_THAT(Wrong("held_back", 1), HasSubstr("held_back: "));
-  EXPECT_THAT(Wrong("percentile", 99), HasSubstr("percentile: is no setting"));
+  EXPECT_THAT(Wrong("percentile", 99), HasSubstr("percentile: is not a setting"));
   const auto variant = [&](const json& object) { return Wrong("variants", json::array({object})); };
   EXPECT_THAT(variant({{"calibration", "mse"}}), HasSubstr("variants: name: is missing"));
   EXPECT_THAT(variant({{"name", "a/b"}}), HasSubstr("cannot be a file's name"));
@@ -239,7 +239,7 @@ TEST_F(QuantizationSweepTest, WrongSettingsAreNamed) {
   EXPECT_THAT(variant({{"name", "a"}, {"calibration", "best"}}), HasSubstr("calibration: "));
   EXPECT_THAT(variant({{"name", "a"}, {"clusters", 17}}), HasSubstr("clusters: is none of 0, 16, 32"));
   EXPECT_THAT(variant({{"name", "a"}, {"percentile", 10}}), HasSubstr("percentile: "));
-  EXPECT_THAT(variant({{"name", "a"}, {"color", "red"}}), HasSubstr("color: is no setting"));
+  EXPECT_THAT(variant({{"name", "a"}, {"color", "red"}}), HasSubstr("color: is not a setting"));
   EXPECT_THAT(Wrong("variants", {{{"name", "a"}}, {{"name", "a"}}}), HasSubstr("two are named \"a\""));
 }
 

@@ -45,7 +45,7 @@ absl::StatusOr<QuantizationTable> QuantizationTable::Open(std::string path, std:
   ASSIGN_OR_RETURN(const std::string text, ReadFile(table.path_, kMostBytes));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!IsTable(json))
-    return InvalidInput(table.path_, ": is no table of quantization results; delete it to begin anew");
+    return InvalidInput(table.path_, ": is not a table of quantization results; delete it to begin anew");
   if (json["settings"] != table.settings_) {
     return InvalidInput(table.path_, ": holds results of other settings; delete it to begin anew");
   }

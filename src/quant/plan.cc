@@ -23,7 +23,7 @@ absl::StatusOr<std::string> StringMember(const Json& json, const char* name, boo
 }
 
 absl::StatusOr<LayerPlan> ParseLayer(const Json& json) {
-  if (!json.is_object()) return InvalidInput("a layer of the plan is no object");
+  if (!json.is_object()) return InvalidInput("a layer of the plan is not an object");
   LayerPlan layer;
   ASSIGN_OR_RETURN(layer.layer, StringMember(json, "layer", true));
   ASSIGN_OR_RETURN(layer.reason, StringMember(json, "reason", false));

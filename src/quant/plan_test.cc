@@ -33,7 +33,7 @@ TEST(QuantizationPlan, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(error("[1"), HasSubstr("not a JSON object"));
   EXPECT_THAT(error("{}"), HasSubstr("no list \"layers\""));
   EXPECT_THAT(error(R"({"layers": []})"), HasSubstr("no object \"ranges\""));
-  EXPECT_THAT(error(R"({"layers": [1], "ranges": {}})"), HasSubstr("no object"));
+  EXPECT_THAT(error(R"({"layers": [1], "ranges": {}})"), HasSubstr("not an object"));
   EXPECT_THAT(error(R"({"layers": [{"layer": "a"}], "ranges": {}})"), HasSubstr("\"precision\""));
   EXPECT_THAT(error(R"({"layers": [{"layer": "a", "precision": "i3"}], "ranges": {}})"), HasSubstr("\"i3\""));
   EXPECT_THAT(error(R"({"layers": [], "ranges": {"x": [1]}})"), HasSubstr("[low, high]"));

@@ -74,8 +74,8 @@ TEST(TrustedKeys, LetInWhatOneOfThemHasSigned) {
   const auto hex = [](const SigningKey& key) { return KeyHex(key.public_key()); };
   EXPECT_EQ(Refusal(signed_file, {hex(first)}), "");
   EXPECT_EQ(Refusal(signed_file, {hex(third), hex(second)}), "");
-  EXPECT_THAT(Refusal(signed_file, {hex(third)}), HasSubstr("which is no trusted key"));
-  EXPECT_THAT(Refusal(signed_file, {}), HasSubstr("which is no trusted key"));
+  EXPECT_THAT(Refusal(signed_file, {hex(third)}), HasSubstr("which is not a trusted key"));
+  EXPECT_THAT(Refusal(signed_file, {}), HasSubstr("which is not a trusted key"));
   EXPECT_THAT(Refusal(file, {hex(first)}), HasSubstr("is not signed"));
   EXPECT_THAT(Refusal(signed_file, {"12"}), HasSubstr("trusted_keys[0] is not 64 hexadecimal digits"));
 }

@@ -44,7 +44,8 @@ absl::Status CheckIsNew(const std::string& path) {
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error)) {
     if (!entry->path().filename().string().starts_with("sweep"))
-      return InvalidInput(path, ": is no folder of a sweep, and not empty; name another one with --output");
+      return InvalidInput(path,
+                          ": is not a folder of a sweep, and not empty; name another one with --output");
   }
   return error ? FolderError(path, "cannot read the folder", error) : absl::OkStatus();
 }
@@ -91,7 +92,7 @@ absl::StatusOr<SweepFolder> SweepFolder::Preview(const std::string& path, const 
 
 absl::StatusOr<SweepFolder> SweepFolder::Open(const std::string& path) {
   if (!std::filesystem::exists(path + kPlanName))
-    return absl::NotFoundError(absl::StrCat(path, ": is no folder of a sweep, as attune sweep makes it"));
+    return absl::NotFoundError(absl::StrCat(path, ": is not a folder of a sweep, as attune sweep makes it"));
   ASSIGN_OR_RETURN(SweepPlan plan, ReadPlan(path));
   return SweepFolder(path, std::move(plan), FileDescriptor(), /*is_resumed=*/true);
 }

@@ -61,7 +61,7 @@ TEST_F(CliTest, EachCommandTakesTheLevelOfTheLog) {
   EXPECT_THAT(debug.err, HasSubstr(" debug: compiled model=scores.onnx kernels="));
   const Outcome wrong = RunAttune({"inspect", model_}, {.environment = {{"ATTUNE_LOG_LEVEL", "loud"}}});
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("ATTUNE_LOG_LEVEL: 'loud' is no level"));
+  EXPECT_THAT(wrong.err, HasSubstr("ATTUNE_LOG_LEVEL: 'loud' is not a level"));
 }
 
 TEST_F(CliTest, CompilesAndRuns) {

@@ -196,7 +196,7 @@ TEST_F(JobsServerTest, AHostileServerWritesNothingElsewhere) {
   json detail = FakeServer::Job("net", "done");
   AddFile(detail, "out/../../secret", "bytes");
   server_.SetJob(detail);
-  ExpectRefused(Jobs({"result", "net", "-o", folder_ / "a/net"}), "is no name of a file of a job");
+  ExpectRefused(Jobs({"result", "net", "-o", folder_ / "a/net"}), "is not a name of a file of a job");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a"));
 }
 

@@ -63,14 +63,14 @@ TEST_F(JobsTest, RunsJobsSideBySideAndSimulatesThemAgain) {
 
 TEST_F(JobsTest, RefusesWhatCannotBeRunInOneSentence) {
   const std::string file = folder_ / "jobs.yaml";
-  ExpectRefused(Jobs("jobs: [{kind: mock, stages: ["), file + ": line 1: is no YAML");
+  ExpectRefused(Jobs("jobs: [{kind: mock, stages: ["), file + ": line 1: is not YAML");
   ExpectRefused(Jobs("jobs: [{kind: dance}]"),
                 "there is no kind \"dance\"; there are tuning, quantization, program, mock");
   ExpectRefused(Jobs(kMocks, {"--strategy", "lucky"}),
                 "strategy: \"lucky\" is none of sequential, dedicated");
   ExpectRefused(Jobs("strategy: lucky\n" + std::string(kMocks)), file + ": strategy: \"lucky\" is none of");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 99999}]}]"),
-                "processors: is no whole number");
+                "processors: is not a whole number");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 60000}]}]"),
                 "job \"mock\": no machine has what its stage \"s\" needs: 60000 processors");
   ExpectRefused(RunAttune({"jobs", "run", folder_ / "none.yaml"}), folder_ / "none.yaml");

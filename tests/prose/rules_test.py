@@ -100,6 +100,11 @@ class Rules(unittest.TestCase):
     def test_messages_may_open_with_a_small_letter(self):
         self.assertEqual(broken("what a run may cost", is_message=True, is_public=True), {"opener"})
         self.assertEqual(broken("what a run may cost"), set())
+        self.assertEqual(broken("of peak", is_message=True, is_public=True), set())
+
+    def test_pieces_of_messages_continue_them(self):
+        self.assertEqual(broken("of the archive is damaged", is_message=True, is_public=True), {"opener"})
+        self.assertEqual(broken("of the archive is damaged", is_message=True, is_public=True, is_piece=True), set())
 
     def test_a_finding_says_where_and_what_to_say(self):
         found = list(rules.findings(Passage("src/base/a.h", 7, "It works. Somebody goes on.")))

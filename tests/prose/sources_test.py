@@ -27,6 +27,10 @@ class Cpp(unittest.TestCase):
         self.assertEqual(found("src/base/a.cc", 'Fail("one two "\n     "three", "four five\\n", \'"\', "six seven");'),
                          [(1, "one two three"), (2, "four five"), (2, "six seven")])
 
+    def test_pieces_open_with_a_space(self):
+        self.assertEqual([(one.text, one.is_piece) for one in sources.read("src/base/a.cc", 'F(name, " of the file", "one two")')],
+                         [("of the file", True), ("one two", False)])
+
     def test_raw_literals(self):
         self.assertEqual(found("src/base/a.cc", 'R"(one "two" // three)" // four five'),
                          [(1, 'one "two" // three'), (1, "four five")])

@@ -204,7 +204,7 @@ class ClientsTest(unittest.TestCase):
             self.client.job("none")
         with self.assertRaisesRegex(errors.NotFoundError, "no device has the key"):
             self.client.submit(MODEL, on="attic")
-        with self.assertRaisesRegex(errors.NotFoundError, "is no file"):
+        with self.assertRaisesRegex(errors.NotFoundError, "is not a file"):
             self.client.submit("none.onnx", on=KEY)
         with self.assertRaisesRegex(errors.AccessError, "is unknown"):
             Client(self.proxy.url, "attune_other").me()

@@ -137,7 +137,7 @@ class TwoServers(unittest.TestCase):
         self.database.query("UPDATE attune_versions SET version = 99 WHERE store = 'fleet'")
         with self.assertRaisesRegex(program.Failed, "newer attune"):
             attune("server", "database", "migrate", "--database", url)
-        with self.assertRaisesRegex(program.Failed, "no URL"):
+        with self.assertRaisesRegex(program.Failed, "not a URL"):
             attune("server", "database", "show", "--database", "postgresql://:secret@[/")
 
 

@@ -170,7 +170,7 @@ class Document:
         known = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
                  "null": type(None)}
         assert not kinds or isinstance(value, tuple(kind for each in kinds for kind in _as_tuple(known[each]))), \
-            f"{place}: {value!r} is no {kinds}"
+            f"{place}: {value!r} is not a {kinds}"
         assert value in schema.get("enum", [value]), f"{place}: {value!r} is none of {schema.get('enum')}"
         if isinstance(value, str) and "pattern" in schema:
             assert re.search(schema["pattern"], value), f"{place}: {value!r} does not match"

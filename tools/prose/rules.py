@@ -29,14 +29,14 @@ QUOTED = re.compile(r"`[^`]*`|(?<!\w)'[\w.]+'")
 
 OPENER = re.compile(
     r"""[\"'(*]*(?:
-    (?P<of>Of)\s(?!course\b|these\b|those\b|them\b|the\s(?:\d|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b|ten\b))
+    (?P<of>Of)\s(?!%|course\b|these\b|those\b|them\b|the\s(?:\d|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b|ten\b))
     |(?P<what>What)\s
     |(?:Whoever|Nobody)\b
     |Those\s(?:that|of|who|whom|whose|which|with|without|in|on|at|to|for|from|after|before|by|beside|between|within|are|were|
         have|had|will|can|may|must|do|it|he|they|we|there|not|alone|only|also|then|here|above|below|people)\b
     |That\s(?:of|the|a|an|it|he|they|we|you|there|each|every|all|both|no|one|its|their|his|these|those|this|some|any|what|who)\b
     )""", re.VERBOSE)
-# Pieces of a message that is put together may begin with "that" or "those"; "of peak" is a column's name.
+# Short ones are names of columns: "of peak".
 SMALL_OPENER = re.compile(r"(?:of\s(?!%|these\b|those\b|them\b)|what\s|whoever\s|nobody\s)\S+(?:\s+\S+){2}")
 
 NOUN_BEGIN = r"(?:\b(?:the|a|an|its|their|each|every|whose|of|at|from|since|until|between)|'s)\sbegins?\b|\bbegin\sand\s(?:the\s)?(?:end|size)\b"
@@ -86,6 +86,8 @@ def sentences(text: str) -> list[str]:
 
 def opens_badly(sentence: str, passage: Passage, is_first: bool) -> re.Match[str] | None:
     """The opener of a sentence that must be read twice, if it has one."""
+    if is_first and passage.is_piece:
+        return None
     match = OPENER.match(sentence)
     if match is None and passage.is_message and passage.is_public and is_first:
         match = SMALL_OPENER.match(sentence)

@@ -32,11 +32,13 @@ LEFT_OUT = ("docs/decisions/", "tools/prose/", "tools/check_prose.py", "tests/pr
 
 @dataclasses.dataclass(frozen=True)
 class Passage:
-    """One run of prose. `text` has one space for each run of white space; `is_message`: a string literal."""
+    """One run of prose. `text` has one space for each run of white space; `is_message`: a string literal; `is_piece`: one
+    that continues the text before it in the message that it is put into, since it opens with a space."""
     path: str
     line: int
     text: str
     is_message: bool = False
+    is_piece: bool = False
     is_heading: bool = False
     is_public: bool = False
 
@@ -163,9 +165,11 @@ def read_code(path: str, text: str, token: re.Pattern[str]) -> Iterator[Passage]
 
 def message(path: str, literal: list[tuple[int, str]]) -> Iterator[Passage]:
     """The passages of string literals that the compiler joins."""
+    is_piece = literal[0][1].startswith(" ")
     for line, text in paragraphs("".join(text for _, text in literal), literal[0][0]):
         if WORDS.search(text):
-            yield Passage(path, min(line, literal[-1][0]), text, is_message=True)
+            yield Passage(path, min(line, literal[-1][0]), text, is_message=True, is_piece=is_piece)
+        is_piece = False
 
 
 def read_page(path: str, text: str) -> Iterator[Passage]:

@@ -36,7 +36,7 @@ def numpy_dtype(element_type: Any) -> numpy.dtype[Any]:
     try:
         dtype: numpy.dtype[Any] = numpy.dtype(element_type)
     except TypeError as error:
-        raise InvalidError(f"{element_type!r} is no element type: {error}") from error
+        raise InvalidError(f"{element_type!r} is not an element type: {error}") from error
     return dtype
 
 

@@ -40,7 +40,7 @@ class _Options:
             raise AttributeError(f"{type(self).__name__} has no {name}; it has {', '.join(self._DEFAULTS)}")
         kind = type(self._DEFAULTS[name])
         if not isinstance(value, int if issubclass(kind, int) else kind):
-            raise TypeError(f"{type(self).__name__}.{name}: {value!r} is no {kind.__name__}")
+            raise TypeError(f"{type(self).__name__}.{name}: {value!r} is not of type {kind.__name__}")
         self.__dict__[name] = value
 
     def _add(self, key: str, value: str) -> None:

@@ -102,8 +102,8 @@ class PostgresParameters {
 
 absl::StatusOr<PostgresAddress> PostgresAddress::FromUrl(const std::string& url) {
   const absl::Status fault = InvalidInput(
-      "the database is no URL postgresql://USER@HOST/DATABASE; "
-      "a password belongs into PGPASSWORD or ~/.pgpass");
+      "the database is not a URL postgresql://USER@HOST/DATABASE; a password belongs into PGPASSWORD or "
+      "~/.pgpass");
   if (!url.starts_with("postgresql://") && !url.starts_with("postgres://")) return fault;
   PQconninfoOption* options = PQconninfoParse(url.c_str(), nullptr);
   if (options == nullptr) return fault;
@@ -292,7 +292,7 @@ absl::Status PostgresConnection::Error(const pg_result& result) {
         absl::StrCat(address_.name, ": ", reason, "; its user must own the database"));
   if (code.starts_with("23")) return absl::AlreadyExistsError(absl::StrCat(address_.name, ": ", reason));
   return absl::DataLossError(
-      absl::StrCat(address_.name, ": is no database of attune, or damaged (", reason, ")"));
+      absl::StrCat(address_.name, ": is not a database of attune, or damaged (", reason, ")"));
 }
 
 }  // namespace attune

@@ -116,8 +116,8 @@ absl::Status Admission::CheckIsRemembered(const CertificateFacts& facts) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!IsForgotten(restored_, IssuedMillis(facts))) return absl::OkStatus();
   return absl::PermissionDeniedError(
-      "the certificate was issued after the backup that this fleet was restored from, so that nobody knows "
-      "whether it was revoked; join again with a new invitation");
+      "the certificate was issued after the backup that this fleet was restored from, so it may have been "
+      "revoked since; join again with a new invitation");
 }
 
 absl::Status Admission::NoteShown(const CertificateFacts& facts) {

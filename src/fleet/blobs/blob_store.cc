@@ -17,7 +17,8 @@ bool IsBlobDigest(std::string_view text) {
 }
 
 absl::Status CheckBlobDigest(const std::string& digest) {
-  return IsBlobDigest(digest) ? absl::OkStatus() : InvalidInput("\"", Printable(digest), "\" is no digest");
+  return IsBlobDigest(digest) ? absl::OkStatus()
+                              : InvalidInput("\"", Printable(digest), "\" is not a digest");
 }
 
 absl::Status BeingChecked(const std::string& digest) {

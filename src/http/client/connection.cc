@@ -260,7 +260,7 @@ class ConnectionOf final : public ClientConnection {
       return absl::ResourceExhaustedError("the header of its answer is too large");
     const bool is_cut = error == http::error::end_of_stream || error == http::error::partial_message;
     if (IsHttpError(error) && !is_cut)
-      return absl::FailedPreconditionError(absl::StrCat("this is no HTTP/1.1: ", error.message()));
+      return absl::FailedPreconditionError(absl::StrCat("this is not HTTP/1.1: ", error.message()));
     return absl::UnavailableError(Reason(error));
   }
 

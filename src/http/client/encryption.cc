@@ -32,8 +32,7 @@ struct FreeWith {
 };
 
 absl::Status NotTrusted(std::string_view why) {
-  return absl::UnauthenticatedError(
-      absl::StrCat("nobody who is trusted vouches for this server (", why, ")"));
+  return absl::UnauthenticatedError(absl::StrCat("no trusted authority vouches for this server (", why, ")"));
 }
 
 std::string KeyDigest(const X509* certificate) {

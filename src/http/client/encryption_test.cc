@@ -102,7 +102,7 @@ class EncryptedClientTest : public ::testing::Test {
     const auto answer = Ask(server, trust, host);
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnauthenticated) << answer.status();
     EXPECT_THAT(answer.status().message(),
-                AllOf(StartsWith("https://"), HasSubstr("nobody who is trusted vouches")));
+                AllOf(StartsWith("https://"), HasSubstr("no trusted authority vouches")));
   }
 
   const Certified authority_{""}, other_{""};

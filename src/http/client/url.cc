@@ -72,7 +72,7 @@ absl::StatusOr<HttpUrl> HttpUrl::Parse(std::string_view text) {
   absl::StatusOr<HttpUrl> url = Read(text);
   if (url.ok()) return url;
   return InvalidInput("\"", Printable(text.substr(0, kMostUrlBytes)),
-                      "\" is no URL such as https://host:9193 (", url.status().message(), ")");
+                      "\" is not a URL such as https://host:9193 (", url.status().message(), ")");
 }
 
 std::string HttpUrl::Authority() const {

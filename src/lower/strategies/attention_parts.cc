@@ -7,7 +7,7 @@ namespace attune {
 
 std::string AnyAttentionWhyNot(const Workload& workload) {
   if (workload.anchor == nullptr || workload.anchor->op() != Op::kAttention)
-    return "the anchor is no attention";
+    return "the anchor is not attention";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
   const Node& last = *workload.region->outputs()[0].value->producer();

@@ -94,7 +94,7 @@ bool IsMatrixProduct(const Node& node) { return IsMatMul(node.op()); }
 
 std::string GemmWhyNot(const Workload& workload, const Target&) {
   if (workload.anchor == nullptr || !IsMatMul(workload.anchor->op()))
-    return "the anchor is no matrix product";
+    return "the anchor is not a matrix product";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
   if (!IsFloat(type.dtype) && type.dtype != DType::kI32) return "neither floats nor i32";

@@ -156,11 +156,11 @@ absl::Status VisitArchive(const std::string& path, std::string_view passphrase, 
     absl::StatusOr<ArchiveEntry> entry = reader.Next();
     if (!entry.ok()) return Annotate(entry.status(), path);
     if ((entry->kind == ArchiveEntryKind::kAbout) != (entries < 0))
-      return absl::DataLossError(absl::StrCat(path, ": is no whole backup"));
+      return absl::DataLossError(absl::StrCat(path, ": is not a whole backup"));
     if (entry->kind == ArchiveEntryKind::kEnd) {
       ASSIGN_OR_RETURN(const std::string_view more, sealed->Read(1));
       if (entry->bytes == entries && more.empty()) return absl::OkStatus();
-      return absl::DataLossError(absl::StrCat(path, ": is no whole backup"));
+      return absl::DataLossError(absl::StrCat(path, ": is not a whole backup"));
     }
     RETURN_IF_ERROR(VisitEntry(*sealed, *entry, visit));
   }

@@ -41,7 +41,7 @@ absl::Status SystemError(const std::string& path, int error) {
 absl::Status CheckPassphrase(std::string_view passphrase) {
   if (passphrase.size() >= kLeastPassphraseBytes) return absl::OkStatus();
   return InvalidInput("the passphrase is shorter than ", kLeastPassphraseBytes,
-                      " bytes; whoever finds the file could guess it");
+                      " bytes; a finder of the file could guess it");
 }
 
 // Every server with SQLite has these files, and each backup of one must have them.
@@ -70,7 +70,7 @@ absl::Status CheckIsState(const ServerState& state) {
   for (const char* name : kNeeded) {
     if (fs::is_regular_file(folder + "/" + name, error)) continue;
     return absl::NotFoundError(
-        absl::StrCat(folder, ": is no state of a server, or its database is elsewhere: it has no ", name,
+        absl::StrCat(folder, ": is not a state of a server, or its database is elsewhere: it has no ", name,
                      "; name the folder with --state, or a database in PostgreSQL with --database"));
   }
   return absl::OkStatus();
@@ -104,7 +104,7 @@ absl::StatusOr<About> ParseAbout(const std::string& text) {
     return json.is_object() && json.contains(name) && (json[name].*is_type)();
   };
   if (!has("time_ms", &Json::is_number_integer) || !has("version", &Json::is_string))
-    return absl::DataLossError("is no backup that this version knows");
+    return absl::DataLossError("is not a backup that this version knows");
   return About{.time_ms = json["time_ms"].get<int64_t>(),
                .version = json["version"].get<std::string>(),
                .is_postgres = has("is_postgres", &Json::is_boolean) && json["is_postgres"].get<bool>()};
@@ -138,7 +138,7 @@ absl::StatusOr<RestoreReport> Check(const std::string& file, const ServerState& 
     return absl::OkStatus();
   }));
   if (!is_postgres && needed != std::size(kNeeded))
-    return absl::DataLossError(absl::StrCat(file, ": is no backup of a server"));
+    return absl::DataLossError(absl::StrCat(file, ": is not a backup of a server"));
   return report;
 }
 

@@ -125,7 +125,7 @@ TEST(Restore, OverwritesNothing) {
   const TemporaryFolder folder;
   const std::string state = folder / "state", backup = folder / "backup";
   EXPECT_THAT(std::string(BackUp({.folder = folder / "none"}, backup, kPassphrase, "1").status().message()),
-              HasSubstr("is no state of a server"));
+              HasSubstr("is not a state of a server"));
   MakeState(state);
   EXPECT_THAT(std::string(BackUp({.folder = state}, backup, "short", "1").status().message()),
               HasSubstr("shorter than"));

@@ -131,7 +131,7 @@ TEST_F(DatabaseBackupTest, WhatMustNotCountHasEnded) {
 TEST_F(DatabaseBackupTest, NothingIsOverwrittenOrMixed) {
   std::filesystem::create_directories(From().folder);
   EXPECT_THAT(MessageOf(BackUp(From(), backup_, kPassphrase, "1").status()),
-              HasSubstr("is no database of a server"));
+              HasSubstr("is not a database of a server"));
   EXPECT_FALSE(std::filesystem::exists(backup_));
   MakeState();
   ASSERT_TRUE(BackUp(From(), backup_, kPassphrase, "1").ok());

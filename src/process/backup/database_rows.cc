@@ -43,7 +43,7 @@ absl::StatusOr<int64_t> BackUpDatabase(const SqlLocation& database, ArchiveWrite
     ASSIGN_OR_RETURN(const int64_t version, PostgresVersion(session, FleetSchema()));
     if (version == 0)
       return absl::NotFoundError(
-          absl::StrCat(session.name(), ": is no database of a server; name another one with --database"));
+          absl::StrCat(session.name(), ": is not a database of a server; name another one with --database"));
     ASSIGN_OR_RETURN(rows, CopyStores(session, ServerSchemas(database),
                                       [&](std::string_view part) { return archive.AddRows(part); }));
     return absl::OkStatus();

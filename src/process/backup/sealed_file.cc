@@ -135,10 +135,10 @@ absl::StatusOr<std::unique_ptr<SealedReader>> SealedReader::Open(const std::stri
                                                                  std::string_view passphrase) {
   ASSIGN_OR_RETURN(InputFile file, OpenInputFile(path));
   std::string seal(kSealBytes, '\0');
-  if (file.bytes < static_cast<int64_t>(kSealBytes)) return InvalidInput(path, ": is no backup of attune");
+  if (file.bytes < static_cast<int64_t>(kSealBytes)) return InvalidInput(path, ": is not a backup of attune");
   RETURN_IF_ERROR(ReadRange(file, 0, kSealBytes, seal.data()));
   if (!absl::StartsWith(seal, kMagic))
-    return InvalidInput(path, ": is no backup of attune, or one of a newer version");
+    return InvalidInput(path, ": is not a backup of attune, or one of a newer version");
   ASSIGN_OR_RETURN(SealingKey key, SealingKey::Derive(passphrase, seal));
   return std::unique_ptr<SealedReader>(new SealedReader(path, std::move(file), std::move(key)));
 }

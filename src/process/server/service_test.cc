@@ -460,17 +460,18 @@ TEST_F(ServiceTest, NothingThatIsSubmittedNamesAPathOrACommand) {
   };
   EXPECT_THAT(refusal("program", R"({"command": ["rm"]})"),
               HasSubstr("command: is for jobs on this machine"));
-  EXPECT_THAT(refusal("tuning", R"({"model": "/etc/passwd"})"), HasSubstr("is no file that was submitted"));
-  EXPECT_THAT(refusal("tuning", R"({"model": "in/../../x"})"), HasSubstr("is no file that was submitted"));
-  EXPECT_THAT(refusal("tuning", R"({"model": 7})"), HasSubstr("model: is no text"));
-  EXPECT_THAT(refusal("tuning", "[]"), HasSubstr("its settings are no object"));
+  EXPECT_THAT(refusal("tuning", R"({"model": "/etc/passwd"})"),
+              HasSubstr("is not a file that was submitted"));
+  EXPECT_THAT(refusal("tuning", R"({"model": "in/../../x"})"), HasSubstr("is not a file that was submitted"));
+  EXPECT_THAT(refusal("tuning", R"({"model": 7})"), HasSubstr("model: is not a text"));
+  EXPECT_THAT(refusal("tuning", "[]"), HasSubstr("its settings are not an object"));
   EXPECT_THAT(refusal("poem", "{}"), HasSubstr("there is no kind"));
   EXPECT_THAT(refusal("mock", R"({"stages": [{"name": "s", "device": true}]})"), HasSubstr("name its key"));
   EXPECT_THAT(refusal("mock", R"({"stages": [{"name": "s", "device": true}]})", "attic"),
               HasSubstr("no device has the key \"attic\""));
   proto::SubmittedJob job = MockJob(R"({"name": "s"})");
   job.add_inputs()->set_name("../x");
-  EXPECT_THAT(Submit("ann", job).status().message(), HasSubstr("is no name of a file of a job"));
+  EXPECT_THAT(Submit("ann", job).status().message(), HasSubstr("is not a name of a file of a job"));
   job.mutable_inputs(0)->set_name("in/x");
   job.mutable_inputs(0)->set_digest(std::string(64, 'a'));
   EXPECT_THAT(Submit("ann", job).status().message(), HasSubstr("was not sent"));

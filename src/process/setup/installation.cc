@@ -67,13 +67,13 @@ absl::Status ReadDatabase(const std::string& name, Installation& installation) {
 absl::StatusOr<int> TryAddress(const std::string& address) {
   using boost::asio::ip::tcp;
   const size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return InvalidInput("is no address and port such as 127.0.0.1:9193");
+  if (colon == std::string::npos) return InvalidInput("is not an address and port such as 127.0.0.1:9193");
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   boost::asio::io_context context;
   boost::system::error_code error;
   const auto found = tcp::resolver(context).resolve(host, address.substr(colon + 1), error);
-  if (error || found.empty()) return InvalidInput("is no address of this machine: ", error.message());
+  if (error || found.empty()) return InvalidInput("is not an address of this machine: ", error.message());
   const tcp::endpoint endpoint = found.begin()->endpoint();
   tcp::acceptor acceptor(context);
   acceptor.open(endpoint.protocol(), error);

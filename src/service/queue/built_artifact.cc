@@ -128,7 +128,7 @@ absl::Status CheckBuiltArtifact(const JobSpec& spec, const std::vector<JobFile>&
   for (const JobFile& file : files) {
     const bool looks_like_one = file.name.starts_with(kOutputsFolder) && file.name.ends_with(kArtifactEnding);
     if (looks_like_one && !IsNamed(spec, file.name))
-      return InvalidInput(file.name, ": is no file that the job makes");
+      return InvalidInput(file.name, ": is not a file that the job makes");
   }
   const std::optional<std::string> name = ArtifactNameOf(spec);
   if (!name) return absl::OkStatus();

@@ -98,7 +98,7 @@ TEST_F(BuiltArtifactTest, AnotherNetworkIsRefusedWhateverTheResultSays) {
 
 TEST_F(BuiltArtifactTest, ThereIsOneArtifact) {
   EXPECT_EQ(HandIn(built_, built_, {Keep("out/more/another.atn", built_)}).message(),
-            "out/more/another.atn: is no file that the job makes");
+            "out/more/another.atn: is not a file that the job makes");
   EXPECT_EQ(HandIn(built_, built_, {Keep("in/another.atn", built_)}), absl::OkStatus());
 }
 

@@ -117,7 +117,7 @@ void RunnerHub::Report(int64_t number, const proto::RunnerReported& reported) {
   if (found == connection->second.runners.end()) return;
   const int64_t number_of_runner = found->second;
   const Runner runner = runners_.at(number_of_runner);
-  if (!runner.runs) return Refuse(number, InvalidInput("a report of a stage that nobody has begun"));
+  if (!runner.runs) return Refuse(number, InvalidInput("a report of a stage that was not started"));
   runners_.at(number_of_runner).runs = false;
   // Looking for many files takes a while.
   lock.unlock();

@@ -321,7 +321,7 @@ TEST_F(RunnerHubTest, WhoeverReportsWhatNoRunnerReportsIsOut) {
   machine.Report("job", ended);
   EXPECT_EQ(machine.closed(), "");
   machine.Report("job", ended);
-  EXPECT_THAT(machine.closed(), HasSubstr("nobody has begun"));
+  EXPECT_THAT(machine.closed(), HasSubstr("was not started"));
 }
 
 TEST_F(RunnerHubTest, TextsOfJobsAreForPeople) {

@@ -44,7 +44,7 @@ absl::Status CheckPaths(const JobRecord& job, const JobKind& kind) {
     for (const std::string& name : TextsOf(*found)) {
       const bool names_none = !input.none.empty() && name == input.none;
       if (!names_none && !IsAmong(job.files, name))
-        return InvalidInput(input.name, ": \"", Printable(name), "\" is no file that was submitted");
+        return InvalidInput(input.name, ": \"", Printable(name), "\" is not a file that was submitted");
     }
   }
   for (const OutputSetting& output : kind.outputs) {
@@ -115,11 +115,11 @@ absl::StatusOr<JobRecord> CheckSubmittedJob(const jobs_service_proto::SubmittedJ
     return InvalidInput(name, ": its priority is beyond ", kMostJobPriority);
   RETURN_IF_ERROR(Annotate(TakeParts(submitted, job.spec), name));
   const double deadline = submitted.deadline_seconds();
-  if (!(deadline >= 0 && deadline <= kMostSeconds)) return InvalidInput(name, ": its deadline is no time");
+  if (!(deadline >= 0 && deadline <= kMostSeconds)) return InvalidInput(name, ": its deadline is not a time");
   if (deadline > 0) job.spec.deadline_seconds = deadline;
   absl::StatusOr<nlohmann::json> settings = ParseJson(submitted.settings());
   if (!settings.ok()) return Annotate(settings.status(), name);
-  if (!settings->is_object()) return InvalidInput(name, ": its settings are no object");
+  if (!settings->is_object()) return InvalidInput(name, ": its settings are not an object");
   job.spec.settings = *std::move(settings);
   RETURN_IF_ERROR(AllJobKinds().Check(job.spec));
   RETURN_IF_ERROR(AllJobKinds().CheckForServer(job.spec));

@@ -17,7 +17,7 @@ absl::Status CheckJobFileName(std::string_view name) {
   });
   if (is_path && name.size() <= kMostJobFileName && WithoutControls(std::string(name)) == name)
     return absl::OkStatus();
-  return InvalidInput("\"", Printable(std::string(name)), "\" is no name of a file of a job");
+  return InvalidInput("\"", Printable(std::string(name)), "\" is not a name of a file of a job");
 }
 
 absl::Status CheckJobFiles(const std::vector<JobFile>& files) {

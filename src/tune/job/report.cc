@@ -46,7 +46,7 @@ std::string Headline(const TuningSummary& s) {
 }
 
 std::string Curves(const TuningSummary& s) {
-  LinePlot latency{.title = "Latency as tuning goes on",
+  LinePlot latency{.title = "Latency during tuning",
                    .x_label = "seconds of tuning",
                    .y_label = "ms, the sum of all tasks' best",
                    .points = {},

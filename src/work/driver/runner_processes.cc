@@ -65,7 +65,7 @@ RunnerEvent RunnerProcesses::Receive(int64_t runner) {
   const bool is_registration = std::holds_alternative<RunnerRegistered>(*report);
   const bool was_asked =
       is_registration ? !std::exchange(process.is_registered, true) : std::exchange(process.runs, false);
-  if (!was_asked) return {runner, Remove(runner, "it reports what nobody has asked for")};
+  if (!was_asked) return {runner, Remove(runner, "it sends a report that was not asked for")};
   return {runner, *std::move(report)};
 }
 

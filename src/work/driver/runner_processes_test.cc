@@ -71,7 +71,7 @@ TEST_F(RunnerProcessesTest, AStageThatWasBegunIsReportedOnce) {
   EXPECT_TRUE(std::holds_alternative<RunnerReport>(seen[1].what));
   const auto* lost = std::get_if<RunnerLost>(&seen[2].what);
   ASSERT_NE(lost, nullptr);
-  EXPECT_THAT(lost->reason, HasSubstr("nobody has asked for"));
+  EXPECT_THAT(lost->reason, HasSubstr("was not asked for"));
   EXPECT_TRUE(processes.Pids().empty());
 }
 

@@ -163,7 +163,7 @@ TEST_F(ScheduleDriverTest, WhatCanNeverBeGrantedIsRefusedBeforeAnythingStarts) {
   EXPECT_THAT(check("{model: m.onnx, threads: 2}"), HasSubstr("2 of \"device/two\" for itself"));
   EXPECT_THAT(check("{kind: poem}"), HasSubstr("there is no kind \"poem\"; there are tuning, quantization"));
   EXPECT_THAT(check("{model: m.onnx, trails: 2}"),
-              HasSubstr("job \"m\": trails: is no setting; there are batch"));
+              HasSubstr("job \"m\": trails: is not a setting; there are batch"));
   EXPECT_THAT(check("{trials: 2}"), HasSubstr("model: is missing"));
   EXPECT_THAT(CheckJobs(TuningSpecs({"m\xFF.onnx"}), host_, AllJobKinds()).message(),
               HasSubstr("is not text in UTF-8"));

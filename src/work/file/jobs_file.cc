@@ -97,7 +97,7 @@ absl::StatusOr<JobsFile> ParseJobsFile(const std::string& text, const std::strin
                                        const std::string& base) {
   const absl::StatusOr<Json> document = ParseYaml(text);
   if (!document.ok()) return Annotate(document.status(), name);
-  if (!document->is_object()) return InvalidInput(name, ": is no file of jobs: it has no key \"jobs\"");
+  if (!document->is_object()) return InvalidInput(name, ": is not a file of jobs: it has no key \"jobs\"");
   absl::StatusOr<JobsFile> file = ReadDocument(*document, base);
   if (!file.ok()) return Annotate(file.status(), name);
   return file;

@@ -39,14 +39,14 @@ jobs:
 }
 
 TEST(JobsFile, ErrorsNameTheFileAndThePlace) {
-  EXPECT_THAT(ErrorOf("jobs: [a, b"), HasSubstr("j.yaml: line 1: is no YAML"));
-  EXPECT_THAT(ErrorOf("- a"), HasSubstr("j.yaml: is no file of jobs"));
+  EXPECT_THAT(ErrorOf("jobs: [a, b"), HasSubstr("j.yaml: line 1: is not YAML"));
+  EXPECT_THAT(ErrorOf("- a"), HasSubstr("j.yaml: is not a file of jobs"));
   EXPECT_THAT(ErrorOf("jobs: []"), HasSubstr("j.yaml: jobs: there are none"));
-  EXPECT_THAT(ErrorOf("jobs: [{model: a}]\nbuildings: 1"), HasSubstr("j.yaml: buildings: is no setting"));
+  EXPECT_THAT(ErrorOf("jobs: [{model: a}]\nbuildings: 1"), HasSubstr("j.yaml: buildings: is not a setting"));
   EXPECT_THAT(ErrorOf("jobs: [{model: a}]\nbuilding: many"),
-              HasSubstr("building: is no whole number from 1"));
+              HasSubstr("building: is not a whole number from 1"));
   EXPECT_THAT(ErrorOf("jobs: [{id: a}, {id: a}]"), HasSubstr("j.yaml: job 2: id: \"a\" is there twice"));
-  EXPECT_THAT(ErrorOf("jobs: [{deadline: soon}]"), HasSubstr("deadline: is no time like 90s"));
+  EXPECT_THAT(ErrorOf("jobs: [{deadline: soon}]"), HasSubstr("deadline: is not a time like 90s"));
   EXPECT_THAT(ErrorOf("jobs: [{a: 1, a: 2}]"), HasSubstr("line 1: \"a\" is there twice"));
 }
 

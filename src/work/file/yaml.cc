@@ -66,7 +66,7 @@ class Converter {
     Json object = Json::object();
     for (const auto& entry : node) {
       const YAML::Node &key = entry.first, &value = entry.second;
-      if (!key.IsScalar()) return Error(key, "a key is no text");
+      if (!key.IsScalar()) return Error(key, "a key is not a text");
       if (object.contains(key.Scalar()))
         return Error(key, absl::StrCat("\"", Printable(key.Scalar()), "\" is there twice"));
       ASSIGN_OR_RETURN(object[key.Scalar()], Convert(value, depth + 1));
@@ -82,7 +82,7 @@ absl::StatusOr<Json> Parse(const std::string& text, int64_t most_nodes) {
   try {
     return Converter<Json>(most_nodes).Convert(YAML::Load(text));
   } catch (const YAML::Exception& error) {
-    return InvalidInput("line ", error.mark.line + 1, ": is no YAML: ", WithoutControls(error.msg));
+    return InvalidInput("line ", error.mark.line + 1, ": is not YAML: ", WithoutControls(error.msg));
   }
 }
 

@@ -49,7 +49,7 @@ std::optional<SecondsPrediction> PredictionOfJson(const nlohmann::json& value, d
 
 SettingsReader::SettingsReader(const nlohmann::json& settings, std::string base)
     : settings_(settings), base_(std::move(base)) {
-  if (!settings.is_object() && !settings.is_null()) status_ = InvalidInput("settings are no mapping");
+  if (!settings.is_object() && !settings.is_null()) status_ = InvalidInput("settings are not a mapping");
 }
 
 void SettingsReader::Fail(std::string_view key, std::string_view what) {
@@ -70,7 +70,7 @@ const nlohmann::json* SettingsReader::Find(std::string_view key, bool needed) {
 void SettingsReader::Read(std::string_view key, std::string& to, bool needed) {
   const nlohmann::json* value = Find(key, needed);
   if (value == nullptr) return;
-  if (!value->is_string()) return Fail(key, "is no text");
+  if (!value->is_string()) return Fail(key, "is not a text");
   to = value->get<std::string>();
   if (needed && to.empty()) Fail(key, "is empty");
 }
@@ -86,7 +86,7 @@ void SettingsReader::Read(std::string_view key, int64_t& to, int64_t least, int6
   const nlohmann::json* value = Find(key, false);
   if (value == nullptr) return;
   const std::optional<int64_t> number = WholeNumber(*value, least, most);
-  if (!number.has_value()) return Fail(key, absl::StrCat("is no whole number from ", least, " to ", most));
+  if (!number.has_value()) return Fail(key, absl::StrCat("is not a whole number from ", least, " to ", most));
   to = *number;
 }
 
@@ -100,7 +100,7 @@ void SettingsReader::Read(std::string_view key, double& to, double least, double
   const nlohmann::json* value = Find(key, false);
   if (value == nullptr) return;
   if (!value->is_number() || !(value->get<double>() >= least && value->get<double>() <= most))
-    return Fail(key, absl::StrCat("is no number from ", least, " to ", most));
+    return Fail(key, absl::StrCat("is not a number from ", least, " to ", most));
   to = value->get<double>();
 }
 
@@ -109,7 +109,7 @@ void SettingsReader::Read(std::string_view key, std::vector<std::string>& to) {
   if (value == nullptr) return;
   const nlohmann::json list = value->is_array() ? *value : nlohmann::json::array({*value});
   if (!std::ranges::all_of(list, [](const nlohmann::json& text) { return text.is_string(); }))
-    return Fail(key, "is no list of texts");
+    return Fail(key, "is not a list of texts");
   to = list.get<std::vector<std::string>>();
 }
 
@@ -125,7 +125,7 @@ void SettingsReader::ReadSeconds(std::string_view key, double& to) {
   std::optional<double> seconds;
   if (value->is_string()) seconds = ParseSeconds(value->get<std::string>());
   if (value->is_number() && IsSeconds(value->get<double>())) seconds = value->get<double>();
-  if (!seconds.has_value()) return Fail(key, "is no time like 90s, 5m or 1h30m");
+  if (!seconds.has_value()) return Fail(key, "is not a time like 90s, 5m or 1h30m");
   to = *seconds;
 }
 
@@ -153,7 +153,7 @@ std::vector<nlohmann::json> SettingsReader::ReadObjects(std::string_view key, bo
   if (value == nullptr) return {};
   if (!value->is_array() ||
       !std::ranges::all_of(*value, [](const auto& object) { return object.is_object(); })) {
-    Fail(key, "is no list of mappings");
+    Fail(key, "is not a list of mappings");
     return {};
   }
   return value->get<std::vector<nlohmann::json>>();
@@ -168,7 +168,7 @@ absl::Status SettingsReader::Finish() {
   if (!settings_.is_object()) return status_;
   for (const auto& [key, value] : settings_.items()) {
     if (!known_.contains(key))
-      Fail(Printable(key), absl::StrCat("is no setting; there are ", absl::StrJoin(known_, ", ")));
+      Fail(Printable(key), absl::StrCat("is not a setting; there are ", absl::StrJoin(known_, ", ")));
   }
   return status_;
 }

@@ -94,12 +94,12 @@ class ObjectReader {
   ObjectReader(const json& object, std::string where, absl::Status& status)
       : object_(object), where_(std::move(where)), status_(status) {
     if (!object.is_object() && status_.ok())
-      status_ = InvalidInput(where_.empty() ? "the schedule" : where_, ": is no object");
+      status_ = InvalidInput(where_.empty() ? "the schedule" : where_, ": is not an object");
   }
 
   std::string Text(const char* key) const {
     const json* value = Find(key);
-    if (value != nullptr && !value->is_string()) Fail(key, "is no text");
+    if (value != nullptr && !value->is_string()) Fail(key, "is not a text");
     return value != nullptr && value->is_string() ? value->get<std::string>() : "";
   }
   bool Bool(const char* key) const {
@@ -158,7 +158,7 @@ class ObjectReader {
   const json& List(const char* key) const {
     static const json kNone = json::array();
     const json* value = Find(key);
-    if (value != nullptr && !value->is_array()) Fail(key, "is no list");
+    if (value != nullptr && !value->is_array()) Fail(key, "is not a list");
     return value != nullptr && value->is_array() ? *value : kNone;
   }
 
@@ -167,7 +167,7 @@ class ObjectReader {
   }
   int64_t Integer(const json& value, const char* key, int64_t least, int64_t most) const {
     if (const std::optional<int64_t> number = WholeNumber(value, least, most)) return *number;
-    Fail(key, absl::StrCat("is no whole number from ", least, " to ", most));
+    Fail(key, absl::StrCat("is not a whole number from ", least, " to ", most));
     return least;
   }
 
@@ -184,7 +184,7 @@ class ObjectReader {
   double Seconds(const json& value, const char* key, double least) const {
     if (value.is_number() && value.get<double>() >= least && value.get<double>() <= kMostSeconds)
       return value.get<double>();
-    Fail(key, absl::StrCat("is no number of seconds from ", least, " to ", kMostSeconds));
+    Fail(key, absl::StrCat("is not a number of seconds from ", least, " to ", kMostSeconds));
     return least;
   }
 
@@ -212,7 +212,7 @@ HostResources HostOf(const ObjectReader& reader) {
   const json* slots = reader.Optional("slots");
   if (slots == nullptr) return host;
   if (!slots->is_object()) {
-    reader.Fail("slots", "are no object");
+    reader.Fail("slots", "are not an object");
     return host;
   }
   for (const auto& [key, amount] : slots->items())
@@ -320,7 +320,7 @@ absl::StatusOr<json> ParseJson(std::string_view text) {
     return depth <= kMostDepth;
   };
   json parsed = json::parse(text, keeps, /*allow_exceptions=*/false);
-  if (parsed.is_discarded()) return InvalidInput("is no JSON");
+  if (parsed.is_discarded()) return InvalidInput("is not JSON");
   if (is_too_deep) return InvalidInput("is nested more than ", kMostDepth, " deep");
   return parsed;
 }

@@ -109,30 +109,31 @@ std::string ErrorOf(const char* pointer, const nlohmann::json& value) {
 }
 
 TEST(ScheduleJson, NamesTheFieldThatIsWrong) {
-  EXPECT_EQ(ErrorOf("/stages/3/end", 3), "stages[3].end: is no number of seconds from 4 to 1e+09");
-  EXPECT_EQ(ErrorOf("/stages/3/end", "soon"), "stages[3].end: is no number of seconds from 4 to 1e+09");
-  EXPECT_EQ(ErrorOf("/stages/0/asked", -1), "stages[0].asked: is no number of seconds from 0 to 1e+09");
-  EXPECT_EQ(ErrorOf("/stages/0/asked", nullptr), "stages[0].asked: is no number of seconds from 0 to 1e+09");
-  EXPECT_EQ(ErrorOf("/stages/0/processors/1", 4), "stages[0].processors: is no whole number from 0 to 3");
-  EXPECT_EQ(ErrorOf("/stages/0/held", 4), "stages[0].held: is no list");
+  EXPECT_EQ(ErrorOf("/stages/3/end", 3), "stages[3].end: is not a number of seconds from 4 to 1e+09");
+  EXPECT_EQ(ErrorOf("/stages/3/end", "soon"), "stages[3].end: is not a number of seconds from 4 to 1e+09");
+  EXPECT_EQ(ErrorOf("/stages/0/asked", -1), "stages[0].asked: is not a number of seconds from 0 to 1e+09");
+  EXPECT_EQ(ErrorOf("/stages/0/asked", nullptr),
+            "stages[0].asked: is not a number of seconds from 0 to 1e+09");
+  EXPECT_EQ(ErrorOf("/stages/0/processors/1", 4), "stages[0].processors: is not a whole number from 0 to 3");
+  EXPECT_EQ(ErrorOf("/stages/0/held", 4), "stages[0].held: is not a list");
   EXPECT_EQ(ErrorOf("/stages/0/needs/0/amount", 1e300),
-            "stages[0].needs[0].amount: is no whole number from 0 to 1000000000");
+            "stages[0].needs[0].amount: is not a whole number from 0 to 1000000000");
   EXPECT_EQ(ErrorOf("/stages/0/memory_bytes", UINT64_MAX),
-            "stages[0].memory_bytes: is no whole number from 0 to 9223372036854775807");
+            "stages[0].memory_bytes: is not a whole number from 0 to 9223372036854775807");
   EXPECT_EQ(ErrorOf("/stages/0/predicted_seconds", {3, 2, 1}), "stages[0].predicted_seconds: do not ascend");
   EXPECT_EQ(ErrorOf("/stages/0/predicted_seconds", {1, 2}),
             "stages[0].predicted_seconds: are not three numbers");
   EXPECT_EQ(ErrorOf("/stages/0/outcome", "great"), "stages[0].outcome: \"great\" is unknown");
   EXPECT_EQ(ErrorOf("/stages/0/job", "three"), "stages[0].job: is none of the jobs");
-  EXPECT_EQ(ErrorOf("/stages/0", 7), "stages[0]: is no object");
+  EXPECT_EQ(ErrorOf("/stages/0", 7), "stages[0]: is not an object");
   EXPECT_EQ(ErrorOf("/jobs/1/id", "one"), "jobs[1].id: is that of another job too");
   EXPECT_EQ(ErrorOf("/jobs/1/id", ""), "jobs[1].id: is empty");
-  EXPECT_EQ(ErrorOf("/jobs/1/state", true), "jobs[1].state: is no text");
-  EXPECT_EQ(ErrorOf("/host/processors", 100000), "host.processors: is no whole number from 0 to 8192");
+  EXPECT_EQ(ErrorOf("/jobs/1/state", true), "jobs[1].state: is not a text");
+  EXPECT_EQ(ErrorOf("/host/processors", 100000), "host.processors: is not a whole number from 0 to 8192");
   EXPECT_EQ(ErrorOf("/host/caches", {1}), "host.caches: are not as many as the processors");
   EXPECT_EQ(ErrorOf("/host/devices/0/processors/0", 9),
-            "host.devices[0].processors: is no whole number from 0 to 3");
-  EXPECT_EQ(ErrorOf("/host/slots", {1}), "host.slots: are no object");
+            "host.devices[0].processors: is not a whole number from 0 to 3");
+  EXPECT_EQ(ErrorOf("/host/slots", {1}), "host.slots: are not an object");
   EXPECT_EQ(ErrorOf("/host", nullptr), "host: is missing");
 }
 
@@ -142,7 +143,7 @@ TEST(ScheduleJson, RefusesOtherDocuments) {
     ASSERT_TRUE(json.ok()) << text;
     EXPECT_FALSE(ScheduleOfJson(*json).ok()) << text;
   }
-  EXPECT_THAT(ParseJson("{").status().message(), HasSubstr("is no JSON"));
+  EXPECT_THAT(ParseJson("{").status().message(), HasSubstr("is not JSON"));
   EXPECT_THAT(ParseJson(std::string(100000, '[') + std::string(100000, ']')).status().message(),
               HasSubstr("is nested more than 64 deep"));
 }

@@ -310,7 +310,7 @@ absl::StatusOr<std::vector<HostResources>> HostsLike(const std::vector<HostResou
 }
 
 absl::StatusOr<DrawnWorkload> DrawWorkload(const json& object, int64_t count, uint64_t seed) {
-  if (!object.is_object()) return InvalidInput("is no object");
+  if (!object.is_object()) return InvalidInput("is not an object");
   ASSIGN_OR_RETURN(const Description description, DescriptionOf(object));
   DrawnWorkload workload{.jobs = {}, .host = description.host, .devices = description.devices};
   const int64_t num_jobs = count > 0 ? count : description.jobs;

@@ -194,8 +194,8 @@ TEST(DrawWorkload, NamesWhatIsWrong) {
     description[json::json_pointer(pointer)] = value;
     return std::string(DrawWorkload(description, 0, 0).status().message());
   };
-  EXPECT_THAT(error("/jobs", 0), HasSubstr("jobs: is no whole number from 1"));
-  EXPECT_THAT(error("/job", 1), HasSubstr("job: is no setting"));
+  EXPECT_THAT(error("/jobs", 0), HasSubstr("jobs: is not a whole number from 1"));
+  EXPECT_THAT(error("/job", 1), HasSubstr("job: is not a setting"));
   EXPECT_THAT(error("/stages", json::array()), HasSubstr("stages: is empty"));
   EXPECT_THAT(error("/stages/0/seconds", {3, 2, 1}), HasSubstr("stages: seconds: is neither"));
   EXPECT_THAT(error("/stages/0/seconds", {0, 2, 3}), HasSubstr("stages: seconds: is neither"));
@@ -205,7 +205,7 @@ TEST(DrawWorkload, NamesWhatIsWrong) {
   EXPECT_THAT(error("/repeat", 1'000'000), HasSubstr("more than 4000000 stages"));
   EXPECT_THAT(error("/hosts/processors_per_host", 1),
               HasSubstr("hosts: processors_per_host: are fewer than the 2 of the devices"));
-  EXPECT_THAT(DrawWorkload(json(3), 0, 0).status().message(), HasSubstr("is no object"));
+  EXPECT_THAT(DrawWorkload(json(3), 0, 0).status().message(), HasSubstr("is not an object"));
 }
 
 TEST(StrategyComparison, TheBoundHoldsAndDedicatedReachesIt) {
