@@ -29,7 +29,7 @@ export class Problem extends Error {
 // The server's sentence; one of our own where it has told none.
 export function sentenceOf(error: unknown): string {
   if (error instanceof Problem) return error.message;
-  if (error instanceof TypeError) return 'the server cannot be reached; check that it runs, this page tries again';
+  if (error instanceof TypeError) return 'the server cannot be reached; check that it runs. This page tries again.';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -73,7 +73,7 @@ export function GainTable({ tasks }: { tasks: readonly TaskGain[] }) {
             <th scope="col" class="number">Tuned</th>
             <th scope="col" class="number">Gain</th>
             <th scope="col" class="number">Rate</th>
-            <th scope="col" class="number">Of roofline</th>
+            <th scope="col" class="number">Share of roofline</th>
             <th scope="col" class="number">Trials</th>
           </tr>
         </thead>
