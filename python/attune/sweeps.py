@@ -25,12 +25,12 @@ _NUMBER = re.compile(r"-?\d{1,18}(\.\d+)?([eE][-+]?\d+)?")
 
 
 def _is_measured(name: str) -> bool:
-    """Whether a column has measurements; no option has an underscore in its name."""
+    """Returns whether a column has measurements; no option has an underscore in its name."""
     return "_" in name or name in ("speedup", "agreement")
 
 
 def _type_of(name: str, values: Sequence[str]) -> type:
-    """The type of a column with these values, of which empty ones are of any type."""
+    """Returns the type of a column with these values; empty ones are of any type."""
     if name in _TEXTS:
         return str
     if name in _COUNTS:
@@ -46,7 +46,7 @@ def _type_of(name: str, values: Sequence[str]) -> type:
 class Results(list[dict[str, Any]]):
     """A row for each run of a sweep: a dict from the names of columns to text, int, float, bool or None.
 
-    types: the type of each column. docs/guides/sweeps.md says what the columns are.
+    types: the type of each column. docs/guides/sweeps.md describes the columns.
     """
 
     def __init__(self, rows: Sequence[dict[str, Any]], types: dict[str, type]) -> None:
@@ -71,7 +71,8 @@ class Results(list[dict[str, Any]]):
 
 
 def read(path: str | os.PathLike[str]) -> Results:
-    """The results of a sweep: its folder, also while it runs, or its results.csv. What was not measured is None."""
+    """Reads the results of a sweep: its folder, also while it runs, or its results.csv. Missing measurements are
+    None."""
     file = pathlib.Path(path)
     if file.is_dir():
         file = file / "results.csv"

@@ -170,7 +170,7 @@ def test_wrong_content_is_not_kept(serve, tmp_path):
     """What stood there stays."""
     (tmp_path / "data").write_bytes(b"mine")
     _, client = serve(lambda handler, _: handler.say(CONTENT[::-1] if "/files/" in handler.path else shown("done")))
-    with pytest.raises(attune.InternalError, match="is not what the server has named"):
+    with pytest.raises(attune.InternalError, match="not those that the server has announced"):
         client.job("net-1").download(tmp_path)
     assert (tmp_path / "data").read_bytes() == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
