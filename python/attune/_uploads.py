@@ -119,7 +119,7 @@ def _locations(tensor: memoryview) -> Iterator[str]:
 
 
 def _messages(view: memoryview, wanted: int) -> Iterator[memoryview]:
-    """Returns the fields of a protobuf message with this number and a length (https://protobuf.dev/programming-guides/encoding)."""
+    """Yields the fields of a protobuf message with this number and a length (https://protobuf.dev/programming-guides/encoding)."""
     at = 0
     while at < len(view):
         tag, at = _varint(view, at)
