@@ -17,7 +17,7 @@ using JsonSchema = nlohmann::ordered_json;
 // A schema that is among the definitions.
 inline constexpr std::string_view kSchemaReference = "#/components/schemas/";
 JsonSchema SchemaNamed(std::string_view name);
-// The schema of an object with these properties alone. Those that are `optional` may be missing.
+// The schema of an object with these properties alone. The `optional` ones may be missing.
 JsonSchema ObjectSchema(const JsonSchema& properties, const std::vector<std::string>& optional = {});
 
 // Fails, naming the value by its JSON pointer, if it does not follow the schema. Knows $ref, type, enum,

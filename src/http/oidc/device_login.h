@@ -29,7 +29,7 @@ struct DeviceLoginSteps {
 };
 
 // Fails if the issuer knows no such logins, if the person refuses or does nothing for too long; Cancelled if
-// he gives up. An issuer that is away for a while is asked again.
+// the caller gives up. An issuer that is away for a while is asked again.
 absl::StatusOr<IssuedTokens> LogInByDevice(const DeviceClient& client, const DeviceLoginSteps& steps,
                                            OidcFetcher& fetcher);
 // Unauthenticated if the person must log in again; Unavailable if the issuer cannot be asked now.

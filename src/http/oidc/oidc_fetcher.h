@@ -21,7 +21,7 @@ struct OidcReply {
 class OidcFetcher {
  public:
   virtual ~OidcFetcher() = default;
-  // Bounded in size and time, and without redirects. Unavailable if nobody answers.
+  // Bounded in size and time, and without redirects. Unavailable without an answer.
   virtual absl::StatusOr<OidcReply> Get(const std::string& url) = 0;
   // `authorization`: the header's value; empty: none.
   virtual absl::StatusOr<OidcReply> Post(const std::string& url, const OidcForm& form,

@@ -27,7 +27,7 @@ class AgreementsRestTest : public RestTest {
     EXPECT_EQ(response.status, status) << response.body;
     return Json::parse(response.body);
   }
-  // The network is known to take about so long on the device.
+  // Says that the network takes about `seconds` on the device.
   Observation Known(double ms = 2) {
     const Json model = Get(ann_, "/v1/models/" + digest_);
     Observation known = MadeUpObservation(1);
@@ -125,7 +125,7 @@ TEST_F(AgreementsRestTest, WhatWasMeasuredIsNeverContradicted) {
   EXPECT_NEAR(prediction["latency_ms"]["median"].get<double>() / measured, 1, 0.1);
   EXPECT_GT(prediction["promises"][0]["probability"].get<double>(), 0.8);
   EXPECT_THAT(prediction["promises"][0]["evidence"][0].get<std::string>(), HasSubstr("in 1 job"));
-  // What is below it is refused all the same.
+  // A request below it is refused all the same.
   EXPECT_EQ(Predict({{"latency_ms", {{"mean", measured / 2}}}})["verdict"], "refused");
 }
 
@@ -158,7 +158,7 @@ TEST_F(AgreementsRestTest, BadAgreementsAreRefused) {
   Json elsewhere = Asking(Json::object());
   elsewhere["on"] = "nowhere";
   EXPECT_EQ(Post(ann_, "/v1/predictions", elsewhere).status, 404);
-  // What a client of before gave away for ever is given by the tenant's consent.
+  // Consent replaces the settings by which older clients gave data away for ever.
   Json sharing = Asking(Json::object());
   sharing["shares_result"] = true;
   const HttpResponse refused = Post(ann_, "/v1/jobs", sharing);

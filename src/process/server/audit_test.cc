@@ -26,7 +26,7 @@ class AuditStoreTest : public ::testing::TestWithParam<std::string> {
     SKIP_WITHOUT_DATABASE(location_);
     store_ = *AuditStore::Open(*location_);
   }
-  // As somebody does who has the database.
+  // Acts as a person with access to the database.
   void Tamper(const std::string& sql) {
     const auto database = *(*location_)
                                .Open({.store = "audit",
@@ -164,7 +164,7 @@ TEST_F(AuditTest, AMutationIsRecordedBeforeAndAfter) {
 TEST_F(AuditTest, ASessionIsRecorded) {
   EXPECT_EQ(Post("", "/v1/session", {{"token", Token("ann", AccessRole::kMember)}}).status, 201);
   EXPECT_THAT(Results("beginSession"), ::testing::ElementsAre("201", "begun"));
-  // Nobody is known by a forged token.
+  // A forged token identifies no user.
   EXPECT_EQ(Post("", "/v1/session", {{"token", "attune_forged"}}).status, 401);
   EXPECT_EQ(audit_->Entries({})->size(), 2);
 }

@@ -31,7 +31,7 @@ class CostModelsTest : public RestTest {
     const Json consent = {{"answers", false}, {"cost_model", cost_model}};
     EXPECT_EQ(Ask(ann_, "PUT", "/v1/tenants/ann/consent", consent.dump()).status, 200);
   }
-  // A tuning job of the tenant is done, which has measured so much on this device.
+  // A tuning job of the tenant is done, with this many measurements on this device.
   void End(const std::string& tenant, const std::string& device, int records) {
     const std::string job = absl::StrCat("job", ++num_jobs_), path = fleet_.folder() / (job + ".db");
     auto database = MustOpen(path);

@@ -1,4 +1,4 @@
-// A server whose disk is full: whoever reads is answered, and whoever changes something is told so.
+// A server whose disk is full: it answers reads, and refuses changes with the reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST_F(FullDiskRestTest, ReadingGoesOn) {
   std::vector<std::string> ids;
   for (int i = 0; i < 100; ++i) ids.push_back(Submit(token, MockJob()));
   const Json before = Get(token, "/v1/jobs/" + ids.back());
-  // Of jobs that measure: whoever begins again with the jobs revokes them first.
+  // Jobs that measure have tokens; a test that starts again with the jobs revokes them first.
   for (int i = 0; i < 300; ++i)
     ASSERT_TRUE(fleet_store_
                     ->AddCertificate(

@@ -1,4 +1,4 @@
-// What the stores of a server have of tenants.
+// The data of tenants in the stores of a server.
 #ifndef ATTUNE_PROCESS_SERVER_HOLDINGS_H_
 #define ATTUNE_PROCESS_SERVER_HOLDINGS_H_
 

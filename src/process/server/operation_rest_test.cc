@@ -1,5 +1,4 @@
-// What operators of the service see and do: metrics, traces, the end of a server; and what peers may do
-// again.
+// The server in operation: metrics, traces, its end; and requests that peers may repeat.
 #include <gmock/gmock.h>
 
 #include <vector>

@@ -33,11 +33,11 @@ struct RestServerOptions {
   std::string folder = {};   // of the server's state
   OidcIssuers issuers = {};  // none: people have tokens alone
   UploadLimits uploads = {};
-  // Of one token: 1000 requests a second, in the long run.
+  // The limit of one token: 1000 requests a second, in the long run.
   RateLimitOptions requests = {.at_once = 2000, .seconds_each = 0.001};
   StreamLimits streams = {};
   ConnectionLimits connections = {};
-  // Is called when it is about to listen; null: nobody is.
+  // Called when it is about to listen; may be null.
   std::function<void()> before_listening = {};
   // Is told "host:port" where it listens.
   std::function<void(const std::string& address)> on_listening = {};

@@ -117,7 +117,7 @@ TEST_F(RestTest, AnUploadGoesOnWhereItBroke) {
   EXPECT_EQ(Ask(token, "HEAD", "/v1/uploads/" + digest).headers.at("Upload-Offset"), "4");
   EXPECT_EQ(Patch(token, digest, 0, "0123").status, 409);
   EXPECT_EQ(Patch(token, digest, 4, "456789!").status, 413);
-  // Whoever begins again goes on, with the same size.
+  // The upload can be started again and continues, with the same size.
   EXPECT_EQ(Post(token, "/v1/uploads", {{"sha256", digest}, {"bytes", 10}}).headers.at("Upload-Offset"), "4");
   EXPECT_EQ(Post(token, "/v1/uploads", {{"sha256", digest}, {"bytes", 11}}).status, 409);
   EXPECT_EQ(Ask(other, "GET", "/v1/uploads/" + digest).status, 404);
@@ -191,7 +191,7 @@ TEST_F(RestTest, TheSameKeyIsTheSameJob) {
   EXPECT_EQ(Post(token, "/v1/jobs", MockJob("other"), {{"idempotency-key", "k"}}).status, 422);
   EXPECT_EQ(Post(other, "/v1/jobs", MockJob(), {{"idempotency-key", "k"}}).status, 201);
   EXPECT_EQ(Get(token, "/v1/jobs")["jobs"].size(), 1);
-  // What was refused may be put right.
+  // A refused request may be corrected.
   const Json wrong = {{"name", "a"}, {"kind", "mock"}, {"settings", {{"x", 1}}}};
   EXPECT_EQ(Post(token, "/v1/jobs", wrong, {{"idempotency-key", "l"}}).status, 400);
   EXPECT_EQ(Post(token, "/v1/jobs", MockJob(), {{"idempotency-key", "l"}}).status, 201);

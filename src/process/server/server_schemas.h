@@ -18,7 +18,7 @@ struct StoreVersion {
   int64_t version = 0, latest = 0;  // of its tables, and that of this program
 };
 
-// Those that are there, in the order of a list of stores that is always the same.
+// Returns the stores that exist, in the fixed order of the list of stores.
 absl::StatusOr<std::vector<StoreVersion>> StoreVersions(const SqlLocation& location);
 
 // Brings the tables of one store, of all if it is empty, to a version: the latest if it is negative. NotFound

@@ -1,4 +1,4 @@
-// What of one tenant reaches another: records by consent, native code never.
+// Data of one tenant that reaches another: records by consent, native code never.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -114,7 +114,7 @@ TEST_F(SharedAnswersTest, RecordsReachOthersByConsentAndCodeNever) {
     Tune(way.from, way.from_token, 2);
     // It is an answer at once for its own tenant alone.
     EXPECT_EQ(Json::parse(Post(way.from_token, "/v1/predictions", Asking()).body)["verdict"], "known");
-    // What was there before it was turned on is shared, and nothing once it is turned off.
+    // Earlier data is shared once it is turned on, and none once it is turned off.
     for (const bool shares : {false, true, false, true, false}) {
       if (shares || tenant_store_->Find(way.from)->has_value()) Share(way.from, shares);
       EXPECT_EQ(Evidence(way.to_token).find("another tenant shares") != std::string::npos, shares);

@@ -39,7 +39,7 @@ absl::Status SharedServer::Forward() {
                                                  .target = [this] { return lease_->Leader(); },
                                                  .is_plain = !rest.tls,
                                                  .limits = rest.connections}));
-  // The port stays the same, whoever serves.
+  // The port stays the same for each server that serves.
   rest.address = forwarder_->address();
   if (rest.on_listening) rest.on_listening(forwarder_->address());
   return absl::OkStatus();

@@ -20,7 +20,7 @@ namespace attune {
 // Thread safe. The arguments must outlive it.
 class TenantUse {
  public:
-  // The bytes of jobs, which take long to add up, may be so many seconds old.
+  // Adding up the bytes of jobs takes long: the sum may be this many seconds old.
   TenantUse(JobDesk& jobs, ServiceStore& store, double seconds = 60, const Clock& clock = SystemClock())
       : jobs_(jobs), store_(store), seconds_(seconds), clock_(clock) {}
 
@@ -41,7 +41,7 @@ class TenantUse {
   std::map<std::string, Known> known_;
 };
 
-// A stage has ended that had a device for so long. What cannot be counted goes to the log.
+// Records the end of a stage that had a device for `seconds`. A failure goes to the log.
 void CountDeviceSeconds(TenantStore& store, const std::string& tenant, double seconds,
                         const Clock& clock = SystemClock());
 // RefusalOfDevices() as it stands now, with so many seconds that are not counted yet.
@@ -49,7 +49,7 @@ absl::StatusOr<std::optional<std::string>> DeviceRefusalOf(TenantStore& store, c
                                                            double running,
                                                            const Clock& clock = SystemClock());
 
-// What the tenant may store as it stands now, and what its uploads have of that.
+// The room for a tenant's bytes now, and the bytes of its uploads.
 absl::StatusOr<StorageShare> StorageShareOf(TenantStore& tenants, ServiceStore& uploads,
                                             const std::string& tenant);
 

@@ -162,14 +162,14 @@ TEST_F(TenantsTest, QuotasHold) {
   const HttpResponse large = Post(member_, "/v1/uploads", {{"sha256", Sha256Hex("x")}, {"bytes", 1}});
   EXPECT_EQ(large.status, 403);
   EXPECT_THAT(Detail(large), HasSubstr("may store 5 bytes, and has 5"));
-  // One that was begun before goes on.
+  // A deletion that was begun before continues.
   EXPECT_EQ(Post(member_, "/v1/uploads", {{"sha256", digest}, {"bytes", 5}}).status, 201);
   CountDeviceSeconds(*tenant_store_, "ann", 10);
   SetQuota({.device_seconds = 10});
   const HttpResponse used = Post(member_, "/v1/jobs", MockJob());
   EXPECT_EQ(used.status, 429);
   EXPECT_THAT(Detail(used), HasSubstr("has used 10"));
-  // Another tenant goes on.
+  // Another tenant is not affected.
   EXPECT_EQ(Post(Token("bob", AccessRole::kMember), "/v1/jobs", MockJob()).status, 201);
 }
 
@@ -198,7 +198,7 @@ TEST_F(TenantsTest, AKnownKeyIsItsJobWhateverTheQuotaIs) {
   SetQuota({.stored_bytes = 0, .device_seconds = 10});
   EXPECT_EQ(submit("first", "one").status, 201);
   EXPECT_EQ(Get(boss_, "/v1/tenants/ann")["used"]["jobs"], 1);
-  // What was refused leaves its key for another job.
+  // A refused submission leaves its key for another job.
   SetQuota({});
   EXPECT_EQ(submit("third", "two").status, 201);
 }
@@ -316,7 +316,7 @@ TEST_F(TenantsTest, ADeletedTenantsMachinesAreMembersNoMore) {
   EXPECT_TRUE(absl::IsPermissionDenied(client->Devices("desk").status()));
   EXPECT_FALSE(EnrolInFleet(*Invitation::Parse(*invitation)).ok());
   EXPECT_TRUE(other->Devices("desk").ok());
-  // Whoever comes as a new tenant of that name invites machines of its own.
+  // A new tenant of that name invites machines of its own.
   EXPECT_TRUE(fleet_.Client("ann")->Devices("desk").ok());
 }
 

@@ -20,13 +20,13 @@ enum class AccessRole : uint8_t {
 std::string_view Name(AccessRole role);
 absl::StatusOr<AccessRole> AccessRoleNamed(std::string_view name);
 
-// What is known of a token; its text is known to its holder alone. Times are ms since 1970, UTC.
+// The facts about a token; only its holder knows its text. Times are ms since 1970, UTC.
 struct AccessToken {
   std::string id = {};
   std::string name = {};    // for people
   std::string tenant = {};  // whose jobs and files it reaches: the owner of jobs
   AccessRole role = AccessRole::kViewer;
-  std::string created_by = {};  // the id of the token that has made it; empty: nobody far away
+  std::string created_by = {};  // the id of the token that has made it; empty: it was made beside the server
   int64_t created_ms = 0, expires_ms = 0;
 
   bool operator==(const AccessToken&) const = default;

@@ -33,7 +33,7 @@ HttpResponse TooManyProblem(double wait_seconds, std::string_view detail) {
 HttpResponse ServiceProblem(const absl::Status& error) {
   constexpr double kPassingSeconds = 1;
   if (IsPassing(error)) return TooManyProblem(kPassingSeconds, error.message());
-  // Which file or database it was is nobody's business.
+  // Clients do not learn which file or database it was.
   const bool lacks_room = absl::IsResourceExhausted(error);
   const bool lacks_database = absl::StrContains(error.message(), "postgresql://");
   if (lacks_room || lacks_database)

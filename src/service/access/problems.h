@@ -9,7 +9,7 @@
 
 namespace attune {
 
-// Nobody is known who asks. `error`: what the standard calls it (RFC 6750); empty: no token came.
+// The caller is not known. `error`: its name in the standard (RFC 6750); empty: no token came.
 HttpResponse UnauthorizedProblem(std::string_view error, std::string_view detail);
 // 429 with Retry-After.
 HttpResponse TooManyProblem(double wait_seconds, std::string_view detail);

@@ -19,7 +19,7 @@ namespace attune {
 // Thread safe. Entries that come at the same time are written together. The store must outlive it.
 class AuditLog {
  public:
-  // Entries are kept for so many days.
+  // The days for which entries are kept.
   explicit AuditLog(AuditStore& store, int64_t days = 400, const Clock& clock = SystemClock())
       : store_(store), days_(days), clock_(clock) {}
   // Writes what waits.

@@ -143,7 +143,7 @@ absl::StatusOr<AccessToken> Callers::IdentifyByJwt(std::string_view text) {
   ASSIGN_OR_RETURN(const VouchedPerson vouched, parts_.logins->Identify(text));
   const std::string id = PersonId(vouched.person);
   ASSIGN_OR_RETURN(auto known, parts_.people.FindPerson(id));
-  // What is known of the person is brought up to date when it changes, and not at every request.
+  // The facts about a person are updated when they change, and not at every request.
   if (!known || !IsUpToDate(*known, vouched.person)) {
     ASSIGN_OR_RETURN(known, parts_.people.SavePerson(RecordOf(vouched.person, clock_.WallMillis())));
   }

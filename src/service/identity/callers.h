@@ -20,8 +20,8 @@
 
 namespace attune {
 
-// Whoever changes something by a cookie sends this header with the session's text, which no page of another
-// origin can read.
+// A request that changes something by a cookie sends this header with the session's text, which no page of
+// another origin can read.
 inline constexpr char kCsrfHeader[] = "X-CSRF-Token";
 
 struct KnownSession {
@@ -44,8 +44,8 @@ class Callers {
   explicit Callers(const CallersParts& parts, const Clock& clock = SystemClock())
       : parts_(parts), clock_(clock) {}
 
-  // The caller, whose id is that of his token, of his session or of the person, or the problem because of
-  // which nobody is known. A request that has both counts by its token.
+  // Returns the caller, with the id of the token, session or person, or the problem because of which the
+  // caller is not known. A request that has both counts by its token.
   std::variant<AccessToken, HttpResponse> Identify(const HttpRequest& request);
 
   // The session of the request's cookie; nothing if there is none that counts.
@@ -57,7 +57,7 @@ class Callers {
     std::string cookie = {};
   };
   absl::StatusOr<NewSession> BeginByToken(const HttpRequest& request, std::string_view token);
-  // Begins one for somebody who has just logged in. Unauthenticated if he is blocked.
+  // Begins a session for a person who has just logged in. Unauthenticated if the person is blocked.
   absl::StatusOr<NewSession> BeginByLogin(const HttpRequest& request, const VouchedPerson& vouched);
   // The value of Set-Cookie by which a browser forgets its session.
   std::string ForgottenCookie(const HttpRequest& request) const;

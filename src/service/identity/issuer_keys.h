@@ -1,9 +1,9 @@
-// What an issuer publishes about itself: its keys and endpoints.
+// The published facts about an issuer: its keys and endpoints.
 //
-// Problem: keys change, an issuer may be away, and whoever sends made-up tokens must neither have it asked at
-// every request nor keep the server's threads waiting. Idea: a thread asks every few minutes, and at once,
-// though seldom, when a token names an unknown key; what was learned stays in force until something newer
-// comes. Price: a key that the issuer withdraws counts for some minutes more.
+// Problem: keys change, an issuer may be away, and made-up tokens must neither cause a request to it each
+// time nor keep the server's threads waiting. Idea: a thread asks every few minutes, and at once, though
+// seldom, when a token names an unknown key; the known keys stay in force until newer ones come. Price: a key
+// that the issuer withdraws counts for some minutes more.
 #ifndef ATTUNE_SERVICE_IDENTITY_ISSUER_KEYS_H_
 #define ATTUNE_SERVICE_IDENTITY_ISSUER_KEYS_H_
 

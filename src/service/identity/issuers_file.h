@@ -44,13 +44,13 @@ struct OidcIssuers {
 // field.
 absl::StatusOr<OidcIssuers> ReadIssuersFile(const std::string& path);
 
-// Somebody as an issuer knows him.
+// A person as an issuer describes them.
 struct KnownPerson {
   std::string issuer = {}, subject = {};
   std::string name = {}, tenant = {};
   AccessRole role = AccessRole::kViewer;
 };
-// Unauthenticated, with the reason, if the claims make nobody of the issuer's.
+// Unauthenticated, with the reason, if the claims do not describe a person of the issuer.
 absl::StatusOr<KnownPerson> PersonOfClaims(const OidcIssuer& issuer, const nlohmann::json& claims);
 
 }  // namespace attune

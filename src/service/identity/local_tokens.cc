@@ -58,7 +58,7 @@ absl::StatusOr<std::string> MakeLocalToken(const SqlLocation& location, const Lo
 absl::StatusOr<std::string> MakeFirstToken(const SqlLocation& location, const LocalToken& token) {
   ASSIGN_OR_RETURN(const NewToken made, Make(location, token));
   ASSIGN_OR_RETURN(const bool is_first, made.store->AddFirstToken(made.token, DigestOfToken(made.text)));
-  // There was nobody yet who could have misused it.
+  // No user existed yet who could have misused it.
   if (is_first) RETURN_IF_ERROR(Announce(made));
   return is_first ? made.text : "";
 }

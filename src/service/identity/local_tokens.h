@@ -1,4 +1,4 @@
-// Tokens that are made beside the server, by whoever has its files or its database or its database.
+// Makes tokens beside the server, for a user with access to its files or its database.
 #ifndef ATTUNE_SERVICE_IDENTITY_LOCAL_TOKENS_H_
 #define ATTUNE_SERVICE_IDENTITY_LOCAL_TOKENS_H_
 

@@ -78,7 +78,7 @@ class MadeUpIssuer final : public OidcFetcher {
     keys_ = keys;
   }
 
-  // Claims of somebody who may ask for an hour.
+  // Claims of a person who may send requests for an hour.
   static Json Claims(const std::string& audience = "cli") {
     const int64_t now = SystemClock().WallMillis() / 1000;
     return {{"iss", kUrl},       {"aud", audience},

@@ -24,7 +24,7 @@ constexpr int kOk = 200;
 
 absl::Status Refused(std::string_view why) { return absl::UnauthenticatedError(why); }
 
-// What one secret stands for: independent values, from none of which it can be found.
+// The values that follow from one secret: they are independent, and none of them reveals it.
 std::string Derived(std::string_view secret, std::string_view what) {
   return Sha256Hex(absl::StrCat(what, "\n", secret));
 }
@@ -72,7 +72,7 @@ absl::StatusOr<VouchedPerson> OidcLogins::Vouched(Provider& provider, std::strin
   ASSIGN_OR_RETURN(const UnverifiedJwt jwt, ParseJwt(token));
   expected.issuer = provider.issuer.issuer;
   expected.skew_ms = provider.issuer.skew_ms;
-  // The cheap checks come first, so that a token that is old anyway has nobody asked for keys.
+  // The cheap checks come first, so that an old token causes no request for keys.
   RETURN_IF_ERROR(CheckClaims(jwt.claims, expected, clock_.WallMillis()));
   RETURN_IF_ERROR(provider.keys.Verify(jwt));
   VouchedPerson vouched = {.issued_ms = TimeClaim(jwt.claims, "iat"),

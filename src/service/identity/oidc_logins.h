@@ -1,9 +1,9 @@
 // People whom identity providers vouch for: by a token that comes with a request, or by a login in a browser.
 //
 // A login is the authorization code flow with PKCE (RFC 6749, RFC 7636, OpenID Connect Core). Problem:
-// between its two halves, state, nonce and verifier must last, and anybody may begin as many logins as he
-// likes. Idea: all three follow from one secret, which the browser keeps in a cookie; the server keeps
-// nothing, and a login that was begun elsewhere does not end here.
+// between its two halves, state, nonce and verifier must last, and anyone may begin any number of logins.
+// Idea: all three follow from one secret, which the browser keeps in a cookie; the server keeps nothing, and
+// a login that was begun elsewhere does not end here.
 #ifndef ATTUNE_SERVICE_IDENTITY_OIDC_LOGINS_H_
 #define ATTUNE_SERVICE_IDENTITY_OIDC_LOGINS_H_
 

@@ -105,7 +105,7 @@ absl::StatusOr<HttpResponse> Share(DeviceDirectory& devices, const RestCall& cal
   return JsonResponse(ToJson(device, call.caller, devices));
 }
 
-// Of the tenant of the path. Another one's does not show.
+// Ok for the caller's own tenant; another tenant does not show.
 absl::Status CheckOwn(const RestCall& call) {
   const std::string name = call.Text("tenant");
   if (name == call.caller.tenant) return absl::OkStatus();

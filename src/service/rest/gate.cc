@@ -106,7 +106,7 @@ std::variant<AccessToken, HttpResponse> Gate::LetIn(const RestOperation& operati
   std::variant<AccessToken, HttpResponse> caller = AccessToken();
   if (operation.role) caller = callers_.Identify(request);
   const auto* problem = std::get_if<HttpResponse>(&caller);
-  // Whoever has a token is not held up by others at his address.
+  // A caller with a token is not held up by others at the same address.
   const bool is_stranger = !operation.role || (problem != nullptr && problem->status == kUnauthorized);
   if (is_stranger) {
     if (const double wait = strangers_.Admit(request.peer); wait > 0)

@@ -14,8 +14,8 @@
 
 namespace attune {
 
-// What the body, which follows "NewJob" and from which `job` was made, asks for. Without an agreement,
-// nothing is.
+// Returns the agreement in the body, which follows "NewJob" and from which `job` was made; empty if there is
+// none.
 absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_service_proto::SubmittedJob& job,
                                     const std::string& tenant);
 

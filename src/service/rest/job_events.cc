@@ -24,7 +24,7 @@ JobNow Describe(const jobs_service_proto::Job& job) {
           .is_over = job.ended_ms() > 0};
 }
 
-// Of one job among all owners'.
+// The key of one job among all owners'.
 std::string KeyOf(const std::string& owner, const std::string& id) {
   return StoredJobId(OwnJobId(id, owner), owner);
 }
@@ -139,7 +139,7 @@ double JobEvents::Step() {
 }
 
 void JobEvents::LookAtEach(std::vector<JobMark>& marks) {
-  const auto changed = desk_.Changes(marks);  // waits for the schedule, so that nobody may wait for this
+  const auto changed = desk_.Changes(marks);  // waits for the schedule, so no thread may wait for this
   if (!changed.ok()) return;                  // the jobs cannot be kept just now
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const jobs_service_proto::Job& job : *changed) Tell(job);

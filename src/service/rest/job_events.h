@@ -1,9 +1,9 @@
 // Tells those who follow a job what changes.
 //
-// Problem: thousands may follow, most jobs rest, and a follower who was cut off wants to go on. Idea: one
+// Problem: thousands may follow, most jobs rest, and a follower that was cut off wants to resume. Idea: one
 // thread asks the schedule which of the jobs that are followed have changed, all in one question, and sends
-// each of these whole to its followers. The event's id is the digest of that: whoever comes again with it is
-// sent nothing that he has. Price: what changes twice between two looks is told once.
+// each of these whole to its followers. The event's id is the digest of that: a follower that reconnects with
+// it is sent nothing that it has. Price: two changes between two looks are sent as one.
 #ifndef ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 #define ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 
@@ -23,7 +23,7 @@
 
 namespace attune {
 
-// Thread safe. The desk must outlive it.
+// Thread safe. The desk, which must outlive it, has the jobs.
 class JobEvents {
  public:
   explicit JobEvents(JobDesk& desk, double look_seconds = 0.5) : desk_(desk), look_seconds_(look_seconds) {}
@@ -58,8 +58,8 @@ class JobEvents {
   double Step();
   // Tells the followers of each job if it has changed.
   void LookAtEach(std::vector<JobMark>& marks);
-  // The followers have seen the jobs as the marks say. Forgets jobs that nobody follows any more. For those
-  // who hold the mutex, as the next one.
+  // The followers have seen the jobs as the marks say. Forgets jobs without followers. The caller holds the
+  // mutex; so for the next one.
   void Mark(const std::vector<JobMark>& marks);
   // Sends the job to its followers if it is not as they have it.
   void Tell(const jobs_service_proto::Job& job);

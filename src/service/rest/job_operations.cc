@@ -88,7 +88,7 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   return Created(jobs.front());
 }
 
-// `key`: under which the desk knows the submission.
+// `key`: identifies the submission.
 absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& parts, const RestCall& call) {
   proto::Submission submission;
   submission.set_key(key);
@@ -126,7 +126,7 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   // Since the key came for the first time, what the job names may be gone, and the tenant be at its quota.
   ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.jobs.FindSubmitted(call.caller.tenant, once));
   if (known) return Created(*known);
-  // What was refused may be put right under the same key.
+  // A refused request may be corrected under the same key.
   RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
   return response;
 }

@@ -79,7 +79,7 @@ JsonSchema ToJson(const Record& record) {
           {"time", TimeText(record.time_ms)}};
 }
 
-// A copy of a job's database, since whoever opens one also writes beside it.
+// A copy of a job's database, since opening a database also writes beside it.
 class CopiedDatabase {
  public:
   CopiedDatabase() = default;

@@ -1,4 +1,4 @@
-// What a job makes: its files, and events while it goes on.
+// The results of a job: its files, and events while it runs.
 #include <memory>
 
 #include "absl/strings/str_cat.h"

@@ -133,7 +133,7 @@ absl::StatusOr<HttpResponse> Add(Models& models, const RestCall& call) {
   return ToldOrProblem(models.Add(call.caller.tenant, name, source), 201);
 }
 
-// Where a list goes on: after this model. Clients are not to look into it.
+// The cursor of a list: it continues after this model. Clients must not interpret it.
 std::string CursorAfter(const KnownModel& model) {
   return absl::WebSafeBase64Escape(absl::StrCat(model.created_ms, ":", model.id));
 }

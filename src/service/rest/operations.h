@@ -23,7 +23,7 @@
 
 namespace attune {
 
-// What operations act on.
+// The parts of the server that operations use.
 struct RestParts {
   ServiceStore& store;
   SessionStore& sessions;

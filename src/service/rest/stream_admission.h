@@ -1,8 +1,8 @@
 // Who may have how many streams of events, and for how long.
 //
-// Problem: a stream takes a connection and outlasts the request that was let in. Idea: a token, a tenant and
-// all together have at most so many, fewer than there are connections; and whoever has one is identified
-// again at each beat, as if the request came now.
+// Problem: a stream takes a connection and outlasts the authorization of its request. Idea: a token, a tenant
+// and all together have a limited number of streams, fewer than there are connections; and the holder of a
+// stream is authorized again at each beat, as if the request came now.
 #ifndef ATTUNE_SERVICE_REST_STREAM_ADMISSION_H_
 #define ATTUNE_SERVICE_REST_STREAM_ADMISSION_H_
 
@@ -36,7 +36,7 @@ class StreamAdmission {
   absl::Status Begin() { return loop_.Start(limits_.beat_seconds); }
   void Stop() { loop_.Stop(); }
 
-  // Lets the caller, whom the request identifies, have this stream for as long as he may ask for it with
+  // Lets the caller, whom the request identifies, have this stream while the caller may ask for it with
   // `least`; or returns the problem, and the stream is closed.
   std::optional<HttpResponse> Admit(const HttpRequest& request, const AccessToken& caller, AccessRole least,
                                     std::shared_ptr<EventStream> stream);

@@ -67,7 +67,7 @@ JsonSchema ToJson(const TenantRecord& tenant) {
           {"consent", ToJson(tenant.consent)}};
 }
 
-// Whether somebody was let in for a tenant that nobody has made.
+// Whether a request came for a tenant that has no row yet.
 absl::StatusOr<bool> HasCallers(const RestParts& parts, const std::string& tenant) {
   ASSIGN_OR_RETURN(const auto tokens, parts.store.Tokens(tenant, SystemClock().WallMillis()));
   if (!tokens.empty()) return true;

@@ -42,7 +42,7 @@ JsonSchema NewTokenSchema() {
                       {"tenant", "days"});
 }
 
-// Nobody gives more than he has.
+// Callers cannot give more rights than they have.
 absl::Status CheckMayGive(const AccessToken& caller, const AccessToken& token) {
   if (token.role > caller.role)
     return absl::PermissionDeniedError(absl::StrCat(

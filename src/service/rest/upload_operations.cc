@@ -1,5 +1,5 @@
-// Uploads, by the core of the tus protocol (https://tus.io/protocols/resumable-upload): HEAD says where to go
-// on, PATCH adds bytes there.
+// Uploads, by the core of the tus protocol (https://tus.io/protocols/resumable-upload): HEAD says where to
+// resume, PATCH adds bytes there.
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "fleet/blobs/blob_store.h"
@@ -48,7 +48,7 @@ HttpResponse Told(const Upload& upload, int status) {
   return response;
 }
 
-// What is too large has a status of its own.
+// A body that is too large has a status of its own.
 absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload, int status) {
   if (upload.ok()) return Told(*upload, status);
   if (absl::IsOutOfRange(upload.status())) return Problem(413, upload.status().message());

@@ -1,9 +1,9 @@
 // The record of who has changed what, in which no past entry can be changed unnoticed.
 //
-// Problem: whoever reaches the database can rewrite it. Idea: each entry has a hash over its content and over
-// the hash of the one before, so that the last hash stands for all entries; whoever keeps a copy of it
-// elsewhere sees any later change. The hash covers the content's digest, so that a deleted tenant's contents
-// can go while the chain stays. Price: entries are written one after the other.
+// Problem: a person with access to the database can rewrite it. Idea: each entry has a hash over its content
+// and over the hash of the one before, so that the last hash stands for all entries; a copy of it elsewhere
+// reveals any later change. The hash covers the content's digest, so that a deleted tenant's contents can go
+// while the chain stays. Price: entries are written one after the other.
 #ifndef ATTUNE_SERVICE_STATE_AUDIT_STORE_H_
 #define ATTUNE_SERVICE_STATE_AUDIT_STORE_H_
 
@@ -57,13 +57,13 @@ struct AuditQuery {
 };
 
 struct AuditVerdict {
-  AuditHead first = {}, last = {};  // the first is what the oldest kept entry follows
+  AuditHead first = {}, last = {};  // the first follows the oldest entry that is stored
   int64_t entries = 0, erased = 0;
 };
 
 const SqlSchema& AuditSchema();
 
-// Thread safe. What returns has taken effect.
+// Thread safe. A change has taken effect when its call returns.
 class AuditStore {
  public:
   // As SqlLocation::Open().

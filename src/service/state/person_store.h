@@ -38,7 +38,7 @@ class PersonStore {
   // then. FailedPrecondition if the tenant has kMostPeople.
   virtual absl::StatusOr<PersonRecord> SavePerson(const PersonRecord& person) = 0;
   virtual absl::StatusOr<std::optional<PersonRecord>> FindPerson(const std::string& id) = 0;
-  // Those of the tenant, by name.
+  // Returns the people of the tenant, by name.
   virtual absl::StatusOr<std::vector<PersonRecord>> People(const std::string& tenant) = 0;
   // Ends the person's sessions and refuses tokens that were issued before; blocked ones also those that come
   // later. NotFound if the tenant, any if it is empty, has no such person.

@@ -1,4 +1,4 @@
-// What the service knows again after it has ended: tokens, uploads, and keys of requests.
+// The service's memory across restarts: tokens, uploads, and keys of requests.
 #ifndef ATTUNE_SERVICE_STATE_SERVICE_STORE_H_
 #define ATTUNE_SERVICE_STATE_SERVICE_STORE_H_
 
@@ -18,7 +18,7 @@ struct KnownUpload {
   std::string tenant = {}, digest = {};  // of the whole file: SHA-256
   int64_t bytes = 0;
   int64_t created_ms = 0;
-  int64_t used_ms = 0;  // when somebody has needed it last; 0: before that was known
+  int64_t used_ms = 0;  // time of its last use; 0: before that was recorded
 
   bool operator==(const KnownUpload&) const = default;
 };
@@ -38,7 +38,7 @@ class ServiceStore {
   virtual absl::StatusOr<bool> AddFirstToken(const AccessToken& token, const std::string& digest) = 0;
   // Nothing if there is none, or it was revoked, or expired before `now_ms`.
   virtual absl::StatusOr<std::optional<AccessToken>> FindToken(const std::string& digest, int64_t now_ms) = 0;
-  // Those of the tenant that count, the latest first.
+  // Returns the tenant's valid ones, the latest first.
   virtual absl::StatusOr<std::vector<AccessToken>> Tokens(const std::string& tenant, int64_t now_ms) = 0;
   // Counts at once. NotFound if the tenant, any if it is empty, has no such token.
   virtual absl::Status RevokeToken(const std::string& id, const std::string& tenant) = 0;
@@ -52,7 +52,7 @@ class ServiceStore {
   virtual absl::StatusOr<std::vector<KnownUpload>> Uploads(const std::string& tenant) = 0;
   // It is needed now. Does nothing if it is gone.
   virtual absl::Status UseUpload(const std::string& tenant, const std::string& digest, int64_t now_ms) = 0;
-  // Uploads of all tenants that nobody has needed since `before_ms`, by tenants.
+  // Returns uploads of all tenants without a use since `before_ms`, by tenants.
   virtual absl::StatusOr<std::vector<KnownUpload>> RestingUploads(int64_t before_ms) = 0;
   // Forgets it, if it is known.
   virtual absl::Status RemoveUpload(const std::string& tenant, const std::string& digest) = 0;

@@ -26,7 +26,7 @@ struct PageSession {
 };
 
 inline constexpr int64_t kSessionMs = kDayMs / 2;
-// Of one token or person; the oldest end when there are more.
+// The most sessions of one token or person; the oldest end when there are more.
 inline constexpr int64_t kMostSessions = 50;
 
 // Like ServiceStore: what returns has taken effect, errors name the database, and it is thread safe.
@@ -39,7 +39,7 @@ class SessionStore {
   // Nothing if there is none, or it has ended or expired.
   virtual absl::StatusOr<std::optional<PageSession>> FindSession(const std::string& digest,
                                                                  int64_t now_ms) = 0;
-  // Those of the tenant that count, the latest first.
+  // Returns the tenant's valid sessions, the latest first.
   virtual absl::StatusOr<std::vector<PageSession>> Sessions(const std::string& tenant, int64_t now_ms) = 0;
   // Counts at once. NotFound if the tenant, any if it is empty, has no such session.
   virtual absl::Status EndSession(const std::string& id, const std::string& tenant) = 0;

@@ -44,7 +44,7 @@ absl::StatusOr<AccessToken> ReadToken(const SqlRow& row) {
 
 absl::StatusOr<KnownUpload> ReadUpload(const SqlRow& row) {
   // Older versions have stored sizes beyond 2^63 as negative ones. No file is that large: as an empty upload
-  // it stands in nobody's way, and goes when it turns out not to have its digest.
+  // it does no harm, and is removed when its digest proves wrong.
   return KnownUpload{.tenant = row.Text(0),
                      .digest = row.Text(1),
                      .bytes = std::max<int64_t>(row.Integer(2), 0),

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// What every kind of store keeps to.
+// The contract of every kind of store.
 class ServiceStoreTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

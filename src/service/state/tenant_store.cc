@@ -22,7 +22,7 @@ constexpr const char* kUp[] = {
     "CREATE INDEX tenant_usage_by_day ON tenant_usage (day)",
 };
 constexpr const char* kDown[] = {"DROP TABLE tenant_usage", "DROP TABLE tenants"};
-// What these were to share is shared with nobody.
+// The consents in these columns no longer apply.
 constexpr const char* kUp2[] = {
     "ALTER TABLE tenants DROP COLUMN shares_models",
     "ALTER TABLE tenants DROP COLUMN shares_artifacts",

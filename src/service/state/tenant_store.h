@@ -16,20 +16,20 @@
 
 namespace attune {
 
-// What a tenant may use at most.
+// The quota of a tenant.
 struct TenantQuota {
   int64_t stored_bytes = int64_t{32} << 30;  // of uploads and of jobs' files
   int64_t jobs = 10'000;                     // that are not over
   int64_t device_seconds = 1'000'000'000;    // in a period
-  int64_t period_days = 30;                  // the latest so many, today included
+  int64_t period_days = 30;                  // days of a period, today included
   int64_t requests_per_second = 5000;        // of all its tokens and people together
 
   bool operator==(const TenantQuota&) const = default;
-  // Of the period that ends today, in days since 1970.
+  // The first day of the period that ends today, in days since 1970.
   int64_t FirstDay(int64_t today) const { return today - period_days + 1; }
 };
 
-// What a tenant lets others gain from; nothing without its word.
+// The data that a tenant shares with others; nothing without its consent.
 struct TenantConsent {
   bool answers = false;     // others' jobs for a network that it has tuned begin with its records of that
   bool cost_model = false;  // the shared cost model learns from its measurements
@@ -47,7 +47,7 @@ struct TenantRecord {
   bool operator==(const TenantRecord&) const = default;
 };
 
-// Of one tenant on one day (UTC); days count since 1970.
+// The usage of one tenant on one day (UTC); days count since 1970.
 struct TenantUsage {
   std::string tenant = {};
   int64_t day = 0;
@@ -61,7 +61,7 @@ inline constexpr int64_t kMostTenants = 100'000;
 
 const SqlSchema& TenantSchema();
 
-// Thread safe. What returns has taken effect.
+// Thread safe. A change has taken effect when its call returns.
 class TenantStore {
  public:
   // As SqlLocation::Open().
@@ -83,9 +83,9 @@ class TenantStore {
 
   absl::Status AddDeviceSeconds(const std::string& tenant, int64_t day, double seconds);
   absl::Status SetStoredBytes(const std::string& tenant, int64_t day, int64_t bytes);
-  // Of all days from this one on.
+  // The sum of all days from this one on.
   absl::StatusOr<double> DeviceSeconds(const std::string& tenant, int64_t first_day);
-  // Of the tenant, or of all if it is empty, by day and tenant; both days included.
+  // The usage of the tenant, or of all if it is empty, by day and tenant; both days included.
   absl::StatusOr<std::vector<TenantUsage>> Usage(const std::string& tenant, int64_t first_day,
                                                  int64_t last_day);
 
@@ -98,7 +98,7 @@ class TenantStore {
 
 // Whether the shared cost model may learn from the tenant's measurements, as it stands now.
 absl::StatusOr<bool> TeachesCostModel(TenantStore& store, const std::string& tenant);
-// Those whose answers others may be given, as it stands now.
+// Returns the tenants that share their answers now.
 absl::StatusOr<std::set<std::string>> TenantsThatAnswer(TenantStore& store);
 
 }  // namespace attune

@@ -15,14 +15,14 @@ namespace attune {
 // Not thread safe. After an error, the archive is useless.
 class TarWriter {
  public:
-  // In a file that nobody else sees, and that goes with its descriptor; in `folder`, which must exist.
+  // Writes to an unnamed file, which goes with its descriptor; in `folder`, which must exist.
   static absl::StatusOr<TarWriter> Begin(const std::string& folder);
 
   absl::Status Add(const std::string& name, std::string_view content);
   // The first `bytes` of the file.
   absl::Status AddFile(const std::string& name, const FileDescriptor& file, int64_t bytes);
 
-  // The archive, to be read from its begin, and its size.
+  // The archive, to be read from its start, and its size.
   struct Archive {
     FileDescriptor file;
     int64_t bytes = 0;

@@ -32,7 +32,7 @@ absl::StatusOr<bool> TenantRemover::Look() {
       absl::StatusOr<bool> removed = holding.remove(tenant.name);
       if (!removed.ok()) return Annotate(removed.status(), holding.name);
       is_empty = is_empty && *removed;
-      // What comes later may be needed by what is left.
+      // Later holdings may be needed by the remaining ones.
       if (!is_empty) break;
     }
     if (is_empty) RETURN_IF_ERROR(store_.Remove(tenant.name));

@@ -1,4 +1,4 @@
-// What tenants have in the server's stores: saved into an archive, and removed.
+// The data of tenants in the server's stores: saved into an archive, and removed.
 //
 // A deletion can take long, and the server may be killed in it. So it is a state of the tenant, and a thread
 // does what is left to do: every holding removes what it still has, and once none has anything, the tenant
@@ -20,7 +20,7 @@
 
 namespace attune {
 
-// What one store has of tenants.
+// The data of tenants in one store.
 struct TenantHolding {
   std::string name = {};
   // Into files below the store's name. Null: nothing is saved.
@@ -29,7 +29,7 @@ struct TenantHolding {
   std::function<absl::StatusOr<bool>(const std::string& tenant)> remove = nullptr;
 };
 
-// An archive of all holdings, in a file of `folder` that nobody sees.
+// An archive of all holdings, in an unnamed file of `folder`.
 absl::StatusOr<HttpFile> ArchiveOf(const std::string& tenant, const std::string& folder,
                                    const std::vector<TenantHolding>& holdings);
 
@@ -39,7 +39,7 @@ class TenantRemover {
   TenantRemover(TenantStore& store, std::vector<TenantHolding> holdings)
       : store_(store), holdings_(std::move(holdings)) {}
 
-  // Goes on with what was begun before. Fails if the system has no thread to give.
+  // Resumes deletions that were begun before. Fails if the system has no thread to give.
   absl::Status Begin() { return loop_.Start(); }
   void Stop() { loop_.Stop(); }
   // There is something new to do.

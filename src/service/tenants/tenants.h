@@ -23,14 +23,14 @@
 
 namespace attune {
 
-// What a tenant has at the moment.
+// The current use of a tenant.
 struct TenantState {
   int64_t jobs = 0;          // that are not over
   int64_t stored_bytes = 0;  // of uploads and of jobs' files
 };
 
-// A sentence that says why a tenant that has used devices for so many seconds of its period may use them no
-// longer; nothing: it may.
+// Returns a sentence that says why a tenant that has used devices for `seconds` of its period may not use
+// them any more; nothing: it may.
 std::optional<std::string> RefusalOfDevices(const TenantRecord& tenant, double used);
 
 // Thread safe. The store and the clock must outlive it.
@@ -40,13 +40,12 @@ class Tenants {
   Tenants(TenantStore& store, State state, const Clock& clock = SystemClock())
       : store_(store), state_(std::move(state)), clock_(clock), requests_({}, clock) {}
 
-  // A tenant that nobody has made has the usual quota and shares nothing. What it returns may be some moments
-  // old.
+  // A tenant without a row has the default quota and shares nothing. The result may be some moments old.
   absl::StatusOr<TenantRecord> Find(const std::string& name);
   // The problem because of which a request of the tenant is refused: it asks too often, or is being deleted.
   std::optional<HttpResponse> Refusal(const std::string& name);
-  // The problem because of which the tenant may not submit so many more jobs, or store so many more bytes;
-  // nothing: it may.
+  // Returns the problem because of which the tenant may not submit that many more jobs, or store that many
+  // more bytes; nothing: it may.
   absl::StatusOr<std::optional<HttpResponse>> RefusalOfJobs(const std::string& name, int64_t jobs);
   absl::StatusOr<std::optional<HttpResponse>> RefusalOfBytes(const std::string& name, int64_t bytes);
 

@@ -1,4 +1,4 @@
-// Removes uploads that nobody needs any more.
+// Removes unused uploads.
 #ifndef ATTUNE_SERVICE_UPLOADS_UPLOAD_CLEANER_H_
 #define ATTUNE_SERVICE_UPLOADS_UPLOAD_CLEANER_H_
 

@@ -92,7 +92,7 @@ absl::Status Uploads::Remove(const std::string& tenant, const std::string& diges
   return Forget(*known);
 }
 
-// Whoever only looks is answered on a full disk, too.
+// Requests that only read are answered on a full disk, too.
 void Uploads::Use(const KnownUpload& known) {
   const int64_t now_ms = clock_.WallMillis();
   if (now_ms - known.used_ms < kNoticeMs) return;

@@ -1,7 +1,7 @@
-// Files that tenants send in pieces, which go on where they broke off.
+// Files that tenants send in pieces, resumed after a break.
 //
 // Each is known by its digest, so that a client who starts again finds what it has sent. Knowing a digest
-// gives nothing: every tenant sends his own bytes (fleet/blobs/blob_store.h).
+// gives nothing: every tenant sends its own bytes (fleet/blobs/blob_store.h).
 #ifndef ATTUNE_SERVICE_UPLOADS_UPLOADS_H_
 #define ATTUNE_SERVICE_UPLOADS_UPLOADS_H_
 
@@ -22,7 +22,8 @@ namespace attune {
 struct UploadLimits {
   int64_t most_bytes = int64_t{8} << 30;          // of one
   int64_t most_tenant_bytes = int64_t{32} << 30;  // of all of a tenant, as they will be
-  int64_t rest_days = 7;                          // one that nobody needs for so long is removed; 0: never
+  int64_t rest_days = 7;                          // an upload without a use for this long is removed; 0:
+                                                  // never
 };
 
 struct Upload {
@@ -50,14 +51,14 @@ class Uploads {
   // DataLoss, and the upload is gone, if it has another digest.
   absl::StatusOr<Upload> Append(const std::string& tenant, const std::string& digest, int64_t offset,
                                 std::string_view bytes);
-  // Removes those that nobody has needed for long, and those that nobody has gone on with for two days.
-  // `needed`: digests of a tenant's uploads that stay.
+  // Removes uploads without a use for long, and incomplete ones without new bytes for two days. `needed`:
+  // digests of a tenant's uploads that stay.
   using Needed = std::function<absl::StatusOr<std::set<std::string>>(const std::string& tenant)>;
   absl::Status RemoveResting(const Needed& needed);
   // Jobs that were submitted with it have it still.
   absl::Status Remove(const std::string& tenant, const std::string& digest);
 
-  // What was sent, by tenants as owners.
+  // The uploads, with tenants as owners.
   BlobStore& blobs() { return blobs_; }
 
  private:
