@@ -8,8 +8,8 @@
 namespace attune {
 namespace {
 
-// A holder's token is part of the key: PostgreSQL then lets his transactions keep the token, and his renewals
-// of the same row go on.
+// A holder's token is part of the key: PostgreSQL then lets the holder's transactions lock the token while
+// its renewals of the same row proceed.
 constexpr const char* kUp1[] = {
     "CREATE TABLE server_leases (name TEXT NOT NULL, token INTEGER NOT NULL, beat INTEGER NOT NULL, holder "
     "TEXT NOT "
@@ -20,7 +20,7 @@ constexpr const char* kDown1[] = {"DROP TABLE server_leases"};
 constexpr SqlMigration kMigrations[] = {{.up = kUp1, .down = kDown1}};
 
 constexpr double kRenewals =
-    5;  // so many in the time after which it is lost, unless the options say otherwise
+    5;  // renewals within the time after which the lease is lost, unless the options say otherwise
 
 absl::Status IsLost() {
   return absl::UnavailableError("another server schedules now; this one has lost its lease");
@@ -71,7 +71,7 @@ void ServerLease::Look() {
     if (renewed.ok()) renewed_ = now;
     if (renewed.ok() || SystemClock().Now() - renewed_ < options_.seconds) return;
   }
-  // Nobody can be sure of anything while the database does not answer.
+  // No server can rely on its lease while the database does not answer.
   if (is_held) return Lose("the database does not answer");
   const absl::StatusOr<Row> found = Find();
   std::unique_lock<std::mutex> lock(mutex_);

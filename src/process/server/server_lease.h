@@ -2,9 +2,9 @@
 //
 // Problem: servers' clocks differ, each may stop or be cut off at any moment, and one that wakes again does
 // not know that another has taken its place. Idea: a row has the holder's token and a number that it raises
-// all the time. Who sees the number rest for long, by his own clock, takes the row with the next token. Every
-// writing transaction of the holder looks at the token and keeps it from changing until it ends; so what a
-// server has lost it cannot write. Price: a row is locked, for reading, with each transaction.
+// all the time. A server that sees the number rest for long, by its own clock, takes the row with the next
+// token. Every writing transaction of the holder looks at the token and keeps it from changing until it ends;
+// so what a server has lost it cannot write. Price: a row is locked, for reading, with each transaction.
 #ifndef ATTUNE_PROCESS_SERVER_SERVER_LEASE_H_
 #define ATTUNE_PROCESS_SERVER_SERVER_LEASE_H_
 
@@ -54,7 +54,7 @@ class ServerLease {
 
   // Tells where the holder's REST is reached, "host:port".
   void Announce(const std::string& address);
-  // The holder's; empty if nobody has the lease, or if he has not announced it yet.
+  // The holder's name; empty if the lease is free, or its holder has not announced it yet.
   std::string Leader() const;
 
  private:

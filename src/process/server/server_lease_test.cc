@@ -14,7 +14,7 @@ class ServerLeaseTest : public ::testing::Test {
  protected:
   void SetUp() override { SKIP_WITHOUT_DATABASE(location_); }
 
-  // A lease that nobody loses because the machine is busy.
+  // A lease that is not lost because the machine is busy.
   std::unique_ptr<ServerLease> Open(const std::string& holder, double seconds = 3600) {
     auto lease = ServerLease::Open(*location_, {.holder = holder, .seconds = seconds, .look_seconds = 0.05});
     EXPECT_TRUE(lease.ok()) << lease.status();

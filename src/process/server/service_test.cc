@@ -153,7 +153,7 @@ class ServiceTest : public ::testing::Test {
     return content;
   }
 
-  // A file of a job's, from whoever has the job.
+  // Returns a file of a job, from the place where the job is.
   static absl::Status Send(proto::Jobs::Stub& stub, const std::string& job, const std::string& content,
                            bool is_whole = true) {
     grpc::ClientContext context;
@@ -381,7 +381,7 @@ TEST_F(ServiceTest, AJobThatSendsMoreThanTheQuotaFailsAlone) {
       "tenant ann may store 12 bytes, and would have 15 with what its jobs send; delete uploads, or ask "
       "the administrator for more");
   EXPECT_EQ(ReadFile("ann", *id, "out/count"), "line\n");
-  // Its machine goes on with its other jobs.
+  // Its machine continues with its other jobs.
   const proto::JobDetail undisturbed = AwaitEnd("ann", *other);
   EXPECT_EQ(undisturbed.job().state(), "done") << undisturbed.job().error();
   for (const proto::StageOfJob& stage : undisturbed.stages()) EXPECT_EQ(stage.outcome(), "done");

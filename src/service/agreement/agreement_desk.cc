@@ -29,7 +29,7 @@ constexpr size_t kMostFacts = 512;
 constexpr int64_t kMostAhead = 10'000, kMostToCatchUp = 1000;
 constexpr double kImportSeconds = 30;
 constexpr std::chrono::milliseconds kImportLook(20);
-// Those who wait for an import each hold a thread that answers requests.
+// Requests that wait for an import each hold a thread that answers requests.
 constexpr int kMostWaiting = 4;
 
 // A place among a few, until the end of its scope.
@@ -112,7 +112,7 @@ NetworkToPredict NetworkOf(const ModelFacts& facts, const Peaks& peaks, const st
   return network;
 }
 
-// What a job itself says counts from its first stage on; before that, what was predicted for it.
+// The job's own forecast counts from its first stage on; before that, the prediction for it.
 double RemainingOf(const proto::Job& job) {
   constexpr double kUnknown = 30;
   const double usual = job.remaining_seconds() > 0 ? job.remaining_seconds() : kUnknown;

@@ -1,4 +1,4 @@
-// Where agreements are asked for: answers from what is known, or foresees.
+// Answers agreements: by known results, or by predictions.
 #ifndef ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
 #define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
 
@@ -51,7 +51,7 @@ class AgreementDesk {
   // and as the import fails.
   absl::StatusOr<Outlook> Foresee(const AskedJob& job);
 
-  // The records that a job with this outlook begins with, as JSON lines; empty if there are none.
+  // Returns the records that a job with this forecast starts with, as JSON lines; empty if there are none.
   std::string RecordsFor(const Outlook& outlook);
 
   KnownAnswers& known() { return known_; }
@@ -72,15 +72,15 @@ class AgreementDesk {
 
   absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& tenant, const std::string& key) const;
   absl::StatusOr<std::shared_ptr<const ModelFacts>> FactsOf(const AskedJob& job);
-  // What a job that quantizes costs and gains, and can show.
+  // The cost and gain of a quantization job, and the loss that it can show.
   absl::StatusOr<QuantizationForecast> ForesightOfQuantization(const AskedJob& job, const ModelFacts& facts,
                                                                const std::string& device, int threads,
                                                                const Peaks& peaks) const;
   absl::StatusOr<Foresight> ForesightOf(const AskedJob& job, const ModelFacts& facts,
                                         const DeviceOfKey& device, int threads,
                                         std::span<const JobAhead> ahead, Observers observers);
-  // The outlook by what all have seen, unless that of the tenant's own observations is better: what others
-  // say may be a lie, and refuses nothing.
+  // Returns the forecast by all observations, unless that by the tenant's own is better: the observations of
+  // others may be false, and refuse nothing.
   absl::StatusOr<Outlook> OutlookFor(const AskedJob& job, const ModelFacts& facts, const DeviceOfKey& device,
                                      int threads, std::span<const JobAhead> ahead);
   // Jobs that ask for the same devices as this one.

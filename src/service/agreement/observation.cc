@@ -94,7 +94,7 @@ absl::Status TakeArtifact(const JobRecord& job, const Json& kept, Observation& t
   return absl::OkStatus();
 }
 
-// What was submitted with the agreement.
+// The part that was submitted with the agreement.
 absl::Status ReadSubmission(const JobRecord& job, Observation& to) {
   to.plan = PlanOfSettings(job.spec.settings, to.tasks.size());
   if (job.ended_ms > job.submitted_ms)

@@ -69,7 +69,7 @@ class Maker {
     }
   }
 
-  // Of the promise that was added last; the first such sentence counts.
+  // Marks the promise that was added last as impossible; the first such sentence becomes the reason.
   void CallImpossible(const std::string& why) {
     Promise& promise = outlook_.promises.back();
     promise.state = PromiseState::kImpossible;

@@ -92,7 +92,7 @@ class Standing {
     return latency.is_object() && latency.contains("is_disturbed") && latency["is_disturbed"] == true;
   }
 
-  // What was measured while others had the processors says nothing of the network.
+  // Measurements while other programs had the processors say nothing about the network.
   Promise OfDisturbed(Promise promise, const PromiseRange& measured) const {
     promise.state = PromiseState::kUnknown;
     promise.evidence.insert(
@@ -167,7 +167,7 @@ class Standing {
   // slowest runs follow from the mean, so that what is said of both agrees.
   Promise OfLatency(Promise promise) const {
     const double best = NumberAt(figures_, "/latency_ms");
-    // What older servers have stored tells of the promise alone.
+    // Jobs that older servers have stored have a promise only.
     const PromiseRange expected = kept_.latency_ms.low > 0 ? kept_.latency_ms : promise.range;
     if (best <= 0 || expected.low <= 0 || promise.state == PromiseState::kImpossible) return promise;
     constexpr double kNormal = 2 * 1.2816, kOfSum = 0.08, kDegrees = 8, kBetweenTailAndMean = 1.15;

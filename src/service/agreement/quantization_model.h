@@ -27,7 +27,7 @@ namespace attune {
 // How a job judges its loss.
 struct JudgingPlan {
   int64_t samples = 0;    // that it has
-  int period = 1;         // one of so many judges
+  int period = 1;         // one sample in this many is judged
   int variants = 1;       // that the best is taken of
   bool is_mixed = false;  // all of them leave layers in floats that lose much
 
@@ -40,10 +40,10 @@ struct Quantization {
   std::string network = {}, device = {};  // the digest and the fingerprint; empty: unknown
   int threads = 1;
   double latency_ms = 0, latency_ratio = 0;     // the latter to f32
-  double loss = 0, judged = 0;                  // of so many samples; 0: none has judged
+  double loss = 0, judged = 0;                  // the number of these samples; 0: none was judged
   double artifact_bytes = 0, weight_bytes = 0;  // 0: unknown
 };
-// What a job has told; nothing if it is no quantization that is done.
+// Returns the results of a job; nothing if it is not a finished quantization.
 std::optional<Quantization> QuantizationOf(const JobRecord& job);
 
 struct QuantizationQuery {

@@ -30,7 +30,7 @@ fs::path PathOf(const JobSpec& spec, const std::string& text) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-// The id, as far as a name may be so long, with a dash for each character that no name has.
+// The id, cut to the longest name, with a dash for each character that a name may not have.
 std::string NameOfJob(const JobSpec& spec) {
   constexpr size_t kMostBytes = 64;
   std::string name;

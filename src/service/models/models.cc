@@ -31,7 +31,7 @@ ModelVerdict VerdictOf(ImportedModel imported) {
   ModelVerdict verdict = {.state = ModelState::kRefused, .error = std::move(imported.error)};
   if (imported.result == ImportResult::kReady)
     verdict = {.state = ModelState::kReady, .facts = std::move(imported.facts)};
-  // How much memory and time there was says little of the model: whoever asks again has it tried again.
+  // The available memory and time say little about the model: a later request imports it again.
   const bool lasts = imported.result == ImportResult::kReady || imported.result == ImportResult::kRefused;
   if (lasts) verdict.program = kProgram;
   return verdict;
@@ -48,7 +48,7 @@ Models::Models(ModelStore& store, BlobStore& blobs, const ModelServiceOptions& o
              [this](const std::string& tenant, const std::string& id) { Import(tenant, id); }) {}
 
 absl::Status Models::Begin() {
-  std::error_code ignored;  // what cannot be removed stands in nobody's way
+  std::error_code ignored;  // leftover files do no harm
   fs::remove_all(options_.folder, ignored);
   RETURN_IF_ERROR(MakeStateFolder(options_.folder));
   ASSIGN_OR_RETURN(target_, HostTarget());

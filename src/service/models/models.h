@@ -38,7 +38,7 @@ class Models {
   Models(ModelStore& store, BlobStore& blobs, const ModelServiceOptions& options,
          const Clock& clock = SystemClock());
 
-  // Goes on with the imports that an earlier process has left. Fails if the folder cannot be made.
+  // Resumes the imports that an earlier process has left. Fails if the folder cannot be made.
   absl::Status Begin();
   void Stop() { queue_.Stop(); }
 
@@ -56,7 +56,8 @@ class Models {
   // NotFound if there is none. Its files stay.
   absl::Status Remove(const std::string& tenant, const std::string& id);
 
-  // Why this version of the program refuses the model; nothing if it does not, or nobody has asked yet.
+  // The reason why this version of the program refuses the model; nothing if it does not, or was not asked
+  // yet.
   absl::StatusOr<std::optional<std::string>> RefusalOf(const std::string& tenant, const ModelSource& source);
 
   void AddMetrics(MetricsText& text) const;

@@ -26,8 +26,7 @@ constexpr std::string_view kSelect =
     "SELECT tenant, id, name, source, created_ms, state, facts, error, program FROM models WHERE ";
 constexpr std::array<std::string_view, 3> kStates = {"importing", "ready", "refused"};
 
-// A damaged row stands in nobody's way but its own: it is a model without files that is refused, and that is
-// put right by whoever adds it again.
+// A damaged row affects its own model alone: a refused model without files, which adding it again repairs.
 absl::StatusOr<KnownModel> ReadModel(const SqlRow& row) {
   KnownModel model = {
       .tenant = row.Text(0), .id = row.Text(1), .name = row.Text(2), .created_ms = row.Integer(4)};

@@ -10,7 +10,7 @@
 
 namespace attune {
 
-// What MakeSampleArtifact() declares.
+// The declarations of MakeSampleArtifact().
 inline constexpr char kSampleInterface[] =
     "input x f32[8,48]\noutput sum f32[8,48]\noutput rows f32[n<=8,48]\noutput columns f32[8,m<=48]\n"
     "output counter i64[]\noutput copied f32[8,k<=96]\noutput through f32[8,48]\n";

@@ -1,10 +1,10 @@
 // Signs the artifacts that jobs build, with a key for each tenant.
 //
-// Problem: a tenant may have any code come out of a job, on a runner of his own, and a signature of one key
-// for all would make it run wherever that is trusted. Idea: each tenant has a key of his own, which is made
-// from a secret of the server and his name, so that there is nothing to keep for each. A secret is replaced
-// by one that stands before it: new files are signed by that, and the public keys of both are told. Price: to
-// trust a tenant is to trust all that he has run.
+// Problem: a tenant may make a job produce any code, on a runner of its own, and a signature of one key for
+// all would make it run wherever that is trusted. Idea: each tenant has a key of its own, derived from a
+// secret of the server and the tenant's name, so that no key is stored. A secret is replaced by one that
+// stands before it: new files are signed by that, and the public keys of both are told. Price: to trust a
+// tenant is to trust everything that it has run.
 #ifndef ATTUNE_SERVICE_QUEUE_ARTIFACT_SIGNER_H_
 #define ATTUNE_SERVICE_QUEUE_ARTIFACT_SIGNER_H_
 

@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 constexpr char kModelSetting[] = "/model", kOutputSetting[] = "/output";
 constexpr std::string_view kArtifactEnding = ".atn";
 
-// What the job's result says that it has built.
+// The artifact that the job's result names.
 struct Built {
   std::string digest, network, interface;
   int64_t bytes = 0;

@@ -4,8 +4,8 @@
 // the server does not control. Idea: the process that compiles a network says in its result what it has built
 // (kinds/network_judge.h), and measures the same bytes. The server compares the file with that by digest
 // and size, its manifest with the model that was submitted, and its inputs and outputs with those that the
-// result tells. Price: whoever controls the process that compiles can still make what he likes of the model
-// that he was given; that is why artifacts never leave their tenant.
+// result tells. Price: an attacker who controls the process that compiles can still make any code from the
+// model; that is why artifacts never leave their tenant.
 #ifndef ATTUNE_SERVICE_QUEUE_BUILT_ARTIFACT_H_
 #define ATTUNE_SERVICE_QUEUE_BUILT_ARTIFACT_H_
 

@@ -28,7 +28,7 @@ class BuiltArtifactTest : public ::testing::Test {
     EXPECT_TRUE(store_->Finish("job", file.digest).ok());
     return file;
   }
-  // What comes of a job that has built `built`, when its runner hands in `artifact`.
+  // Returns the result of a job that has built `built`, when its runner hands in `artifact`.
   absl::Status HandIn(const std::string& artifact, const std::string& built,
                       const std::vector<JobFile>& besides = {}) {
     return HandInAs(artifact, ResultOfBuilt(built).dump(), besides);

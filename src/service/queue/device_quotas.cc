@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// What an owner has at the moment.
+// The current use of an owner.
 struct DeviceUse {
   double seconds = 0;     // of stages that run
   std::set<size_t> jobs;  // that have begun

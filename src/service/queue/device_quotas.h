@@ -13,16 +13,16 @@
 
 namespace attune {
 
-// A sentence that says why the owner may use devices no longer; nothing: he may. `running`: the seconds for
-// which his stages that have not ended have had devices, which nobody has counted yet.
+// Returns a sentence that says why the owner may not use devices any more; nothing: it may. `running`: the
+// seconds for which the owner's unfinished stages have had devices, which are not counted yet.
 using DeviceQuota =
     std::function<absl::StatusOr<std::optional<std::string>>(const std::string& owner, double running)>;
 
 // Whether the stage has a device. Devices alone are had by one stage at a time.
 bool UsesDevice(const JobStage& stage);
 
-// Ends the jobs that have begun of owners who may use devices no longer, as failed. Those of an owner whose
-// quota cannot be told now go on. Fails if the store of the jobs does.
+// Ends the jobs that have begun of owners who may use devices no longer, as failed. Jobs of an owner whose
+// quota is not known now continue. Fails if the store of the jobs does.
 absl::Status HoldToQuotas(const DeviceQuota& quota, ScheduleDriver& driver);
 
 }  // namespace attune

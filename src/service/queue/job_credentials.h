@@ -22,7 +22,7 @@ class JobCredentials {
 
   // New ones (fleet/identity/credentials.h); the job's earlier ones are revoked.
   absl::StatusOr<std::string> New(const JobSpec& job);
-  // Those of jobs that are not among these are worth nothing any more.
+  // Revokes the credentials of all jobs that are not among these.
   absl::Status KeepOnly(const std::set<std::string_view>& jobs);
   // Nor those that an earlier server has given.
   absl::Status RevokeAll();

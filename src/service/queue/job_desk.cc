@@ -116,7 +116,7 @@ absl::StatusOr<std::optional<proto::Job>> JobDesk::FindSubmitted(const std::stri
   return known.front();
 }
 
-// The text becomes an input, so that all parts of a job have the same version, wherever they go on.
+// The text becomes an input, so that all parts of a job have the same version, wherever they continue.
 absl::Status JobDesk::GiveWhatIsKnown(const std::string& key, const std::string& records,
                                       std::vector<JobRecord>& jobs) {
   std::optional<std::string> cost_model;

@@ -1,4 +1,4 @@
-// Where jobs are handed in and asked for, whoever asks in whichever protocol.
+// Takes submissions and questions about jobs, from each protocol.
 #ifndef ATTUNE_SERVICE_QUEUE_JOB_DESK_H_
 #define ATTUNE_SERVICE_QUEUE_JOB_DESK_H_
 
@@ -79,7 +79,7 @@ class JobDesk {
   absl::StatusOr<MachineLack> LackOf(const std::string& owner) { return schedule_.LackOf(owner); }
   absl::StatusOr<int64_t> StoredBytes(const std::string& owner) { return schedule_.StoredBytes(owner); }
   absl::StatusOr<bool> RemoveJobs(const std::string& owner) { return schedule_.RemoveJobs(owner); }
-  // A file of the job, to be read. What is read may be damaged, and then has another digest.
+  // Opens a file of the job. Its bytes may be damaged, and then have another digest.
   absl::StatusOr<OpenedJobFile> OpenFile(const JobQuery& query, const std::string& name);
   // Whether jobs can be stored now.
   bool AreKept() const { return schedule_.counts().are_kept; }

@@ -15,7 +15,7 @@ namespace {
 
 using Content = std::pair<FileDescriptor, int64_t>;
 
-// Whether so many more bytes may come.
+// Whether `bytes` more bytes may come.
 using AdmitMore = std::function<absl::Status(int64_t bytes)>;
 
 // Adds a range of the earlier content to what was sent.

@@ -12,7 +12,7 @@
 
 namespace attune {
 
-// Takes a file from its begin, whatever an upload before has left: pieces with their bytes, and others that
+// Takes a file from its start, whatever an upload before has left: pieces with their bytes, and others that
 // are as in an earlier content of the same owner. `piece` is the first one; `read` gets the next, or returns
 // false if there is none. `admit` is told how many bytes the file has with the next ones, before they are
 // kept; its error refuses the file, of which nothing stays then; null: everything is taken. NotFound if there

@@ -76,7 +76,7 @@ TEST_F(JobFilePiecesTest, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(absl::IsOutOfRange(Take("abc", {Same(INT64_MAX, INT64_MAX)}, "abd")));
   EXPECT_TRUE(absl::IsDataLoss(Take("abc", {Same(0, 3)}, "abd")));
   EXPECT_FALSE(Has("abc"));
-  // What came before does not hinder the next one.
+  // An earlier file does not hinder the next one.
   EXPECT_TRUE(Take("abc", {Same(0, 2), Bytes(2, "c")}, "abd").ok());
 }
 

@@ -211,7 +211,7 @@ void JobSchedule::ForgetLate(const std::string& job, const std::string& files_ow
     const auto found = (*serving)->known.Find({.id = job});
     if (!found.ok() && !absl::IsNotFound(found.status())) return;
     const bool is_there = found.ok() && found->second.spec.base == files_owner;
-    // If the job goes on, another runner may be sending files, and the row changes in any case.
+    // If the job continues, another runner may be sending files, and the row changes in any case.
     if (is_there && found->second.state == JobState::kUnfinished) return;
     ForgetAllBut(is_there ? found->second.files : std::vector<JobFile>(), files_owner);
   };

@@ -43,11 +43,11 @@ struct JobScheduleOptions {
   std::string folder = {};                       // of its database and of the jobs' files
   const SchedulingStrategy* strategy = nullptr;  // must outlive it
   int64_t jobs_at_once = 16;                     // that are in memory on each machine
-  // Is told how long a stage has had a device, by the thread that schedules; null: nobody is.
+  // Called with the time that a stage has had a device, by the thread that schedules; may be null.
   std::function<void(const std::string& owner, double seconds)> on_device_used = nullptr;
-  // Is asked by the same thread; null: nobody has a quota.
+  // Called by the same thread; null: there are no quotas.
   DeviceQuota device_quota = nullptr;
-  // Is asked by threads that take files from runners; null: nobody has a quota.
+  // Called by threads that take files from runners; null: there are no quotas.
   StorageQuota storage_quota = nullptr;
   // Whose devices, and which tenants' jobs, the shared cost model learns from (SharedLearningOptions).
   std::set<std::string> trusted_owners = {};
@@ -62,7 +62,7 @@ struct JobCounts {
 };
 
 // Thread safe. `parts` must outlive it. Functions that ask fail with Unavailable while the store does; those
-// that only read go on while its disk is full.
+// that only read work while its disk is full.
 class JobSchedule {
  public:
   // Fails if the folder cannot be made.
@@ -74,8 +74,8 @@ class JobSchedule {
   // Cuts short what runs. From now on, those who ask get Unavailable.
   void Stop();
 
-  // `on_ended` is told of each job that has come to its end, well or not, soon after that; null: nobody is.
-  // It must not block.
+  // `on_ended` is called for each job that has ended, well or not, soon after that; may be null. It must not
+  // block.
   void TellEnded(std::function<void(const std::string& job)> on_ended);
 
   // The jobs must have been checked, and their files be there. As JobStore::AddJobs() for one; those that
@@ -90,8 +90,8 @@ class JobSchedule {
   absl::StatusOr<JobRecord> Find(const JobQuery& query);
   // As JobRecords::ForOthers(). NotFound if the job or its records are gone.
   absl::StatusOr<std::string> RecordsForOthers(const JobQuery& query, const std::string& device, int threads);
-  // Those of the jobs that are there and not as they were seen, in the order of the marks, which are brought
-  // up to date. Jobs that rest cost next to nothing: those that are not over are in memory.
+  // Returns the jobs that have changed since they were seen, in the order of the marks, which are brought up
+  // to date. Jobs that rest cost next to nothing: unfinished jobs are in memory.
   absl::StatusOr<std::vector<jobs_service_proto::Job>> Changes(std::vector<JobMark>& marks);
   absl::StatusOr<jobs_service_proto::Job> Cancel(const JobQuery& query);
   // How many jobs of the owner are not over; the parts of a job are no jobs of their own.
@@ -124,7 +124,7 @@ class JobSchedule {
   struct Serving;
   using Task = std::function<void(const absl::StatusOr<Serving*>& serving)>;
   struct Resting;
-  // What questions that change nothing are answered from.
+  // The data for questions that change nothing.
   struct Reading;
   // A submission that waits for its jobs.
   struct Submitted;

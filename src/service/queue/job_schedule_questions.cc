@@ -1,4 +1,4 @@
-// What JobSchedule is asked for.
+// The questions that JobSchedule answers.
 #include <algorithm>
 #include <future>
 #include <map>
@@ -21,7 +21,7 @@ namespace {
 
 namespace proto = jobs_service_proto;
 
-// At a time, so that the schedule goes on in between.
+// At a time, so that the schedule continues in between.
 constexpr int64_t kJobsAtOnce = 300;
 
 }  // namespace
@@ -45,7 +45,8 @@ void JobSchedule::Keep(const absl::StatusOr<Serving*>& serving, const std::vecto
   }
   const auto add = [&](const std::vector<JobSubmission>& submissions) {
     auto added = (*serving)->store->AddJobs((*serving)->schedule, submissions);
-    // They may be there, although nobody has heard of it: the schedule begins again with what is.
+    // They may be there although the caller was told otherwise: the schedule starts again with the stored
+    // jobs.
     if (absl::IsUnavailable(added.status())) (*serving)->broken = added.status();
     return added;
   };

@@ -1,4 +1,4 @@
-// What the thread that schedules has, and how others ask it; for the sources of JobSchedule alone.
+// The data of the thread that schedules, and how other threads ask it; for the sources of JobSchedule alone.
 #ifndef ATTUNE_SERVICE_QUEUE_JOB_SCHEDULE_SERVING_H_
 #define ATTUNE_SERVICE_QUEUE_JOB_SCHEDULE_SERVING_H_
 
@@ -48,7 +48,7 @@ struct JobSchedule::Serving {
   Stopwatch since_update, since_quotas;
 };
 
-// What is kept of jobs, which can be read while nothing can be written.
+// The stored state of jobs, which can be read while nothing can be written.
 struct JobSchedule::Resting {
   Resting(std::shared_ptr<SqlJobStore> opened, const std::string& id)
       : store(std::move(opened)), schedule(id), known(*store, schedule, nullptr, nullptr) {}

@@ -81,7 +81,7 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
   absl::Status GiveFile(grpc::ServerContext& context, const FleetIdentity& who,
                         const proto::FileRequest& request, grpc::ServerWriter<proto::FilePiece>& pieces) {
     ASSIGN_OR_RETURN(const auto call, parts_.file_calls.Begin(who, [&] { context.TryCancel(); }));
-    // A runner fetches many files, so nobody else is asked for these.
+    // A runner fetches many files, so only the store is asked for these.
     const auto supplies = schedule_->hub().SuppliesOf(who.id, request.job());
     if (supplies == nullptr) return NotItsJob();
     const auto file = std::ranges::find(supplies->files, request.name(), &JobFile::name);

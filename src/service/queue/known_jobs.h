@@ -17,11 +17,11 @@
 
 namespace attune {
 
-// A job that somebody follows, as he has seen it.
+// A job that a follower watches, as it was last seen.
 struct JobMark {
   JobQuery query = {};
   size_t number = 0;  // in the store; 0: not known
-  size_t digest = 0;  // of the job as it was; 0: he has not seen it
+  size_t digest = 0;  // of the job as it was; 0: not seen yet
   bool is_gone = false;
 };
 
@@ -46,7 +46,7 @@ class KnownJobs {
  private:
   // The job if it runs or waits; null: it is over, or no job can run.
   const JobManager* Live(size_t number) const;
-  // What nobody can give the job now; empty if it waits for its turn alone.
+  // The resource that the job waits for and that is not available now; empty if it waits for its turn alone.
   std::string WaitsFor(size_t number) const;
   // A whole job whose parts have not all ended: what they do.
   void DescribeParts(const std::vector<size_t>& unfinished, int parts, jobs_service_proto::Job& wire) const;

@@ -303,7 +303,7 @@ TEST_F(LyingRunnersTest, PiecesOfFilesAreTakenAsTheyAreOrNotAtAll) {
     absl::Status taken = CheckFirstPiece(first);
     if (taken.ok()) taken = TakeJobFile(*files_, "files", first, read);
     EXPECT_LE(taken.message().size(), size_t{2048});
-    // What is there is what its name says.
+    // Each stored file has the content of its name.
     const auto kept = files_->Read("files", Sha256Hex(whole));
     if (kept.ok()) EXPECT_EQ(kept->second, std::ssize(whole));
     EXPECT_TRUE(files_->Forget("files", Sha256Hex(whole)).ok());

@@ -63,12 +63,12 @@ class RunnerHub final : public Runners {
  public:
   // Called by the thread that schedules, for a job that a runner gets.
   using Supply = std::function<absl::StatusOr<JobSupplies>(const std::string& job)>;
-  // Is told of jobs whose report has come too late, so that the store may have files of them that nobody
-  // needs, by their ids and the owners of their files. Must not wait for the thread that schedules.
+  // Called with jobs whose report has come too late, so that the store may have orphaned files of them, by
+  // their ids and the owners of their files. Must not wait for the thread that schedules.
   using Late = std::function<void(const std::string& job, const std::string& files_owner)>;
 
-  // `files` must outlive it. `signer` signs what jobs have made; null: nobody does. `late`: null: nobody is
-  // told.
+  // `files` must outlive it. `signer` signs the artifacts of jobs; null: they stay unsigned. `late`: may be
+  // null.
   RunnerHub(BlobStore& files, Supply supply, const ArtifactSigner* signer = nullptr,
             const Clock& clock = SystemClock(), Late late = nullptr)
       : files_(files), supply_(std::move(supply)), signer_(signer), clock_(clock), late_(std::move(late)) {}

@@ -76,7 +76,7 @@ class MachineOfTest {
   int64_t number_ = 0;
 };
 
-// A store that tells somebody whenever a blob is read.
+// A store that calls a function whenever a blob is read.
 class WatchedStore final : public BlobStore {
  public:
   WatchedStore(BlobStore& store, std::function<void()> on_read)
@@ -241,7 +241,7 @@ TEST_F(RunnerHubTest, AReportCountsOnceItsFilesAreThere) {
   EXPECT_EQ(report.files, expected);
 }
 
-// Its files may have come after those that nobody needs were forgotten.
+// Its files may have come after orphaned ones were removed.
 TEST_F(RunnerHubTest, AReportThatComesTooLateIsToldOf) {
   RunnerHub* ending = nullptr;
   int64_t runner = 0;
@@ -314,7 +314,7 @@ TEST_F(RunnerHubTest, WhoeverReportsWhatNoRunnerReportsIsOut) {
     EXPECT_TRUE(hub_.TakeChangedMachines()->empty());  // its jobs go on elsewhere
     EXPECT_TRUE(hub_.Await(0).empty());
   }
-  // The end of a stage that nobody has begun.
+  // The end of a stage that was not started.
   MachineOfTest machine(hub_, "ann", "runner-1");
   machine.Join();
   Assign(machine, "job");

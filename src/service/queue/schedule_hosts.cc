@@ -37,7 +37,7 @@ absl::Status ScheduleHosts::UpdateMachines() {
   return absl::OkStatus();
 }
 
-// Those that are away may come back.
+// Machines that are away may come back.
 void ScheduleHosts::LearnEnrolled() {
   since_learned_.Lap();
   const absl::StatusOr<std::vector<IssuedCertificate>> certificates =

@@ -43,7 +43,7 @@ class ScheduleHosts {
   bool is_out_of_date() const { return is_out_of_date_; }
 
   int64_t num_machines() const { return std::ssize(hosts_); }
-  // What a job waits for that the driver cannot serve now, for people: "waits for …".
+  // The resource that a job waits for and that the driver cannot give now, for people: "waits for …".
   std::string WhatFor(const JobManager& job);
   MachineLack LackOf(const std::string& owner);
 
@@ -64,11 +64,11 @@ class ScheduleHosts {
   ScheduleDriver& driver_;
   std::map<int64_t, int> hosts_;                 // by connection
   std::map<int64_t, RunnerMachine> machines_;    // by connection
-  std::map<std::string, std::string> enrolled_;  // the owners of runners that were let in, by id
+  std::map<std::string, std::string> enrolled_;  // the owners of runners that were admitted, by id
   std::map<std::string, Device> devices_;        // by id
   std::map<Asked, JobSpec> asked_;
   bool is_out_of_date_ = false;
-  Stopwatch since_learned_;  // who was let in
+  Stopwatch since_learned_;  // those that were admitted
 };
 
 }  // namespace attune

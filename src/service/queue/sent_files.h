@@ -35,7 +35,7 @@ class SentFiles {
   // The bytes of all files that the owner's jobs have by their rows.
   using Named = std::function<absl::StatusOr<int64_t>(const std::string& owner)>;
 
-  // Both are asked by whoever calls Admit(). `quota`: null: nobody has one.
+  // The caller of Admit() calls both. `quota`: null: there are no quotas.
   SentFiles(StorageQuota quota, Named named, const Clock& clock = SystemClock())
       : quota_(std::move(quota)), named_(std::move(named)), clock_(clock) {}
 
@@ -54,7 +54,7 @@ class SentFiles {
     std::map<std::string, int64_t> files = {};  // the bytes by digest
     int64_t bytes = 0;                          // of all
   };
-  // Of one owner.
+  // The files of one owner.
   struct Use {
     bool is_known = false;
     int64_t quota_bytes = 0, stored_bytes = 0;

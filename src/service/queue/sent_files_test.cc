@@ -43,7 +43,7 @@ TEST_F(SentFilesTest, JobsSendNoMoreThanTheQuotaLeaves) {
   sent_.Forget("one");
   EXPECT_TRUE(Admit("two", "d", 50).ok());
   EXPECT_FALSE(Admit("two", "e", 1).ok());
-  // Those that a row names count still.
+  // Files that a row names still count.
   named_ += 70;
   sent_.Forget("two");
   EXPECT_FALSE(Admit("two", "e", 1).ok());

@@ -1,4 +1,4 @@
-// Checks jobs that somebody submits to a server.
+// Checks jobs that clients submit to a server.
 #ifndef ATTUNE_SERVICE_QUEUE_SUBMITTED_JOB_H_
 #define ATTUNE_SERVICE_QUEUE_SUBMITTED_JOB_H_
 

@@ -79,7 +79,7 @@ absl::Status RemoveUnusedTasks(SqlSession& session) {
       .status();
 }
 
-// Those of the tenant that are too many, and tasks of which nothing is left.
+// Removes the records of the tenant that are too many, and tasks without records.
 absl::Status RemoveOld(SqlSession& session, const std::string& tenant) {
   ASSIGN_OR_RETURN(const int64_t oldest,
                    ReadInteger(session,

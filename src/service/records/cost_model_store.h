@@ -1,5 +1,5 @@
-// What the cost model that jobs share is made of, and outlives the server: its versions, and the records that
-// it learns from, each with its tenant.
+// The data of the shared cost model, which outlives the server: its versions, and the records that it learns
+// from, each with its tenant.
 #ifndef ATTUNE_SERVICE_RECORDS_COST_MODEL_STORE_H_
 #define ATTUNE_SERVICE_RECORDS_COST_MODEL_STORE_H_
 
@@ -46,7 +46,7 @@ struct LearnedTask {
   int64_t last = 0;  // the number of its latest record; later ones have larger numbers
 };
 
-// Of a tenant; when it shares more, the oldest go.
+// The most records of one tenant; the oldest go when it shares more.
 inline constexpr int64_t kMostRecordsOfTenant = 50'000;
 
 const SqlSchema& CostModelSchema();
@@ -59,7 +59,7 @@ class CostModelStore {
   // Gives it the next number, which is returned. The one that was current is replaced unless this one is
   // rolled back.
   absl::StatusOr<int64_t> Add(const CostModelVersion& model, const std::string& text);
-  // The latest first, at most so many.
+  // Returns at most `most` versions, the latest first.
   absl::StatusOr<std::vector<CostModelVersion>> Versions(int64_t most);
   // The text of the current one; nothing if there is none.
   absl::StatusOr<std::optional<std::string>> Current();
@@ -75,7 +75,7 @@ class CostModelStore {
   absl::StatusOr<std::vector<std::string>> Tenants();
   // Nothing of this tenant is learned from any more.
   absl::Status RemoveTenant(const std::string& tenant);
-  // The tasks on this device with the latest records, at most so many, the latest first.
+  // Returns at most `most` tasks on this device with the latest records, the latest first.
   absl::StatusOr<std::vector<LearnedTask>> Tasks(const std::string& device, int64_t most);
   // The task's latest records on the device, the oldest of them first. Rows that this program cannot read are
   // left out.

@@ -21,7 +21,7 @@ class CostModelStoreTest : public ::testing::TestWithParam<std::string> {
     SKIP_WITHOUT_DATABASE(location_);
     store_ = *CostModelStore::Open(*location_);
   }
-  // So many records of one task, the first with this number.
+  // `count` records of one task, the first with this number.
   static std::vector<Record> RecordsFrom(int first, int count) {
     std::vector<Record> records;
     for (int i = first; i < first + count; ++i) records.push_back(SampleRecord("run", i));

@@ -1,4 +1,4 @@
-// What tuning jobs have measured, as their databases of records tell it.
+// The measurements of tuning jobs, from their databases of records.
 #ifndef ATTUNE_SERVICE_RECORDS_JOB_RECORDS_H_
 #define ATTUNE_SERVICE_RECORDS_JOB_RECORDS_H_
 
@@ -28,9 +28,9 @@ class JobRecords {
 
   RecordDatabase& database() { return *database_; }
 
-  // The best kernels that the job has found on such a device with so many threads, as JSON lines for a job of
-  // somebody else's (the setting "start_records"): task, config and time of each, and nothing that tells
-  // whose they are, when they were measured, or of the job's other devices. Empty if there are none.
+  // Returns the best kernels that the job has found on such a device with this number of threads, as JSON
+  // lines for a job of another tenant (the setting "start_records"): task, config and time of each, and
+  // nothing about their owner, the time of measuring, or the job's other devices. Empty if there are none.
   absl::StatusOr<std::string> ForOthers(const std::string& device, int threads);
 
  private:

@@ -95,7 +95,7 @@ TEST_F(JobRecordsTest, WhatOthersGaveIsNotPassedOn) {
   const Record of_ann = SampleRecord("run of ann", 0);
   ASSERT_TRUE(MustOpen(first)->Add(of_ann).ok());
   const std::string given = ForOthers(JobWith(first), of_ann.device, of_ann.threads);
-  // A job of bob's begins with them, and finds a slower kernel.
+  // A job of bob starts with them, and finds a slower kernel.
   const std::string lines = Write("given.jsonl", given);
   auto database = MustOpen(second);
   const DatabaseSource to = [&]() -> absl::StatusOr<RecordDatabase*> { return database.get(); };

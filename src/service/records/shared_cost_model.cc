@@ -101,7 +101,7 @@ absl::Status SharedCostModel::Learn(const std::map<std::string, Target>& devices
   const std::unique_ptr<CostModel> model =
       MakeBoostedTrees({.rounds = kRounds, .depth = kDepth, .base = PretrainedModel()});
   const absl::Status learned = model->Update(samples.taught);
-  // There may be nothing to learn yet, or nobody to judge it.
+  // There may be nothing to learn from yet, or no tasks to judge by.
   if (absl::IsInvalidArgument(learned) || absl::IsFailedPrecondition(learned)) return absl::OkStatus();
   RETURN_IF_ERROR(learned);
   const std::optional<double> ranking = RankingOf(*model, samples.held_back);

@@ -2,9 +2,9 @@
 //
 // Problem: each job learns anew what others have measured, and a model that learned something wrong would
 // slow down all of them. Idea: records of tenants who consent, on devices that are trusted, are gathered.
-// After so many new ones, a model learns from all tasks but some that are held back, by their digests; how
-// well it ranks those decides whether it takes the place of the one before. Cost: a fifth of the tasks teach
-// nothing.
+// After `new_records` new ones, a model learns from all tasks but some that are held back, by their digests;
+// how well it ranks those decides whether it takes the place of the one before. Cost: a fifth of the tasks
+// teach nothing.
 #ifndef ATTUNE_SERVICE_RECORDS_SHARED_COST_MODEL_H_
 #define ATTUNE_SERVICE_RECORDS_SHARED_COST_MODEL_H_
 
@@ -64,7 +64,7 @@ class SharedCostModel {
   CostModelStore& store_;
   const SharedCostModelOptions options_;
   const Clock& clock_;
-  // New records when it was last due, and there was nothing to learn or nobody to judge it.
+  // The new records when it was last due, and there was nothing to learn from or no tasks to judge by.
   int64_t in_vain_ = 0;
 };
 

@@ -134,7 +134,7 @@ TEST_F(SharedCostModelTest, CountsOnAfterTheServerStartsAgain) {
   EXPECT_THAT(Versions(), SizeIs(1));
 }
 
-// The version after a tenant has left is the one that would be if he had never been there.
+// After a tenant has left, the version is as if the tenant had never been there.
 TEST_F(SharedCostModelTest, ATenantWhoLeavesTeachesTheNextVersionNothing) {
   const auto honest = Measured(kTrusted, /*lies=*/false), lies = Measured(kTrusted, /*lies=*/true);
   SharedCostModel shared(*store_, {.every = 200});

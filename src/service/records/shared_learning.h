@@ -26,8 +26,7 @@ namespace attune {
 
 struct SharedLearningOptions {
   std::string folder = {};  // for copies of a job's records while they are read
-  // Whose devices are trusted, by the owners of their agents' certificates; empty: nobody's, and nothing is
-  // learned.
+  // The trusted owners of devices, by their agents' certificates; empty: none, and nothing is learned.
   std::set<std::string> owners = {};
   // Whether the tenant lets the cost model learn from its records now; null: none does.
   std::function<absl::StatusOr<bool>(const std::string& tenant)> consents = nullptr;

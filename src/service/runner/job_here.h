@@ -30,7 +30,8 @@ struct FilesEvent {
   std::string job;
   absl::StatusOr<std::vector<JobFile>> files;
   std::optional<RunnerStageEnded> report;
-  // Of an error: the job is at fault, or what the server has of it, and this machine can run others.
+  // Whether an error is the fault of the job, or of its data on the server, so that this machine can run
+  // others.
   bool is_jobs_fault = false;
 };
 
@@ -66,7 +67,7 @@ class JobHere {
   absl::StatusOr<std::vector<JobFile>> Send(const std::vector<JobFile>& files);
 
   const std::string id_, folder_;
-  const std::vector<JobFile> files_;  // at the begin
+  const std::vector<JobFile> files_;  // at the start
   const std::shared_ptr<JobFilesClient> client_;
   const std::function<void(FilesEvent)> done_;
   KeptFiles kept_;

@@ -13,8 +13,8 @@
 
 namespace attune {
 
-// Not thread safe. Files are read again only if their time or size has changed since the last look, so nobody
-// may write while Look() does.
+// Not thread safe. Files are read again only if their time or size has changed since the last look, so no
+// process may write during Look().
 class KeptFiles {
  public:
   explicit KeptFiles(std::string folder) : folder_(std::move(folder)) {}

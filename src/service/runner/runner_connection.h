@@ -56,7 +56,8 @@ class RunnerConnection {
   void Handle(const RunnerEvent& event);
   void Handle(const FilesEvent& event);
   void SendLost(const std::string& job, const std::string& reason);
-  // This machine is at fault, and not the job: the connection ends, so that all jobs go on elsewhere.
+  // This machine is at fault, and not the job: the connection ends, so that all jobs continue on other
+  // machines.
   void Fail(const std::string& job, const absl::Status& why);
   void SendReport(const std::string& job, const RunnerReport& report, const std::vector<JobFile>& files);
   void End(const std::string& job);

@@ -13,7 +13,7 @@
 
 namespace attune {
 
-// Files below are submitted, and made for people. All others are a job's own notes, from which it goes on.
+// Files below are submitted, and made for people. All others are a job's own notes, from which it resumes.
 inline constexpr std::string_view kInputsFolder = "in/", kOutputsFolder = "out/";
 
 // Bounds of one job.
