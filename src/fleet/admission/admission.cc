@@ -16,14 +16,14 @@
 namespace attune {
 namespace {
 
-// The ends of invitations, and certificates, are kept for so long after they have ended: a wall clock that is
-// set back by more prolongs them.
+// The ends of invitations, and certificates, are kept for this long after they have ended: a wall clock that
+// is set back by more prolongs them.
 constexpr double kKeptSeconds = 86400;
 
 // The server's own operator, who is the same whenever the server starts.
 constexpr char kServersOperator[] = "operator-of-server";
 
-// An identity that nobody has had before.
+// An identity that no member has had before.
 absl::StatusOr<std::string> NewId(std::string_view begin) {
   std::array<unsigned char, 6> bytes;
   if (RAND_bytes(bytes.data(), bytes.size()) != 1) return absl::InternalError("no random numbers");

@@ -24,7 +24,7 @@
 
 namespace attune {
 
-// Certificates are valid for so long, and are renewed in time by those who use them.
+// The validity of certificates; members renew them in time.
 inline constexpr double kCertificateSeconds = 30.0 * 86400;
 
 // Thread safe. The authority, the store and the clock must outlive it.
@@ -35,7 +35,7 @@ class Admission {
 
   FleetAuthority& authority() { return authority_; }
 
-  // "host:port" where those who are let in reach the two services. To be called before the other functions.
+  // "host:port" where admitted members reach the two services. To be called before the other functions.
   void SetAddresses(std::string server, std::string enrolment) {
     const std::lock_guard<std::mutex> lock(mutex_);
     server_ = std::move(server);
@@ -48,11 +48,11 @@ class Admission {
     restored_ = std::move(times);
   }
 
-  // A new invitation for somebody with this role and owner. Fails if they are no identity's, or with the
+  // A new invitation for a member with this role and owner. Fails if they are no identity's, or with the
   // store's errors.
   absl::StatusOr<Invitation> Invite(FleetRole role, const std::string& owner);
-  // The certificate for whoever knows the secret of an invitation, which is used up. PermissionDenied, with
-  // the same text for every reason, if there is no such invitation.
+  // Returns the certificate for the sender of an invitation's secret, which is used up. PermissionDenied,
+  // with the same text for every reason, if there is no such invitation.
   absl::StatusOr<fleet_proto::Certificate> Enrol(const fleet_proto::EnrolRequest& request);
   // Another certificate for the same identity. ResourceExhausted if it has renewed its certificate too often:
   // each is a row in the store.
@@ -60,11 +60,11 @@ class Admission {
                                                  const fleet_proto::RenewRequest& request);
   // Credentials of the server's own operator, with a new key.
   absl::StatusOr<FleetCredentials> OperatorCredentials();
-  // Credentials with a new key for somebody whom the server lets in by itself. His id begins with that of
-  // `who`; with his role if that is empty.
+  // Credentials with a new key for a member that the server admits by itself. Its id begins with that of
+  // `who`, or with the role's name if that is empty.
   absl::StatusOr<FleetCredentials> NewCredentials(FleetIdentity who);
-  // Whether whoever shows this certificate is let in. PermissionDenied, with the reason, if not. While the
-  // authority is being replaced, notes who has shown a certificate of the new one.
+  // Whether the member with this certificate is admitted. PermissionDenied, with the reason, if not. While
+  // the authority is being replaced, notes who has shown a certificate of the new one.
   absl::Status Check(const CertificateFacts& facts);
   // Forgets certificates that ended more than a day ago. To be called once an hour, by one thread: the wall
   // clock must say so at two calls in a row, so that one that is set wrong for a moment undoes no revocation.

@@ -24,7 +24,7 @@ class AdmissionTest : public ::testing::Test {
     return admission_.Enrol(request);
   }
   Invitation Invite() { return *admission_.Invite(FleetRole::kAgent, "ann"); }
-  // Those of a new member.
+  // The credentials of a new member.
   CertificateFacts NewCertificate() {
     const auto certificate = Enrol(Invite());
     EXPECT_TRUE(certificate.ok()) << certificate.status();
@@ -72,7 +72,7 @@ TEST_F(AdmissionTest, ARevokedCertificateIsRefusedAtOnce) {
   EXPECT_TRUE(admission_.Check(other).ok());
 }
 
-// So nobody else's certificate is looked at, however many there are.
+// So no other member's certificate is looked at, however many there are.
 TEST_F(AdmissionTest, ADamagedRowRefusesItsOwnCertificateAlone) {
   const CertificateFacts damaged = NewCertificate(), other = NewCertificate();
   ASSERT_TRUE(store_->RevokeCertificate(damaged.serial, {.reason = "test"}).ok());

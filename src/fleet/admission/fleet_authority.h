@@ -1,8 +1,8 @@
 // The fleet's authority while its server runs, and its replacement by a new one.
 //
-// Problem: gRPC reads the server's certificates from files, some time after they have changed. Whoever had a
-// certificate of the new authority before that would be refused. Idea: the new authority signs only once the
-// server is known to accept its certificates; from then on members are asked to renew
+// Problem: gRPC reads the server's certificates from files, some time after they have changed. A member with
+// a certificate of the new authority would be refused before that. Idea: the new authority signs only once
+// the server is known to accept its certificates; from then on members are asked to renew
 // (identity/authority_files.h).
 #ifndef ATTUNE_FLEET_ADMISSION_FLEET_AUTHORITY_H_
 #define ATTUNE_FLEET_ADMISSION_FLEET_AUTHORITY_H_

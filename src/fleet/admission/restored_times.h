@@ -12,7 +12,7 @@
 
 namespace attune {
 
-// Times are ms since 1970, UTC. What happened between the two is not known any more.
+// Times are ms since 1970, UTC. Events between the two are not known any more.
 struct RestoredTime {
   int64_t backup_ms = 0, restored_ms = 0;
 

@@ -207,7 +207,7 @@ void FleetAgent::LookForDisturbance(double seconds) {
     has_measured = since_work_.Seconds() < seconds;
   }
   for (auto& [name, device] : devices_) {
-    // Its own measurements disturb nobody.
+    // Its own measurements do not disturb it.
     if (has_measured || !device.work->is_idle()) {
       device.use->Forget();
     } else if (const std::optional<double> used = device.use->Take()) {

@@ -102,7 +102,7 @@ TEST_F(BlobStoreTest, ADigestGivesNoAccessAndShowsNothing) {
   ASSERT_TRUE(Upload(*store, "ann", bytes).ok());
   EXPECT_FALSE(store->Has("eve", digest));
   EXPECT_TRUE(absl::IsNotFound(store->Read("eve", digest).status()));
-  // As if nobody had it.
+  // As if no owner had it.
   EXPECT_EQ(*store->Sent("eve", digest), 0);
   EXPECT_TRUE(absl::IsNotFound(store->Finish("eve", digest)));
   ASSERT_TRUE(store->Append("eve", digest, 0, "something else").ok());

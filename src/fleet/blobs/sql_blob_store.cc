@@ -182,7 +182,7 @@ absl::Status SqlBlobStore::Finish(const std::string& owner, const std::string& d
                    database_->Read([&](SqlSession& session) { return Find(session, key, digest); }));
   if (!row) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
   if (row->is_complete) return absl::OkStatus();  // this call comes twice
-  // Others go on meanwhile.
+  // Other calls proceed meanwhile.
   Sha256 hash;
   RETURN_IF_ERROR(ReadPieces(row->blob, [&](const std::string& piece) {
     hash.Add(piece);

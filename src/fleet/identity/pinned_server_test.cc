@@ -167,7 +167,7 @@ TEST_F(PinnedServerTest, MembersAreToldThatTheAuthorityWasReplaced) {
   const absl::Status replaced = look(*other_);
   EXPECT_EQ(replaced.code(), absl::StatusCode::kUnauthenticated);
   EXPECT_THAT(std::string(replaced.message()), HasSubstr("enrol again"));
-  // Who does not answer is not somebody else.
+  // A server without an answer is not another server.
   EXPECT_TRUE(CheckServerIsKnown("127.0.0.1:1", authority_->certificate_pem(), kMostSeconds).ok());
 }
 

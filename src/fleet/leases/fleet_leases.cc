@@ -149,7 +149,7 @@ std::map<std::string, FleetLeases::Asking> FleetLeases::AskingByOwner() const {
 
 std::vector<DeviceGrant> FleetLeases::Grant(double now) {
   std::vector<DeviceGrant> grants;
-  // Every message of an agent comes here, and mostly nobody waits.
+  // Every message of an agent comes here, and mostly no request waits.
   if (now < grants_from_ || waiting_.empty()) return grants;
   FreeDevices free = FindFree(now);
   if (free.empty()) return grants;

@@ -41,9 +41,9 @@ TEST(FleetLeasesTest, PriorityIsWithinAnOwnerAndOwnersShare) {
   const std::vector<DeviceGrant> grants = leases.Grant(1);
   std::vector<int64_t> order;
   for (const DeviceGrant& grant : grants) order.push_back(grant.request);
-  // Hers of the highest priority, his first, and hers again.
+  // Ann's request of the highest priority, bob's first, and ann's again.
   EXPECT_EQ(order, (std::vector{of_ann[4], bob, of_ann[0], of_ann[1]}));
-  // He has one device less, and still goes first when one is free.
+  // Bob has one device less, and still goes first when one is free.
   const int64_t again = leases.Ask({.key = "key", .owner = "bob", .priority = -1});
   leases.Release(grants[2].token);
   EXPECT_EQ(leases.Grant(1).at(0).request, again);
@@ -173,7 +173,7 @@ TEST(FleetLeasesTest, DevicesMayTakeWorkOfSomeOwnersOnly) {
   EXPECT_EQ(grants[0].request, bobs);
   leases.Join("b", {"key"}, 1);
   EXPECT_EQ(leases.Grant(1).at(0).request, others);
-  // A lease goes on even if the device would not be given to its holder again.
+  // A lease continues even if the device would not be given to its holder again.
   leases.Join("a", {"key"}, 2, {"ann"});
   EXPECT_TRUE(leases.IsCurrent("a", grants[0].token));
   leases.Release(grants[0].token);
@@ -204,7 +204,7 @@ TEST(FleetLeasesTest, NobodyGetsADeviceThatItsOwnerDoesNotShare) {
   EXPECT_EQ(grants[0].request, bobs);
   EXPECT_EQ(grants[0].device, "b");
   EXPECT_TRUE(leases.Release(grants[0].token));
-  // Her own device is busy, and nobody gives her another's instead.
+  // Ann's own device is busy, and another owner's is not given instead.
   leases.Ask({.key = "key", .owner = "ann"});
   EXPECT_EQ(leases.Grant(2).at(0).device, "a");
   leases.Ask({.key = "key", .owner = "ann"});
@@ -242,7 +242,7 @@ TEST(FleetLeasesTest, RemovedDevicesAndWithdrawnRequestsAreForgotten) {
   EXPECT_EQ(leases.NextTime(), std::nullopt);
 }
 
-// Any sequence of events: no device has two holders, tokens rise, and nobody waits beside a device that would
+// Any sequence of events: no device has two holders, tokens rise, and no request waits while a device would
 // do.
 TEST(FleetLeasesTest, HoldsItsPromisesInAnyOrder) {
   std::mt19937 random(7);

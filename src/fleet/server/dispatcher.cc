@@ -222,7 +222,7 @@ absl::Status Dispatcher::PassOn(Agent& agent, const proto::Result& result, const
   const auto client = clients_.find(held->second.client);
   if (client == clients_.end()) return absl::OkStatus();
   const auto item = held->second.open.find(result.index());
-  if (item == held->second.open.end()) {  // it answers twice, or what nobody has asked
+  if (item == held->second.open.end()) {  // it answers twice, or without a request
     ++counters_.results_refused;
     return absl::OkStatus();
   }
@@ -264,7 +264,7 @@ absl::Status Dispatcher::Take(int64_t number, Client& client, const proto::FromC
 
 void Dispatcher::RemoveClient(int64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // The lease goes on for a while: the client may come back.
+  // The lease continues for a while: the client may come back.
   EraseClient(number);
 }
 

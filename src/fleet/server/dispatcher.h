@@ -52,9 +52,9 @@ class Dispatcher final : public DeviceDirectory {
   static absl::StatusOr<std::unique_ptr<Dispatcher>> Create(FleetStore& store, DispatcherOptions options,
                                                             const Clock& clock = SystemClock());
 
-  // A connection of an agent, from now until RemoveAgent(). Returns its number for the other calls. One that
-  // says what makes no sense (wire/checked_messages.h) is closed with the reason, and is removed; its devices
-  // lose their leases, whose clients may go on with other devices.
+  // A connection of an agent, from now until RemoveAgent(). Returns its number for the other calls. One with
+  // invalid messages (wire/checked_messages.h) is closed with the reason, and is removed; its devices lose
+  // their leases, whose clients may continue with other devices.
   int64_t AddAgent(const CertificateFacts& who, std::shared_ptr<AgentLink> link);
   void Receive(int64_t agent, const fleet_proto::FromAgent& message);
   void RemoveAgent(int64_t agent);
@@ -64,7 +64,7 @@ class Dispatcher final : public DeviceDirectory {
   void Receive(int64_t client, const fleet_proto::FromClient& message);
   void RemoveClient(int64_t client);
 
-  // To be called several times a second: ends leases that nobody gives signs of life for, and grants devices.
+  // To be called several times a second: ends leases without signs of life, and grants devices.
   void Tick();
   // Asks agents to renew certificates that are not of this authority, once on each connection.
   void AskToRenew(const std::string& authority);
@@ -142,7 +142,7 @@ class Dispatcher final : public DeviceDirectory {
   // The device has another connection, which ends.
   void Replace(const std::string& device, const Agent& agent);
   absl::Status PassOn(Agent& agent, const fleet_proto::Result& result, const Measurement& measurement);
-  // Whether the owner may have such a device with such keys. One that was there before goes on so.
+  // Whether the owner may have such a device with such keys. One that was there before may stay.
   absl::Status CheckKeys(const FleetDevice& device, const std::string& fingerprint) const;
   // Ends leases, and refuses requests, that the owners of their devices or of their work do not consent to.
   void EndForbidden();

@@ -16,7 +16,7 @@ struct DispatcherCounters {
   int64_t leases_ended = 0;  // includes those that were lost
   int64_t leases_lost = 0;   // one side gave no signs of life
   int64_t results_passed_on = 0;
-  int64_t results_refused = 0;  // under a stale token, or that nobody has asked for
+  int64_t results_refused = 0;  // under a stale token, or unrequested
   int64_t agents_replaced = 0;  // whose connection ended as the same agent had connected again
   // How long requests waited that were granted, except for those of the fleet itself.
   SecondsHistogram waited = {};

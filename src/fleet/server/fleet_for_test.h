@@ -133,7 +133,7 @@ class FleetOfTest {
   std::shared_ptr<FleetClient> Client(const std::string& owner) {
     return std::make_shared<FleetClient>(Enrol("client", owner));
   }
-  // `idle_seconds`: it ends after so long without work; 0: never. `server`: the address by which it reaches
+  // `idle_seconds`: it ends after this long without work; 0: never. `server`: the address by which it reaches
   // the server, if it is another than the server's own.
   std::unique_ptr<AgentOfTest> Agent(MockDeviceHost::Answer answer, const std::string& server = "",
                                      double idle_seconds = 0) {
@@ -143,7 +143,7 @@ class FleetOfTest {
     EXPECT_TRUE(SaveCredentials(folder, credentials).ok());
     return std::make_unique<AgentOfTest>(folder, std::move(answer), idle_seconds);
   }
-  // Waits until so many devices are there.
+  // Waits until there are `count` devices.
   void AwaitDevices(std::ptrdiff_t count) {
     const auto fleet = Operator();
     testing::AwaitThat([&] {

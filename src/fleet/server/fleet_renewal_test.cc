@@ -1,4 +1,4 @@
-// The fleet's authority is replaced while agents and clients go on.
+// The fleet's authority is replaced while agents and clients keep working.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,7 +119,7 @@ TEST_F(FleetRenewalTest, IsReplacedWithoutAnybodyEnrollingAgain) {
   EXPECT_TRUE(FleetClient(fleet_.Enrol("client", "bob")).Devices("").ok());
 }
 
-// A certificate that was lost on its way would help nobody.
+// A certificate that was lost on its way would be of no use.
 TEST_F(FleetRenewalTest, WhoHasNotShownTheNewCertificateIsBehind) {
   const FleetCredentials old = JoinAs("alice");
   ASSERT_TRUE(fleet_.Operator()->Authority(Request::REPLACE).ok());
@@ -133,7 +133,8 @@ TEST_F(FleetRenewalTest, WhoHasNotShownTheNewCertificateIsBehind) {
 
 TEST_F(FleetRenewalTest, WhoIsThrownOutIsToldTheWayBack) {
   const FleetCredentials old = JoinAs("alice");
-  const FleetCredentials pilot = fleet_.Enrol("agent", "bob");  // has no device, and so hinders nobody
+  const FleetCredentials pilot = fleet_.Enrol("agent", "bob");  // has no device, and so does not hinder the
+                                                                // replacement
   EXPECT_EQ(fleet_.Operator()->Authority(Request::FINISH).status().code(),
             absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(fleet_.Operator()->Authority(Request::REPLACE).ok());

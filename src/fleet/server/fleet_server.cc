@@ -36,7 +36,7 @@ namespace {
 
 constexpr int kMostWatchers = 32;  // connections of programs that ask for metrics and health
 
-constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
+constexpr int kMostEnrolmentBytes = 64 << 10;  // bytes of a message from an unknown sender
 
 // The most streams of one connection. A client may have a stream for each of a thousand devices that it waits
 // for.

@@ -1,4 +1,5 @@
-// The service Fleet (wire/fleet.proto): who calls, whether he may, and what the logic makes of it.
+// The service Fleet (wire/fleet.proto): identifies the caller, authorizes the call, and passes it to the
+// logic.
 #ifndef ATTUNE_FLEET_SERVER_FLEET_SERVICE_H_
 #define ATTUNE_FLEET_SERVER_FLEET_SERVICE_H_
 

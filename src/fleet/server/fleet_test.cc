@@ -28,7 +28,7 @@ Measurement Ok(double seconds) {
   return measurement;
 }
 
-// Answers every item after so many seconds, and counts how often it was asked for each subject.
+// Answers every item after `seconds`, and counts how often it was asked for each subject.
 class Bench {
  public:
   explicit Bench(double seconds) : seconds_(seconds) {}
@@ -65,7 +65,7 @@ class FleetTest : public ::testing::Test {
     EXPECT_TRUE(service.ok()) << service.status();
     return *std::move(service);
   }
-  // So many kernels to time, whose blobs the service has got.
+  // `count` kernels to time, whose blobs the service has got.
   static std::vector<MeasureItem> Items(MeasuringService& service, int count) {
     std::vector<MeasureItem> items;
     for (int i = 0; i < count; ++i) {

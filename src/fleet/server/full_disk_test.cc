@@ -1,4 +1,4 @@
-// A fleet whose disk is full says so, loses nothing, and goes on once there is room again.
+// A fleet whose disk is full says so, loses nothing, and continues once there is room again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -53,7 +53,7 @@ class ProxyOfTest {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (Connection& connection : connections_) connection.is_cut = true;
   }
-  // From now on, bytes arrive so much later.
+  // From now on, bytes arrive later by `seconds`.
   void Delay(std::chrono::milliseconds delay) { delay_ = delay; }
   // The next bytes come twice, or after those that follow them soon.
   void Repeat() { next_ = Fault::kTwice; }

@@ -4,7 +4,7 @@
 // Problem: such a call waits for its peer as long as that says nothing, so that one certificate could take
 // all threads of the server by calls that do nothing. Idea: the calls of each member are bounded, and all
 // calls together are fewer than the server's threads. A call that waits for its peer for minutes is
-// cancelled. Price: a peer that stands still for so long calls again.
+// cancelled. Price: a peer that stands still for that long calls again.
 #ifndef ATTUNE_FLEET_SERVING_FILE_CALLS_H_
 #define ATTUNE_FLEET_SERVING_FILE_CALLS_H_
 

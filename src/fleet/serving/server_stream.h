@@ -23,8 +23,8 @@
 
 namespace attune {
 
-// Owns itself until the stream is done; who else holds it may still call Send() and Close() afterwards. What
-// the peer says once the stream is being closed is not read.
+// Owns itself until the stream is done; other holders may still call Send() and Close() afterwards. Messages
+// of the peer are not read once the stream is being closed.
 template <typename In, typename Out>
 class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<Out> {
  public:
@@ -148,7 +148,8 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>, public Link<
 };
 
 // Begins a stream whose messages `logic` receives: from add(), which returns the stream's number for the
-// other calls, until remove(). Closes it if the caller, who may be nobody, is refused. `peer` is his address.
+// other calls, until remove(). Closes it if the caller, who may be unknown, is refused. `peer` is the
+// caller's address.
 template <typename In, typename Out, typename Logic>
 grpc::ServerBidiReactor<In, Out>* BeginStream(const absl::StatusOr<CertificateFacts>& who, std::string peer,
                                               Logic& logic,

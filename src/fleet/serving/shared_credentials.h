@@ -1,8 +1,8 @@
 // Notices that an agent's credentials are used in two places.
 //
-// Problem: somebody copies an agent's folder, and each of both connects in turn, since the server closes an
-// agent's old connection when a new one comes. An agent that was cut off comes back in the same way. Idea:
-// who was cut off comes back once, and two who drive each other out come again and again.
+// Problem: an agent's folder is copied, and both agents connect in turn, since the server closes an agent's
+// old connection when a new one comes. An agent that was cut off comes back in the same way. Idea: an agent
+// that was cut off comes back once, and two that drive each other out come again and again.
 #ifndef ATTUNE_FLEET_SERVING_SHARED_CREDENTIALS_H_
 #define ATTUNE_FLEET_SERVING_SHARED_CREDENTIALS_H_
 
@@ -16,10 +16,10 @@ namespace attune {
 // Times are seconds of one monotonic clock. Not thread safe.
 class SharedCredentials {
  public:
-  // So many connections that were replaced within so many seconds are no accident.
+  // This many replaced connections within this many seconds are no accident.
   static constexpr int kReplaced = 4;
   static constexpr double kWithinSeconds = 60;
-  // It is remembered for so long after the last time.
+  // It is remembered for this long after the last time.
   static constexpr double kRememberedSeconds = 600;
 
   // The member has connected while a connection of the member was there. Returns whether that shows, for the

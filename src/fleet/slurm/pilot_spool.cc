@@ -89,7 +89,7 @@ absl::Status PilotSpool::Invite(const std::string& name, const std::string& invi
 }
 
 void PilotSpool::Remove(const std::string& name) const {
-  std::error_code ignored;  // it is tried again by whoever opens the spool next
+  std::error_code ignored;  // the next process that opens the spool tries again
   fs::remove_all(path_ + "/" + name, ignored);
 }
 

@@ -15,10 +15,10 @@ namespace attune {
 // the address, since a server is reached by many addresses.
 inline constexpr char kFleetServerName[] = "server.attune";
 
-// A connection that says nothing for so long is asked whether it is there still, and given as long to answer.
+// A silent connection is probed after this long, and has as long to answer.
 inline constexpr int kKeepaliveMillis = 5000;
 
-// A call that is answered at once has failed after so long.
+// A call that is answered at once fails after this long.
 inline constexpr int kCallSeconds = 20;
 
 // Results may hold a network's outputs (measure/network_outputs.h), or the times of very many turns.
