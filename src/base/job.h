@@ -21,7 +21,7 @@ namespace attune {
 struct ResourceNeed {
   std::string key;
   int64_t amount = 1;      // for example, the number of processors
-  bool exclusive = false;  // nobody else may use any of the resource meanwhile
+  bool exclusive = false;  // no other stage may use any of the resource meanwhile
 
   bool operator==(const ResourceNeed&) const = default;
 };
@@ -64,7 +64,7 @@ class Job {
   virtual const std::string& id() const = 0;
   // The next stage; while one runs, the stage that is expected after it. Nothing when the job is done.
   virtual std::optional<JobStage> Next() const = 0;
-  // Runs the next stage to its end. After an error the job cannot go on.
+  // Runs the next stage to its end. After an error the job cannot continue.
   virtual absl::Status Run(const JobGrant& grant) = 0;
   // Makes the running stage end soon, and the remaining ones few and short. Safe in a signal handler.
   virtual void Cancel() = 0;
@@ -77,7 +77,7 @@ class Job {
   virtual double RemainingSeconds() const = 0;
   // How far it is, as one short line for people: "124 trials, 3.21 → 2.90 ms".
   virtual std::string Progress() const = 0;
-  // What the job has reached so far, as a JSON object with few numbers; empty: it does not tell.
+  // The job's results so far, as a JSON object with few numbers; empty: there are none.
   virtual std::string Figures() const { return ""; }
   // Once the job is done: its outcome as a JSON object.
   virtual std::string Result() const = 0;

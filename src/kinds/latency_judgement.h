@@ -1,10 +1,10 @@
 // Judges how long one inference takes, from many runs of the whole network.
 //
 // A promise is about the mean and about the slowest of a hundred, so both have an interval that holds the
-// true value with 95 %. That of the mean comes from the means of consecutive runs, since runs that follow one
-// another are alike (batch means: Law, Kelton: Simulation modeling and analysis, 2000, section 9.5.3). That
-// of the 99 % quantile comes from order statistics alone, for any distribution (David, Nagaraja: Order
-// statistics, 2003, section 7.1).
+// true value with 95 %. The interval of the mean comes from the means of consecutive runs, since runs that
+// follow one another are alike (batch means: Law, Kelton: Simulation modeling and analysis, 2000, section
+// 9.5.3). The interval of the 99 % quantile comes from order statistics alone, for any distribution (David,
+// Nagaraja: Order statistics, 2003, section 7.1).
 #ifndef ATTUNE_KINDS_LATENCY_JUDGEMENT_H_
 #define ATTUNE_KINDS_LATENCY_JUDGEMENT_H_
 

@@ -17,18 +17,18 @@ namespace attune {
 // samples.
 double UpperShare(double seen, double samples, double confidence = 0.95);
 
-// The most that a variant may lose that has lost `loss` of the samples, if one of so many is chosen. A sample
-// that agrees in part counts as so much of one that does not: that is no less than it is worth.
+// Returns the most that a variant may lose that has lost `loss` of the samples, if it is chosen among
+// `variants`. A sample that agrees in part counts as a partial error: that is no less than it is worth.
 double UpperLoss(double loss, double samples, int variants);
 
 // The least number of samples that can show a loss of at most `most`: that many without an error. Nothing if
-// no number can.
+// there is none.
 std::optional<int64_t> SamplesToShow(double most, int variants);
 
 // The most errors among so many samples that still show a loss of at most `most`; -1: not even none does.
 int64_t MostErrors(double most, int64_t samples, int variants);
 
-// The probability of at most so many errors among the samples, each of which is one with this probability.
+// The probability of at most `most` errors among the samples, each of which is one with probability `share`.
 double ProbabilityOfErrors(int64_t most, int64_t samples, double share);
 
 }  // namespace attune

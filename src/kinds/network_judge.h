@@ -21,12 +21,12 @@ absl::StatusOr<nlohmann::ordered_json> JudgeNetwork(const Network& tuned, const 
                                                     double seconds, MeasuringService& device,
                                                     const std::function<bool(double seconds)>& pause);
 
-// What a job has built, by which the file is known wherever it comes by: {"sha256", "bytes", "network",
-// "interface"}, the digest and the size of the artifact's file, and digest, inputs and outputs of the network
-// as it was imported. Fails unless `built` was compiled here.
+// Describes the network that a job has built, by which its file is known in any place: {"sha256", "bytes",
+// "network", "interface"}, the digest and the size of the artifact's file, and digest, inputs and outputs of
+// the network as it was imported. Fails unless `built` was compiled here.
 absl::StatusOr<nlohmann::ordered_json> IdentityOf(const Network& built);
 
-// What a tuning job has reached so far: {"trials", "untuned_ms", "latency_ms", "device_seconds"}. Both times
+// The results of a tuning job so far: {"trials", "untuned_ms", "latency_ms", "device_seconds"}. Both times
 // are sums of those of tasks; they are 0 until all were measured.
 nlohmann::ordered_json FiguresOf(const TuningSummary& summary);
 

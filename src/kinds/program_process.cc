@@ -64,7 +64,7 @@ struct Connection {
   FileDescriptor ours, theirs;
 };
 
-// A socket, since writing to a pipe that nobody reads raises a signal.
+// A socket, since writing to a pipe without a reader raises a signal.
 absl::StatusOr<Connection> SocketToProgram() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return SystemError("socketpair", errno);

@@ -42,7 +42,7 @@ class ProgramProcess {
   // Closes the program's standard input, gives it two seconds to end, and kills what is left of it.
   ~ProgramProcess();
 
-  // Fails with DeadlineExceeded if the program does not read. That it has ended, ReadLine() reports.
+  // Fails with DeadlineExceeded if the program does not read. ReadLine() reports its end.
   absl::Status Send(std::string_view text, Deadline deadline);
 
   // The next line of its standard output, without the newline. Nothing if the deadline has passed or the

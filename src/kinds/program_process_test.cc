@@ -20,8 +20,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What it does after it has left a daemon behind, which holds the file "alive": the program's child has a
-// session of its own, and is nobody's child.
+// Code that runs after it has left a daemon behind, which holds the file "alive": the program's child has a
+// session of its own, and its parent has ended.
 constexpr char kLeavesDaemon[] = R"(
 import fcntl, os, sys, time
 held = open('alive', 'w')

@@ -27,8 +27,8 @@ struct SweepSettings {
   std::vector<std::string> shapes;  // "input=1x3x224x224"
   SampleOptions samples;
   InputSources inputs;  // how pictures are read; names no inputs
-  int held_back = 0;    // one of so many samples is for comparison; 0: as attune quantize does
-  int judged = 0;       // one of so many samples judges the result and is seen by nothing else; 0: none
+  int held_back = 0;    // one sample in this many is for comparison; 0: as attune quantize does
+  int judged = 0;       // one sample in this many judges the result, and nothing else uses it; 0: none
   int threads = 1;      // of one inference
   double measure_seconds = 12;  // the most for one timing
   std::string output;           // the folder for the quantized models; empty: the job's own

@@ -2,7 +2,7 @@
 //
 // Problem: quantizing and compiling need many processors for minutes, and timing needs a device for itself
 // for seconds. Idea: each variant goes through stages with needs of their own, so that other jobs use what is
-// idle. A variant's row is written when its last stage ends; a job that is opened again goes on with the
+// idle. A variant's row is written when its last stage ends; a job that is opened again continues with the
 // variants that have none, so that at most one is repeated.
 #include <array>
 #include <filesystem>

@@ -53,7 +53,7 @@ class QuantizationSweepTest : public ::testing::Test {
     spec.settings[key] = value;
     return std::string(CheckQuantizationSweep(spec).message());
   }
-  // Runs up to so many stages, and returns their names.
+  // Runs up to `most` stages, and returns their names.
   static std::vector<std::string> RunStages(Job& job, int most = 100) {
     std::vector<std::string> names;
     while (std::ssize(names) < most) {

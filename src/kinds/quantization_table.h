@@ -29,10 +29,10 @@ class QuantizationTable {
 
   // The time of the f32 network in milliseconds; 0: it is not known yet.
   double baseline_ms() const;
-  // The fastest variant that is shown to lose at most `max_drop`, since it is to be one of so many; or else
-  // the fastest that has not lost more among the samples, or else the one that has lost the least. Samples
-  // that nothing else has seen judge, if there are any: a drop that calibration had a part in says less. Null
-  // if no variant has succeeded.
+  // Returns the fastest variant that is shown to lose at most `max_drop`, with the certainty that choosing
+  // one of several needs; or else the fastest that has not lost more among the samples, or else the one that
+  // has lost the least. Held-out samples judge, if there are any: a drop on samples of the calibration says
+  // less. Null if no variant has succeeded.
   const Json* Best(double max_drop, int variants) const;
 
  private:

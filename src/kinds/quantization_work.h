@@ -38,8 +38,8 @@ class QuantizationWork {
         elsewhere_(std::move(elsewhere)),
         cancellation_(cancellation) {}
 
-  // Loads the model and the samples, and compiles the model in f32, the baseline. Here and below, on so many
-  // threads.
+  // Loads the model and the samples, and compiles the model in f32, the baseline. Here and below, on
+  // `threads` threads.
   absl::Status Prepare(int threads);
   bool is_prepared() const { return baseline_.has_value(); }
 

@@ -1,4 +1,4 @@
-// Measures on a device until nobody else disturbs it.
+// Measures on a device until no other program disturbs it.
 #ifndef ATTUNE_KINDS_QUIET_RUNS_H_
 #define ATTUNE_KINDS_QUIET_RUNS_H_
 
@@ -16,9 +16,9 @@ namespace attune {
 inline constexpr int kQuietAttempts = 4;
 inline constexpr double kFirstPauseSeconds = 1;
 
-// The first result whose `waited_share` is no disturbance (kDisturbedShare), else the least disturbed one of
-// all attempts. `pause` waits for so many seconds, or returns false if nobody wants a result any more. Fails
-// as `run` does.
+// Returns the first result whose `waited_share` is no disturbance (kDisturbedShare), else the least disturbed
+// one of all attempts. `pause` waits for that many seconds, or returns false if the result is not wanted any
+// more. Fails as `run` does.
 template <typename Result>
 absl::StatusOr<Result> RunQuietly(const std::function<absl::StatusOr<Result>()>& run,
                                   const std::function<bool(double seconds)>& pause) {

@@ -18,7 +18,7 @@ struct Runs {
 
 class QuietRunsTest : public ::testing::Test {
  protected:
-  // Runs on a device that is disturbed by so much at each attempt.
+  // Runs on a device whose disturbance at each attempt is given.
   absl::StatusOr<Runs> Run(const std::vector<double>& shares, bool is_wanted = true) {
     pauses_.clear();
     size_t attempt = 0;

@@ -1,9 +1,9 @@
 // A tuning run as a job among others.
 //
 // The stages are those of the tuning run (tune/job/tuning_job.h). One more at the end compiles the tuned
-// network and writes what was asked for; on a device elsewhere, a last one runs that network often, so that
+// network and writes the requested files; on a device elsewhere, a last one runs that network often, so that
 // its latency can be promised (network_judge.h). Measurements are in the records as soon as they are made, so
-// that a job whose process died goes on with all of them.
+// that a job whose process died resumes with all of them.
 #include "api/tuning.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ class NetworkTuningJob final : public Job {
       if (ending_.empty()) ending_.push_back(kWrite);
       ending_.push_back(kJudge);
     }
-    // A job that is killed while it writes goes on with its run, and does not begin another.
+    // A job that is killed while it writes resumes its run, and does not start another.
     if (!ending_.empty()) tuner_->job().LeaveRunOpen();
   }
 
@@ -143,8 +143,8 @@ class NetworkTuningJob final : public Job {
     return absl::OkStatus();
   }
 
-  // The files of a job on a server are sent after each stage, and its records are one of them. What cannot be
-  // brought into it now is sent as a file beside it.
+  // The files of a job on a server are sent after each stage, and its records are one of them. Records that
+  // cannot be added to it now are sent as a file beside it.
   void KeepRecordsTogether() {
     if (elsewhere_ == nullptr) return;
     const absl::Status together = tuner_->CheckpointRecords();
@@ -254,8 +254,8 @@ class NetworkTuningJob final : public Job {
   double ending_seconds_ = 0;
 };
 
-// Adds the records to begin with to the job's own. Whoever has written them, each is checked, and none is
-// believed: its kernel is built, compared with the reference and measured like any other.
+// Adds the initial records to the job's own. Each is checked, and none is trusted, whatever its origin: its
+// kernel is built, compared with the reference and measured like any other.
 absl::Status TakeStartRecords(const TuningSettings& settings) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> records,
                    OpenRecords(settings.tune.records, DatabaseAccess::kCreate));

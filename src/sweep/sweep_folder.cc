@@ -38,7 +38,7 @@ absl::Status Remove(const std::string& path) {
   return error ? FolderError(path, "cannot be removed", error) : absl::OkStatus();
 }
 
-// Ok if there is nothing but what the begin of a sweep that was killed has left.
+// Ok if there are only the first files of a sweep that was killed.
 absl::Status CheckIsNew(const std::string& path) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
@@ -113,7 +113,7 @@ std::string SweepFolder::ResultOf(const SweepRun& run, const std::string& comman
 bool SweepFolder::IsDone(const SweepRun& run, const std::string& command) const {
   const std::string path = ResultOf(run, command);
   if (!std::filesystem::exists(path)) return false;
-  // Somebody has stopped it: what it has written then is not the result.
+  // The user has stopped it: its output is not the result.
   return command != "tune" || !WasTuningStopped(path);
 }
 

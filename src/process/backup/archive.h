@@ -33,7 +33,7 @@ bool IsArchivePath(std::string_view path);
 // For one thread. Errors name the archive, or the file that cannot be read.
 class ArchiveWriter {
  public:
-  // `about`: a text for whoever restores it.
+  // `about`: a text for the user who restores it.
   static absl::StatusOr<std::unique_ptr<ArchiveWriter>> Create(const std::string& path,
                                                                std::string_view passphrase,
                                                                const std::string& about);

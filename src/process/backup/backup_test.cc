@@ -32,7 +32,7 @@ using testing::TemporaryFolder;
 
 constexpr char kPassphrase[] = "a passphrase for tests";
 
-// What a server's state begins with.
+// The files that a server's state starts with.
 void MakeState(const std::string& folder) {
   ASSERT_TRUE(AuthorityFiles::OpenOrCreate(folder).ok());
   ASSERT_TRUE((*SqlFleetStore::Open(folder + "/fleet.db"))->NextEpoch().ok());

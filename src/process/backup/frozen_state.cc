@@ -26,22 +26,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of folders that hold what is being backed up; one that was left by a killed backup is removed by the next.
+// The name of folders that hold files during a backup; the next backup removes one that a killed backup has
+// left.
 constexpr std::string_view kStaging = ".backup-";
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16), kDatabaseEnding = ".db";
 constexpr std::chrono::milliseconds kPatience(20000);
 constexpr int64_t kPermissions = 0777;
-// What the fleet's server has of kernels and data of measurements: whoever needs a blob of it that is not
-// there sends it again, or builds it again, as when it was evicted. It may be most of a state.
+// The kernels and the data of measurements on the fleet's server: a client that needs a missing blob sends or
+// builds it again, as after an eviction. It may be most of a state.
 constexpr std::string_view kSentAgain = "blobs";
 
-// What SQLite and locks keep beside a database, and begin anew.
+// The files that SQLite and locks keep beside a database, and make again.
 bool IsBesideDatabase(const std::string& name) {
   return std::ranges::any_of(std::array{"-wal", "-shm", "-journal", "-runs"},
                              [&](const char* suffix) { return absl::EndsWith(name, suffix); });
 }
 
-// A blob, whose name has no such ending, may be a database that nobody has open.
+// A blob, whose name has no such ending, may be a database that is not open.
 bool IsDatabase(const std::string& path) {
   if (!absl::EndsWith(path, kDatabaseEnding)) return false;
   const absl::StatusOr<std::string> head = ReadFileHead(path, static_cast<int64_t>(kDatabaseMagic.size()));
@@ -83,7 +84,7 @@ class Linker {
   Linker(const std::string& folder, const std::string& staging, std::vector<FrozenFile>& files)
       : folder_(folder), staging_(staging), files_(files) {}
 
-  // Those that have none yet. One that is gone already is left out.
+  // Databases that have none yet. One that is gone already is left out.
   absl::Status Add(const std::vector<std::string>& paths) {
     for (const std::string& path : paths)
       if (known_.insert(path).second) RETURN_IF_ERROR(AddOne(path));
@@ -115,7 +116,8 @@ class Linker {
   std::map<std::pair<dev_t, ino_t>, std::string> first_;  // the path of each content
 };
 
-// One database, which nobody else may write to until Release(), and which is read as it was at that moment.
+// One database, to which no other process may write until Release(), and which is read as it was at that
+// moment.
 class FrozenDatabase {
  public:
   static absl::StatusOr<FrozenDatabase> Of(const std::string& path) {

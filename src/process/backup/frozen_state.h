@@ -1,11 +1,11 @@
-// The state of a server at one moment, while it goes on.
+// The state of a server at one moment, while the server runs.
 //
 // Problem: a server's databases and blobs change all the time, and refer to one another: rows name blobs,
-// which are removed when no row does. Idea: for the moment that it takes, nobody may write to any of the
-// databases. Meanwhile each is given a reader, which sees it as it is now however long it reads, and every
-// other file gets one more name in a folder of ours, which keeps it even if the server removes its own. Files
-// are written once or appended to, so that their first bytes stay as they are. Price: writers wait for as
-// long as it takes to make these names, and databases are copied, beside the state, before they are read.
+// which are removed when no row does. Idea: for a moment, no process may write to any of the databases.
+// Meanwhile each is given a reader, which sees it as it is now however long it reads, and every other file
+// gets one more name in a folder of ours, which keeps it even if the server removes its own. Files are
+// written once or appended to, so that their first bytes stay as they are. Price: writers wait for as long as
+// it takes to make these names, and databases are copied, beside the state, before they are read.
 #ifndef ATTUNE_PROCESS_BACKUP_FROZEN_STATE_H_
 #define ATTUNE_PROCESS_BACKUP_FROZEN_STATE_H_
 

@@ -72,7 +72,7 @@ absl::StatusOr<int64_t> EndWhatMustNotCount(SqlSession& session, int64_t backup_
   ASSIGN_OR_RETURN(std::vector<RestoredTime> times, ParseRestoredTimes(known));
   times.push_back({.backup_ms = backup_ms, .restored_ms = now_ms});
   RETURN_IF_ERROR(SqlFleetStore::WriteRestoredTimes(session, FormatRestoredTimes(times)));
-  // Nobody serves yet, and a server that served before has lost its lease.
+  // No server serves yet, and one that served before has lost its lease.
   RETURN_IF_ERROR(
       ChangeRows(session, "UPDATE server_leases SET token = token + ?, beat = 0, holder = '', address = ''",
                  kEpochs)

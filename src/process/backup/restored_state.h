@@ -3,10 +3,10 @@
 // Problem: a backup knows nothing of the time after it. Leases that were given out then must not meet their
 // own numbers, and what was revoked then must not count again. Idea: the fleet's epoch rises beyond all that
 // it can have reached; leases, invitations, tokens and sessions of the backup end; and certificates that were
-// issued between the backup and now are refused, since nobody can tell whether they were revoked. Members
-// that the backup knows stay, so that they come back by themselves. Price: people get new tokens, members
-// that have joined or renewed their certificates since then join again, and whoever was revoked since then
-// must be revoked again.
+// issued between the backup and now are refused, since they may have been revoked. Members that the backup
+// knows stay, so that they come back by themselves. Price: people get new tokens, members that have joined or
+// renewed their certificates since then join again, and members that were revoked since then must be revoked
+// again.
 #ifndef ATTUNE_PROCESS_BACKUP_RESTORED_STATE_H_
 #define ATTUNE_PROCESS_BACKUP_RESTORED_STATE_H_
 

@@ -1,9 +1,9 @@
-// A file that nobody can read or change without its passphrase.
+// A file that cannot be read or changed without its passphrase.
 //
 // Problem: a backup has every secret of a server, is larger than memory, and lies where others may get at it.
 // Idea: the passphrase becomes a key by scrypt, which makes guessing dear; pieces of 1 MiB are encrypted and
 // authenticated by AES-256-GCM, each with its number and with whether it is the last one, so that none can be
-// changed, moved, left out or cut off. Price: whoever loses the passphrase has lost the backup.
+// changed, moved, left out or cut off. Price: a lost passphrase means a lost backup.
 //
 //   magic    8 bytes, "ATNSEAL1", which stands for all parameters
 //   salt     32 bytes
@@ -75,7 +75,7 @@ class SealedReader {
  public:
   static absl::StatusOr<std::unique_ptr<SealedReader>> Open(const std::string& path,
                                                             std::string_view passphrase);
-  // The next bytes, at most so many; empty at the end.
+  // Returns the next bytes, at most `most`; empty at the end.
   absl::StatusOr<std::string_view> Read(size_t most);
 
  private:

@@ -15,9 +15,9 @@
 
 namespace attune {
 
-// Nobody else has the state meanwhile, and the database has no tables of a server. Keeps in the folder what a
-// server with PostgreSQL has there. Returns the number of rows. If it fails, the database is as before, and
-// the folder is of no use any more.
+// No other process may use the state meanwhile, and the database must have no tables of a server. Keeps in
+// the folder what a server with PostgreSQL has there. Returns the number of rows. If it fails, the database
+// is as before, and the folder is of no use any more.
 absl::StatusOr<int64_t> MoveToPostgres(const std::string& folder, const SqlLocation& database);
 
 }  // namespace attune

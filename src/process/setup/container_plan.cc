@@ -13,10 +13,10 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 constexpr char kLabel[] = "attune.up";
-// Of the images (tools/packages/images.py), whose folders for volumes belong to it. Is told to the engine, so
-// that an image that names nobody does not run as root.
+// The user of the images (tools/packages/images.py), who owns their folders for volumes. The engine gets it,
+// so that an image without a user does not run as root.
 constexpr char kUser[] = "1000:1000";
-// That the server listens at in its container. Nobody else is on its network.
+// The ports that the server listens at in its container, which has a network of its own.
 constexpr char kHttpPort[] = "9193", kMembersPort[] = "9190", kEnrolmentPort[] = "9191",
                kMetricsPort[] = "9192";
 
@@ -38,9 +38,9 @@ std::string ImageOf(const Installation& installation, const std::string& service
   return ImageNamed(installation, role == "runner" ? "compiler" : role);
 }
 
-// What all containers have in common. `volume` is that of a service.
+// The options that all containers have in common. `volume` is that of a service.
 Arguments Confined(const Installation& installation, const std::string& volume) {
-  // What the images have is what runs: nothing is fetched.
+  // The images are complete: nothing is fetched.
   return {"--pull",
           "never",
           "--label",
@@ -60,7 +60,7 @@ Arguments Confined(const Installation& installation, const std::string& volume) 
           "HOME=/state"};
 }
 
-// A container that ends by itself. What it prints is a secret, and no engine's log must keep it.
+// A container that ends by itself. Its output is a secret, which no engine's log may contain.
 Arguments RunOnce(const Installation& installation, const std::string& volume) {
   Arguments arguments = {"run", "--rm", "--log-driver", "none"};
   Append(arguments, Confined(installation, volume));
@@ -192,7 +192,7 @@ Arguments MemberArguments(const Installation& installation, const std::string& s
                        "--invitation-file",
                        absl::StrCat(StateInContainer(service), "/invitation")};
   Arguments arguments = RunService(installation, service);
-  // Those of one machine measure one after the other.
+  // The agents of one machine measure one after the other.
   Append(arguments, {"--volume", absl::StrCat(ContainerName(installation, "leases"), ":/leases"), "--env",
                      "ATTUNE_LEASES=/leases"});
   if (is_agent) {

@@ -27,7 +27,7 @@ const ProcessorShares kShares = {.measuring = {0, 1, 4}, .computing = {3}};
 
 using Arguments = std::vector<std::string>;
 
-// What follows the flag, each time it is given before the image.
+// Returns the values after the flag, each time it is given before the image.
 std::multiset<std::string> Values(const Arguments& arguments, const std::string& flag) {
   std::multiset<std::string> values;
   for (size_t i = 0; i + 1 < arguments.size() && !absl::StartsWith(arguments[i], "localhost/"); ++i)

@@ -32,7 +32,7 @@ std::string EndOfContainerLog(const Installation& installation, const std::strin
 
 // Ends the containers, the server last, and removes them and their network. False if none ran.
 absl::StatusOr<bool> RemoveContainers(const Installation& installation);
-// Those that are there.
+// The containers that exist.
 absl::StatusOr<std::vector<std::string>> ListVolumes(const Installation& installation);
 // Removes the volumes; none of them may be in use.
 absl::Status RemoveVolumes(const Installation& installation, const std::vector<std::string>& volumes);

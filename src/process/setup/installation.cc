@@ -161,7 +161,7 @@ absl::Status RemoveInstallation(const Installation& installation) {
                                     installation.folder + "/supervisor.json",
                                     installation.folder + "/up-runs"};
   for (int agent = 1; agent <= kMostAgents; ++agent) paths.push_back(installation.AgentFolder(agent));
-  // The last, so that whoever is interrupted can go on.
+  // The last step, so that an interrupted removal can be resumed.
   paths.push_back(PathOf(installation.folder));
   for (const std::string& path : paths) {
     std::error_code error;
@@ -169,7 +169,7 @@ absl::Status RemoveInstallation(const Installation& installation) {
     if (error)
       return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be removed: ", error.message()));
   }
-  std::error_code ignored;  // somebody else has put something there
+  std::error_code ignored;  // another program has put something there
   fs::remove(installation.folder, ignored);
   return absl::OkStatus();
 }

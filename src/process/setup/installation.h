@@ -39,7 +39,7 @@ struct Installation {
   absl::StatusOr<SqlLocation> Location() const;
   // Keeps the database's URL, for this user alone.
   std::string DatabasePath() const { return folder + "/database"; }
-  // The text of the first token, until somebody has seen it.
+  // The text of the first token, until a user has seen it.
   std::string FirstTokenPath() const { return folder + "/first-token"; }
   // Which login of this user's was made with it.
   std::string LoginPath() const { return folder + "/login.json"; }
@@ -61,7 +61,7 @@ absl::Status SaveInstallation(const Installation& installation);
 absl::Status RemoveInstallation(const Installation& installation);
 
 // Gives addresses with port 0 a free one; containers leave `listen` and `enrolment` as they are. Fails, with
-// the flag that names another one, if somebody listens at one of the addresses.
+// the flag that names another one, if one of the addresses is in use.
 absl::Status ChoosePorts(Installation& installation);
 
 }  // namespace attune

@@ -14,8 +14,8 @@ namespace attune {
 absl::Status KeepLogin(const Installation& installation, const std::string& token,
                        const std::string& servers);
 
-// Undoes that: what is kept of the server goes, unless somebody has logged in to it otherwise since, and the
-// server that was meant before is meant again. Nothing happens if no login was kept.
+// Undoes that: removes the saved login of the server, unless the user has logged in to it otherwise since,
+// and makes the earlier server the default again. Does nothing if no login was saved.
 absl::Status ForgetLogin(const Installation& installation, const std::string& servers);
 
 }  // namespace attune

@@ -9,10 +9,9 @@ namespace attune {
 
 inline constexpr uintmax_t kMostLogBytes = uintmax_t{16} << 20;
 
-// A log that has become longer than that is kept under the name PATH.old, in the place of an earlier one, and
-// begins anew. Programs that append to it go on doing so, with the file that they have open: it is copied and
-// cut, so that a line which is written between the two is lost. Does nothing if that fails, as on a full
-// disk.
+// A log that has become longer than that is moved to PATH.old, in the place of an earlier one, and starts
+// anew. Programs that append to it keep using the file that they have open: it is copied and cut, so that a
+// line which is written between the two is lost. Does nothing if that fails, as on a full disk.
 void TurnLog(const std::string& path, uintmax_t most_bytes = kMostLogBytes);
 
 }  // namespace attune

@@ -24,8 +24,8 @@ namespace {
 
 constexpr int64_t kMostBytes = 4096;
 
-// Of /proc/PID/stat behind the name, which may have spaces and parentheses: proc(5) counts fields from 1, and
-// the name is the second.
+// The fields of /proc/PID/stat behind the name, which may have spaces and parentheses: proc(5) counts fields
+// from 1, and the name is the second.
 constexpr size_t kStateField = 0, kStartField = 22 - 3;
 
 std::string BootId() {

@@ -29,7 +29,7 @@ std::optional<ProcessIdentity> IdentityOf(pid_t pid);
 absl::Status SaveIdentity(const std::string& path, const ProcessIdentity& identity);
 std::optional<ProcessIdentity> LoadIdentity(const std::string& path);
 
-// Asks this very process to end (SIGTERM), and kills it if it has not in so many seconds. False if it does
+// Asks this very process to end (SIGTERM), and kills it if it has not after `grace_seconds`. False if it does
 // not run. Fails if the system does not let us.
 absl::StatusOr<bool> EndProcess(const ProcessIdentity& identity, double grace_seconds);
 

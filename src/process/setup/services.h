@@ -21,8 +21,8 @@ std::vector<ServiceProgram> MemberPrograms(const Installation& installation);
 // The flags of `attune agent` that say whose work it takes, and what its device can be asked for by.
 std::vector<std::string> AgentFlags(const Installation& installation);
 
-// Unavailable if a certificate of the installation counts only later: then nobody lets anybody in, however
-// long one waits, until this machine's clock is right.
+// Unavailable if a certificate of the installation counts only later: then no connection works, however long
+// one waits, until this machine's clock is right.
 absl::Status CheckClock(const Installation& installation, const Clock& clock = SystemClock());
 // Forgets the server's devices with the key that are away and of another kind than this machine: it takes
 // their place, since their state was restored here, and would be refused beside them.

@@ -22,7 +22,7 @@ TEST(CheckClock, NamesAClockThatIsBeforeACertificate) {
   const testing::TemporaryFolder folder;
   const Installation installation = {.folder = folder.path(), .agents = 1};
   ManualClock clock;
-  EXPECT_TRUE(CheckClock(installation, clock).ok());  // nobody has a certificate yet
+  EXPECT_TRUE(CheckClock(installation, clock).ok());  // no member has a certificate yet
   const auto authority = CertificateAuthority::Create(clock);
   ASSERT_TRUE(authority.ok()) << authority.status();
   const auto key = PrivateKey::Generate();

@@ -160,7 +160,7 @@ absl::StatusOr<std::vector<ServiceReport>> ReportServices(const Installation& in
 
 absl::Status SetUp(Installation& installation, const SetUpOptions& options) {
   if (installation.UsesContainers()) {
-    // Some may be left since the machine has started again, or since somebody has interrupted this.
+    // Some may be left after a restart of the machine, or after an interrupt.
     RETURN_IF_ERROR(RemoveContainers(installation).status());
     RETURN_IF_ERROR(CheckImages(installation));
   }

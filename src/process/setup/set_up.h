@@ -40,7 +40,7 @@ absl::StatusOr<bool> StopServices(const Installation& installation);
 // Removes what they have left, once they have ended.
 absl::Status RemoveState(const Installation& installation);
 
-// The text of the first token, until it is forgotten, once somebody has seen it; then empty.
+// The text of the first token; empty once a user has seen it and it is forgotten.
 absl::StatusOr<std::string> ReadFirstToken(const Installation& installation);
 absl::Status ForgetFirstToken(const Installation& installation);
 

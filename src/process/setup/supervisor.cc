@@ -44,7 +44,7 @@ std::string SupervisorLog(const Installation& installation) {
   return installation.LogFolder() + "/supervisor.log";
 }
 
-// Nobody else supervises while it is held.
+// No other process supervises while it is held.
 absl::StatusOr<FileDescriptor> LockInstallation(const Installation& installation) {
   return LockActive(installation.folder + "/up", "supervisor");
 }

@@ -3,8 +3,8 @@
 // Problem: a server, agents and a runner must outlive the command that starts them, come back when one dies,
 // and be gone for certain when they are no longer wanted, on machines with and without systemd. Idea: one
 // small process starts them all and starts again what ends. The kernel ends them when that process ends, in
-// whichever way, so that whoever ends it has ended all, and its number and its begin are all that must be
-// kept. Price: it is one more process, and what it runs begins anew if it is killed.
+// whichever way, so that ending it ends all, and only its number and its start time must be saved. Price: it
+// is one more process, and what it runs begins anew if it is killed.
 #ifndef ATTUNE_PROCESS_SETUP_SUPERVISOR_H_
 #define ATTUNE_PROCESS_SETUP_SUPERVISOR_H_
 

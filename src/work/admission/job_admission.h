@@ -29,10 +29,10 @@ class JobAdmission {
   // The job waits for its turn in the order of keys. One that has begun goes before all that have not, and
   // needs no room.
   void Wait(size_t job, const JobGroup& group, double key);
-  // The next job that may begin or go on, which has begun from now on. `most` is how many of a group may have
-  // begun. Nothing if there is none.
+  // Returns the next job that may start or resume; it counts as started from now on. `most` is how many of a
+  // group may have started. Nothing if there is none.
   std::optional<size_t> Take(const std::function<int64_t(const JobGroup& group)>& most);
-  // Nobody can serve the job now. It has not begun unless it `is_in_memory`.
+  // No host can serve the job now. It has not started unless it `is_in_memory`.
   void Refuse(size_t job, std::string why, bool is_in_memory);
   // The jobs that were refused, which are so no more.
   std::vector<size_t> TakeRefused();
@@ -40,10 +40,10 @@ class JobAdmission {
   void Withdraw(size_t job);
   // The job is over.
   void Forget(size_t job);
-  // Those that wait, which do so no more: they are to be sorted again.
+  // Returns the waiting jobs, which leave the queue: they are to be sorted again.
   std::vector<size_t> TakeWaiting();
 
-  // Why nobody can serve the job; empty if it was not refused.
+  // The reason why no host can serve the job; empty if it was not refused.
   std::string RefusalOf(size_t job) const;
   // How many groups have jobs.
   int64_t num_groups() const { return std::ssize(groups_); }

@@ -34,7 +34,7 @@ TEST(JobAdmission, OneThatIsRefusedLeavesRoomUnlessItIsInMemory) {
   EXPECT_EQ(admission.Take(Two), 3);
   for (const size_t job : admission.TakeRefused()) admission.Wait(job, {}, 0);
   EXPECT_EQ(admission.RefusalOf(1), "");
-  // The one that has begun goes on, and the other one waits for room.
+  // The started job continues, and the other one waits for room.
   EXPECT_EQ(admission.Take(Two), 2);
   EXPECT_EQ(admission.Take(Two), std::nullopt);
   admission.Withdraw(1);

@@ -91,8 +91,8 @@ TEST_F(EndlessScheduleTest, JobsGoOnElsewhereWhenTheirHostIsGone) {
   EXPECT_EQ(done, 40);
 }
 
-// Nobody is submitted once the second host is there, and the first one's processor is held beyond the test's
-// end, so that only a job that moves can go on.
+// No job is submitted once the second host is there, and the first one's processor is held beyond the test's
+// end, so that only a job that moves can continue.
 TEST_F(EndlessScheduleTest, AJobLeavesAHostThatIsBusyForOneThatIsIdle) {
   LocalHost host = ComputingHost();
   host.resources.processors = 1;

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// A job whose runner has died so often in the same stage is taken to be the cause.
+// A job whose runner has died this often in the same stage is taken to be the cause.
 constexpr int kMostLosses = 5;
 
 // A model in memory, and room to read it.

@@ -51,9 +51,9 @@ class JobManager {
   void LeaveRunner();
   // The files that it begins with, once its parts have ended.
   void TakeFiles(std::vector<JobFile> files);
-  // The job cannot go on.
+  // The job cannot continue.
   void Fail(const std::string& why);
-  // Nobody wants it any more. A stage that runs ends with Stop().
+  // The job is not wanted any more. A stage that runs ends with Stop().
   void Cancel();
 
   bool is_over() const { return record_.state != JobState::kUnfinished; }

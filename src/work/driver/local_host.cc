@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<int>> Isolated(const DeviceInfo& device, const std::v
 }
 
 absl::Status CheckCores(const LocalHost& host) {
-  // Those that may compute while something is measured.
+  // Processors that may compute while something is measured.
   const DeviceResource& device = host.resources.devices.front();
   std::vector<int> others;
   for (int p = 0; p < host.resources.processors; ++p) {

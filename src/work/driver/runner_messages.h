@@ -26,7 +26,7 @@ inline constexpr uint32_t kRunnerVersion = 3;
 enum class StageLease : uint8_t {
   kNone,
   kShared,     // others may compute there, but not measure
-  kExclusive,  // nobody else may use them
+  kExclusive,  // no other stage may use them
 };
 
 // The runner's job. The first stage that it then runs is to open the job.

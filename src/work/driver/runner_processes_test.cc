@@ -50,7 +50,7 @@ class RunnerProcessesTest : public ::testing::Test {
     chmod(program.c_str(), S_IRWXU);
     return program;
   }
-  // What becomes of it, once it has been told to run a stage.
+  // The result of its stage, once it has been told to run it.
   static std::vector<RunnerEvent> Run(RunnerProcesses& processes, size_t events) {
     const auto runner = processes.Start(0);
     EXPECT_TRUE(runner.ok()) << runner.status();

@@ -3,7 +3,7 @@
 // Problem: a job may crash, exhaust memory or hang, and neither the scheduler nor other jobs may suffer.
 // Idea: each job lives in a process of its own. The process is passive: it runs the next stage when it is
 // told to, on the processors that it is granted, and reports what comes next. If it dies, another one opens
-// the job and goes on from what the job has kept.
+// the job and resumes from the job's saved state.
 #ifndef ATTUNE_WORK_DRIVER_RUNNER_WORKER_H_
 #define ATTUNE_WORK_DRIVER_RUNNER_WORKER_H_
 

@@ -33,7 +33,7 @@ class Runners {
   virtual absl::StatusOr<int64_t> Start(int host) = 0;
   // If the runner has ended, an event says so later.
   virtual void Send(int64_t runner, const RunnerCommand& command) = 0;
-  // Waits at most so long for events, and returns those that there are.
+  // Waits at most this long for events, and returns those that there are.
   virtual std::vector<RunnerEvent> Await(double seconds) = 0;
   // Ends a runner that is not needed any more. No event follows.
   virtual void End(int64_t runner) = 0;

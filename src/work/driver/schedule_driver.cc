@@ -94,7 +94,7 @@ void ScheduleDriver::Use(const SchedulingStrategy& strategy) {
   strategy_ = &strategy;
   schedule_.strategy = strategy.name;
   scheduler_.Use(strategy);
-  // Those that wait are sorted by the strategy.
+  // The strategy sorts the waiting ones.
   for (const size_t number : admission_.TakeWaiting()) Wait(number);
 }
 

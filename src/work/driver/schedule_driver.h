@@ -2,7 +2,7 @@
 //
 // Problem: the scheduler is pure, jobs are passive, and any process may die at any moment. Idea: one loop. It
 // starts what the scheduler grants, waits for what runners report, stores each stage that has ended before
-// anything follows from it, and asks again. So a schedule that is killed goes on from the store. Cost: a
+// anything follows from it, and asks again. So a schedule that is killed resumes from the store. Cost: a
 // transaction for each stage.
 //
 // Jobs and hosts may come and go while it runs. A job stays in its runner, and so on the runner's host; a
@@ -88,11 +88,11 @@ class ScheduleDriver {
   // The same, but for this reason it has failed.
   absl::Status Fail(size_t number, const std::string& why);
 
-  // Starts what can start, and waits at most so long until something happens. Fails if the store does.
+  // Starts what can start, and waits at most `seconds` until something happens. Fails if the store does.
   absl::Status Step(double seconds);
   // Runs until all jobs are over. If it is cancelled, stages that run are cancelled too, and it returns
-  // Cancelled soon; the schedule can go on later. Calls `changed` whenever something has changed, and ten
-  // times a second. Fails if the store does. That a job fails is no error of this function.
+  // Cancelled soon; the schedule can be resumed later. Calls `changed` whenever something has changed, and
+  // ten times a second. Fails if the store does. A failed job is no error of this function.
   absl::Status Run(const Cancellation& cancellation, const std::function<void()>& changed = nullptr);
   // Cuts short the stages that run, and ends all runners. Returns Cancelled, or the store's error.
   absl::Status StopAll();

@@ -206,7 +206,7 @@ class EndlessScheduleTest : public ScheduleDriverTest {
  protected:
   EndlessScheduleTest() { Open(); }
 
-  // Goes on from the store.
+  // Resumes from the store.
   void Open() {
     driver_.reset();
     runners_.emplace(clock_);
@@ -272,7 +272,7 @@ class EndlessScheduleTest : public ScheduleDriverTest {
   }
 
   std::string schedule_;
-  std::map<std::string, int> over_;  // how often somebody was told that a job is over, by its id
+  std::map<std::string, int> over_;  // how often a job was reported to be over, by its id
   std::optional<FakeRunners> runners_;
   std::optional<ScheduleDriver> driver_;
 };

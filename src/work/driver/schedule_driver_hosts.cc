@@ -10,7 +10,7 @@ namespace attune {
 namespace {
 
 // The slots of a host on which this runner's jobs stay, and of a device elsewhere: one for each key that it
-// is asked for by, and the one that whoever measures there holds.
+// is asked for by, and one for the job that measures there.
 std::string RunnerSlot(int host) { return absl::StrCat("runner/", host); }
 std::string DeviceSlot(const std::string& key) { return absl::StrCat("elsewhere/", key); }
 constexpr char kWholeDevice[] = "device elsewhere";
@@ -157,7 +157,7 @@ std::optional<int> ScheduleDriver::LeastBusyHost(const JobManager& job) const {
   if (busy.size() < 2) return std::nullopt;
   for (const auto& [runner, host] : host_of_runner_)
     if (busy.contains(host)) ++busy[host];
-  // Those that are about to be opened there count too.
+  // Jobs that are about to be opened there count too.
   for (const auto& [scheduled, number] : by_number_) {
     for (const ResourceNeed& need : scheduler_.stage(scheduled).needs)
       for (auto& [host, count] : busy)

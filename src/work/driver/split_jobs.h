@@ -15,14 +15,14 @@ class SplitJobs {
   // The whole job waits until its parts have ended, those that are added before the next TakeReady().
   void AddWhole(size_t whole) { wholes_[whole]; }
   void AddPart(size_t whole, size_t part) { wholes_[whole].unfinished.insert(part); }
-  // The part is over. Of a whole job whose part has failed the others are not needed.
+  // The part is over. If it has failed, the whole job does not need its other parts.
   void End(size_t whole, size_t part, bool has_failed);
   // The whole job is over.
   void Forget(size_t whole) { wholes_.erase(whole); }
 
   // Parts that have not ended; none of a job that has no parts.
   std::vector<size_t> UnfinishedOf(size_t whole) const;
-  // Parts that nobody needs; each once.
+  // Parts that are not needed any more; each once.
   std::vector<size_t> TakeHopeless();
   // Whole jobs all of whose parts are over; each once.
   std::vector<size_t> TakeReady();

@@ -24,7 +24,7 @@ TEST(SplitJobs, AWholeJobFollowsItsParts) {
   jobs.End(1, 2, /*has_failed=*/false);
   EXPECT_THAT(jobs.TakeReady(), ElementsAre(1));
   EXPECT_TRUE(jobs.is_empty());
-  jobs.End(1, 2, /*has_failed=*/true);  // nobody waits for it
+  jobs.End(1, 2, /*has_failed=*/true);  // not awaited
 }
 
 TEST(SplitJobs, PartsOfAJobThatHasFailedAreNotNeeded) {

@@ -24,7 +24,7 @@ constexpr size_t kMostJobs = 100'000;
 // Ids that differ from each other.
 class Ids {
  public:
-  // Whether nobody has it yet.
+  // Whether the name is free.
   bool Take(const std::string& id) { return taken_.insert(id).second; }
   std::string Unique(const std::string& wanted) {
     std::string id = wanted;

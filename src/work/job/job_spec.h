@@ -44,7 +44,7 @@ struct JobFile {
 
 // How far the process of a job is confined (job_sandbox.h).
 enum class Confinement : uint8_t {
-  kNone,        // whoever runs the job has submitted it
+  kNone,        // the user who runs the job has submitted it
   kIfPossible,  // as far as the system can
   kMust,        // jobs of others are beside it: it does not run unless it is kept from their files
 };

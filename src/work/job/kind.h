@@ -46,10 +46,10 @@ struct JobKind {
   std::string_view help;  // what such a job does, for people
   // Fails if a setting is missing, unknown or wrong. Cheap: opens no file. The error names the setting.
   absl::Status (*check)(const JobSpec& spec);
-  // Makes the job, which goes on from what an earlier process has left in its folder or elsewhere. May take
-  // seconds: it loads models.
+  // Makes the job, which resumes from the files that an earlier process has left in its folder or elsewhere.
+  // May take seconds: it loads models.
   absl::StatusOr<std::unique_ptr<Job>> (*open)(const JobSpec& spec, const JobPlace& place);
-  // Stages that the job will ask for, as far as its settings tell; null: nothing can be foreseen.
+  // The stages that the job will ask for, as far as its settings tell; null: they cannot be predicted.
   std::vector<JobStage> (*foreseen)(const JobSpec& spec, const JobPlace& place);
   // The subject of the job, such as its model's name: jobs with the same one take about as long.
   std::string (*subject)(const JobSpec& spec);

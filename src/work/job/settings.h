@@ -17,7 +17,7 @@
 namespace attune {
 
 // Each Read function sets `to` if there is such a setting, and otherwise leaves it as it is. The first error
-// stays: it is returned by Finish(), which also reports a setting that nobody has asked for.
+// stays: it is returned by Finish(), which also reports a setting that was not read.
 //
 //   SettingsReader reader(spec.settings, spec.base);
 //   reader.ReadPath("model", model, /*needed=*/true);

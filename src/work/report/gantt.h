@@ -31,9 +31,9 @@ struct GanttChart {
   std::function<std::string(size_t item)> describe;
 };
 
-// An <svg> element with its legend; a note if there are no rows or no time. All texts are escaped. Of very
-// many rows, the first ones are drawn. Bars that are narrower than a pixel are merged with those beside them,
-// and wider ones too if there were still too many for a browser.
+// An <svg> element with its legend; a note if there are no rows or no time. All texts are escaped. If there
+// are very many rows, the first ones are drawn. Bars that are narrower than a pixel are merged with those
+// beside them, and wider ones too if there were still too many for a browser.
 std::string GanttHtml(const GanttChart& chart);
 
 }  // namespace attune

@@ -131,7 +131,7 @@ std::string JobChart(const ScheduleRecord& record, const ScheduleSummary& summar
   return GanttHtml(chart);
 }
 
-// The table, cut to so many rows without its header, and a note if that was too few.
+// Returns the table, cut to `most` rows without its header, and a note if that was too few.
 std::string Section(std::string_view title, Rows rows, size_t num_texts, size_t most = kMostRowsOfTable) {
   std::string note;
   if (rows.size() > most + 1) {

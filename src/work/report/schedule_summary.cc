@@ -13,7 +13,7 @@ namespace {
 
 using Intervals = std::vector<std::pair<double, double>>;
 
-// The length of the union: stages overlap if nobody coordinates them.
+// The length of the union: stages overlap if they are not coordinated.
 double Covered(Intervals& intervals) {
   std::ranges::sort(intervals);
   double covered = 0, until = 0;

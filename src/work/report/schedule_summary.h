@@ -70,7 +70,7 @@ std::string_view Name(StageOutcome outcome);
 
 // Whether the stage held this device of the host for itself.
 bool HoldsDevice(const StageRecord& stage, const HostResources& host, const DeviceResource& device);
-// The processors that nobody else was granted while the stage ran, each once, ascending.
+// The processors that only this stage was granted while it ran, each once, ascending.
 std::vector<int> HeldProcessors(const StageRecord& stage);
 
 }  // namespace attune

@@ -39,7 +39,7 @@ std::vector<SimulatedStage> Rounds(int count, double build, double time) {
   return stages;
 }
 
-// A tuning job with so many rounds, and with the durations of resnet18 in results/scheduling.json: 200
+// A tuning job with `rounds` rounds, and with the durations of resnet18 in results/scheduling.json: 200
 // trials, that is 7 rounds. `parts` > 1: the rounds by turns in each part, and the end when all of them are
 // over.
 void AddTuningJob(std::vector<SimulatedJob>& jobs, const JobFacts& facts, int rounds, int parts) {

@@ -24,7 +24,7 @@ namespace attune {
 struct DeviceResource {
   std::string key;              // several devices may have the same key: a stage takes any of them
   std::vector<int> processors;  // of the host, by number
-  // Other processors that nobody may use meanwhile, for example since they share cores with its own.
+  // Other processors that must stay idle meanwhile, for example since they share cores with its own.
   std::vector<int> quiet = {};
 };
 
@@ -76,9 +76,9 @@ class ResourceLedger {
  public:
   // Returns the host's number, which is never given to another one.
   int AddHost(HostResources resources);
-  // The host has these slots from now on. What is held of others must still be released.
+  // The host has these slots from now on. Slots that are held must still be released.
   void SetSlots(int host, std::map<std::string, int64_t> slots);
-  // From now on, nothing of the host is given out. What is held there must still be released.
+  // From now on, nothing of the host is given out. Resources that are held there must still be released.
   void RemoveHost(int host);
 
   // Takes what the needs ask for, all on one host: on `host` if it is not negative, else on the one with the

@@ -154,8 +154,8 @@ void Scheduler::End(int64_t number) {
   jobs_.erase(number);
 }
 
-// An owner who comes, or comes again, starts level with the one who has had the least: else he would go
-// first for as long as the others have worked before.
+// An owner who comes, or comes again, starts level with the one who has had the least: else it would go first
+// for as long as the others have worked before.
 void Scheduler::Join(const std::string& name) {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [other, owner] : owners_)
@@ -225,7 +225,7 @@ void Scheduler::AddUsed(const std::string& owner, double seconds) {
     used += seconds;
     return;
   }
-  // The heads of all his jobs that ask move by the same.
+  // The heads of all jobs of this owner that ask move by the same.
   const auto each = [&](const auto& change) {
     for (auto& [name, group] : groups_) {
       for (auto asker = group.requests.lower_bound({owner, ""});
@@ -284,7 +284,7 @@ std::vector<StageStart> Scheduler::Decide(double now) {
     const auto [order, name] = *heads.begin();
     heads.erase(heads.begin());
     if (*groups_.at(name).heads.begin() != order) {
-      // What was granted since has moved it.
+      // Later grants have moved it.
       add(name);
       continue;
     }
@@ -294,7 +294,7 @@ std::vector<StageStart> Scheduler::Decide(double now) {
     const StageNeeds& needs = groups_.at(name).needs;
     std::optional<Holding> holding = Grant(job, needs);
     if (!holding) {
-      // On hosts that are dedicated, nobody else is in the way.
+      // On dedicated hosts, no other job is in the way.
       std::optional<Holding> parts;
       if (!strategy_->dedicates_hosts) parts = ledger_.TakeFreeParts(needs);
       if (parts) reserved.push_back(*std::move(parts));

@@ -2,10 +2,10 @@
 //
 // Problem: jobs need now processors, now a device for themselves, and wait in between; what one does not use,
 // another could. Idea: each job asks for one stage at a time. Whenever something changes, waiting requests
-// are granted in the strategy's order, as far as resources are free. What a request lacks is reserved for it
-// as it becomes free, so that small requests do not overtake a large one for ever. Requests with the same
-// needs differ in order alone: only the first of each such group is looked at, so that a decision costs the
-// number of groups, not of jobs.
+// are granted in the strategy's order, as far as resources are free. A request's missing resources are
+// reserved for it as they become free, so that small requests do not overtake a large one for ever. Requests
+// with the same needs differ in order alone: only the first of each such group is looked at, so that a
+// decision costs the number of groups, not of jobs.
 //
 // Pure: it has no clock and no threads, and the same calls give the same decisions, in a server, on one
 // machine and in a simulation.
@@ -40,7 +40,7 @@ struct StageStart {
   Holding holding;  // until Done() or Lost()
 };
 
-// What the stage needs, for people: "4 processors, "desk" for itself, 1.5 GB of memory".
+// The stage's needs, for people: "4 processors, "desk" for itself, 1.5 GB of memory".
 std::string NeedsText(const JobStage& stage);
 
 // Not thread safe. Times are seconds on one clock and never go back.
@@ -101,8 +101,8 @@ class Scheduler {
     double charged = 0;  // what its owner was charged for the stage that runs, in seconds
     int host = -1;       // that is dedicated to it
   };
-  // Requests are kept by who asks: an owner, or one of his jobs that has parts. Both are empty if the
-  // strategy is not fair to owners.
+  // Requests are kept by asker: an owner, or an owner's job that has parts. Both are empty if the strategy is
+  // not fair to owners.
   struct Asker {
     std::string owner, whole;
     auto operator<=>(const Asker&) const = default;
@@ -110,8 +110,8 @@ class Scheduler {
   // The order in which requests are granted: by what their owner's stages took, and by how much of the same
   // the job has now, if the strategy is fair to owners; by the strategy's key; by job.
   using Order = std::tuple<double, double, double, int64_t>;
-  // Requests with the same needs. Those of one asker are in the order of their keys; the first of each asker
-  // is among the heads.
+  // Requests with the same needs. Requests of one asker are in the order of their keys; the first of each
+  // asker is among the heads.
   struct Group {
     StageNeeds needs;
     std::map<Asker, std::set<std::pair<double, int64_t>>> requests = {};  // (key, job)
@@ -119,7 +119,8 @@ class Scheduler {
     std::set<Order> heads = {};
   };
   struct Owner {
-    double used = 0;   // seconds that his stages took, and those that run are predicted to take
+    double used = 0;   // seconds that the owner's stages took, and those that the running ones are predicted
+                       // to take
     int64_t jobs = 0;  // that have not ended
   };
 
@@ -136,7 +137,7 @@ class Scheduler {
   Order HeadOf(const Group& group, const Asker& asker) const;
   void Ask(int64_t number);
   void Withdraw(int64_t number);
-  // Forgets the group if nobody asks for its resources or counts them.
+  // Forgets the group if no request and no count uses it.
   void DropIfUnused(const std::string& group);
   // Makes a change that moves the first request of this asker within the group.
   template <typename Change>

@@ -28,7 +28,7 @@ absl::Status CheckCount(int64_t stages) {
                       " stages together; ask for fewer jobs");
 }
 
-// The host with so many processors: those of devices first, then others, renumbered.
+// The host with `processors` processors: those of devices first, then others, renumbered.
 absl::StatusOr<HostResources> WithProcessors(HostResources host, int processors) {
   std::vector<int> order;  // old numbers
   for (const DeviceResource& device : host.devices) {

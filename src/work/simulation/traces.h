@@ -38,13 +38,13 @@ enum class Mix : uint8_t {
   kLike,    // the first one again and again
 };
 
-// So many jobs, with ids that differ; 0: each job once. Fails if there are no jobs, or if there would be too
+// `count` jobs, with ids that differ; 0: each job once. Fails if there are no jobs, or if there would be too
 // many stages.
 absl::StatusOr<std::vector<SimulatedJob>> MixJobs(const std::vector<SimulatedJob>& jobs, int64_t count,
                                                   Mix mix);
 
-// Hosts that are like these, by turns: so many that they have at least `devices` devices together (hosts
-// without devices count as one), or each once if that is 0. With `processors` > 0, each host has so many
+// Hosts that are like these, in rotation: enough to have at least `devices` devices together (hosts without
+// devices count as one), or each once if that is 0. With `processors` > 0, each host has this many
 // processors: those of its devices, and as many others as fit. Fails if the devices are made of more.
 absl::StatusOr<std::vector<HostResources>> HostsLike(const std::vector<HostResources>& likes, int64_t devices,
                                                      int processors);

@@ -23,7 +23,7 @@ std::vector<int> ProcessorsOf(const Json& list) {
   return processors;
 }
 
-// Returns whether the text is what DetailOf() writes. If not, somebody else has changed the database.
+// Returns whether the text is what DetailOf() writes. If not, another program has changed the database.
 bool ReadDetail(const std::string& text, StageRecord& record) {
   try {
     const Json detail = Json::parse(text);
@@ -95,7 +95,7 @@ absl::StatusOr<JobRecord> ReadJob(const SqlRow& row) {
   job.spec.owner = row.Text(column++);
   job.spec.priority = static_cast<int>(row.Integer(column++));
   if (const double deadline = row.Real(column++); deadline > 0) job.spec.deadline_seconds = deadline;
-  // A damaged row stands in nobody's way but its own: it is a job that says so.
+  // A damaged row affects its own job alone, which reports the damage.
   std::string damage;
   job.spec.settings = Json::parse(row.Text(column++), nullptr, /*allow_exceptions=*/false);
   if (!job.spec.settings.is_object() && !job.spec.settings.is_null()) {

@@ -15,8 +15,8 @@ namespace attune {
 inline constexpr char kJobColumns[] =
     "number, id, kind, owner, priority, deadline_seconds, settings, base, measures_on, state, position, "
     "progress, result, error, files, submitted_ms, ended_ms, agreement, parts, part, whole";
-// From a row of these columns. What no store has written is left out, and JobRecord::error says so: a damaged
-// row blocks no other.
+// Makes a job from a row of these columns. Values that no store has written are left out, and
+// JobRecord::error says so: a damaged row blocks no other.
 absl::StatusOr<JobRecord> ReadJob(const SqlRow& row);
 
 inline constexpr char kStageColumns[] =

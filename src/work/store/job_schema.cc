@@ -4,7 +4,7 @@
 namespace attune {
 namespace {
 
-// A stage's facts that nobody searches for are JSON in its column `detail`.
+// Facts of a stage without a search by them are JSON in its column `detail`.
 constexpr const char* kUp1[] = {
     "CREATE TABLE schedules (id TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL, host TEXT NOT NULL, "
     "is_finished "

@@ -1,4 +1,4 @@
-// Keeps schedules, their jobs and their stages, so that a killed schedule goes on.
+// Stores schedules, their jobs and their stages, so that a killed schedule can resume.
 #ifndef ATTUNE_WORK_STORE_JOB_STORE_H_
 #define ATTUNE_WORK_STORE_JOB_STORE_H_
 
@@ -71,8 +71,8 @@ class JobStore {
   // Nothing of the schedule is left to do.
   virtual absl::Status Finish(const std::string& schedule) = 0;
 
-  // The same as ResumeOrBegin() for a schedule to which jobs come as long as it lasts. What it returns has
-  // neither jobs nor stages.
+  // The same as ResumeOrBegin() for a schedule to which jobs come as long as it lasts. The result has neither
+  // jobs nor stages.
   virtual absl::StatusOr<ScheduleRecord> ResumeOrBeginEndless(const std::string& key) = 0;
   // Adds the jobs of all submissions to an endless schedule, or none, and returns each submission's by
   // number. Their ids are made of the given ones, which thus need not differ, and of their numbers; one that
@@ -83,14 +83,14 @@ class JobStore {
   // Jobs by number, the latest ones if there are more than the query wants.
   virtual absl::StatusOr<std::map<size_t, JobRecord>> Jobs(const std::string& schedule,
                                                            const JobQuery& query) = 0;
-  // The job's stages in the order of their ends; at most so many, the latest.
+  // Returns the job's stages in the order of their ends; at most `most`, the latest.
   virtual absl::StatusOr<std::vector<StageRecord>> Stages(const std::string& schedule, size_t job,
                                                           int64_t most) = 0;
 
   // Forgets these jobs, which must be over, and their stages.
   virtual absl::Status RemoveJobs(const std::string& schedule, const std::vector<size_t>& jobs) = 0;
 
-  // The latest stages of all schedules that are done, at most so many, the oldest first.
+  // Returns the latest stages of all schedules that are done, at most `most`, the oldest first.
   virtual absl::StatusOr<std::vector<PastStage>> PastStages(int64_t most) = 0;
 };
 

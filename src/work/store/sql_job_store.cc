@@ -66,7 +66,7 @@ std::string ColumnsFor(const JobQuery& query) {
                     {" result,", absl::StrCat(" ", kResults[static_cast<size_t>(query.results)], ",")}});
 }
 
-// The jobs that a WHERE clause selects, of the latest at most so many.
+// The jobs that a WHERE clause selects, at most `most` of the latest.
 template <typename... Values>
 absl::StatusOr<std::map<size_t, JobRecord>> JobsWhere(SqlSession& session, const std::string& columns,
                                                       const std::string& where, int64_t most,

@@ -61,7 +61,7 @@ class SqlJobStore final : public JobStore {
   // The unfinished schedule with this key, or a new one, which is this object's now.
   absl::StatusOr<std::string> Take(const std::string& key, std::span<const JobSpec> jobs,
                                    const std::string& host);
-  // The stages that a WHERE clause selects, of the latest at most so many, in the order of their ends.
+  // The stages that a WHERE clause selects, at most `most` of the latest, in the order of their ends.
   template <typename... Values>
   absl::StatusOr<std::vector<StageRecord>> StagesWhere(const std::string& where, int64_t most,
                                                        const Values&... values);

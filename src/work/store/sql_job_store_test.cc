@@ -99,7 +99,7 @@ TEST_P(JobStoreTest, OwnersKnowTheirJobsByNumbersOfTheirOwn) {
   EXPECT_EQ(count({.id = "net-1"}), 0u);
   EXPECT_EQ(count({.id = "net-1@bob", .owner = "ann"}), 0u);
   EXPECT_EQ(count({.owner = "bob", .before = "net-2"}), 1u);
-  // One from before is known by its only id, and numbers go on after it.
+  // One from before is known by its only id, and numbers continue after it.
   const auto database = (*location_).Open(JobSchema());
   const auto old = (*database)->Write([](SqlSession& session) {
     return ChangeRows(session, "UPDATE jobs SET id = 'net-17', own_number = 17 WHERE id = 'net-1@ann'");

@@ -20,13 +20,14 @@ enum class StageOutcome : uint8_t {
   kLost,    // its process ended, or the schedule was stopped: it is run again
 };
 
-// One run of a stage. Times are seconds since the schedule began, without the time in which nobody ran it.
+// One run of a stage. Times are seconds since the schedule began, without the time in which it was not
+// running.
 struct StageRecord {
   std::string job;  // its id
   JobStage stage;   // its prediction is the one that the scheduler used
   double asked = 0, start = 0, end = 0;
   std::vector<int> processors;  // that it was granted, by their numbers in the pool of HostResources
-  std::vector<int> held;        // that nobody else was granted meanwhile
+  std::vector<int> held;        // granted to this stage alone meanwhile
   StageOutcome outcome = StageOutcome::kDone;
   SecondsPrediction own = {};  // the job's own prediction
   std::string place = {};      // the host that it ran on, if there are several

@@ -37,7 +37,7 @@ double PredictiveKey(const StageRequest&, const JobFacts&);
 inline constexpr SchedulingStrategy kPredictive = {
     .name = "predictive", .key = PredictiveKey, .lets_none_starve = false};
 
-// The same, and what continues goes on. back_to_back.cc
+// The same, and a continuing job goes first. back_to_back.cc
 double BackToBackKey(const StageRequest&, const JobFacts&);
 inline constexpr SchedulingStrategy kBackToBack = {
     .name = "back_to_back", .key = BackToBackKey, .lets_none_starve = false};
