@@ -188,7 +188,7 @@ absl::Status OutputFile::Finish() {
   return SyncName();
 }
 
-// What only its owner may read is a secret that something else, far away or in a database, refers to.
+// A file that only its owner may read is a secret to which something else, far away or in a database, refers.
 absl::Status OutputFile::SyncName() const {
   if (access_ != FileAccess::kOwner) return absl::OkStatus();
   const std::string folder = std::filesystem::path(target_).parent_path();

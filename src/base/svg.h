@@ -13,7 +13,7 @@ namespace attune {
 // Escapes `text` for HTML and SVG.
 std::string Escaped(std::string_view text);
 
-// A colour for SVG and HTML. Those of different indices differ well.
+// A colour for SVG and HTML. Colours of different indices differ well.
 std::string PlotColor(size_t index);
 
 struct LinePlot {

@@ -240,7 +240,7 @@ __attribute__((target("avx2"))) int64_t ReadAll(const std::vector<int64_t>& data
   return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
 
-// Keeps the compiler from dropping a computation whose result nobody reads.
+// Keeps the compiler from dropping a computation whose result is not read.
 template <typename T>
 void Keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");

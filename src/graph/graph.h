@@ -158,7 +158,7 @@ class Graph {
   std::vector<std::unique_ptr<Value>> inputs_;
   NodeList nodes_;
   std::vector<Output> outputs_;
-  int64_t next_symbol_ = 0;  // where the search for an unused name goes on
+  int64_t next_symbol_ = 0;  // the start of the next search for an unused name
 };
 
 }  // namespace attune

@@ -95,8 +95,8 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   const std::string& source() const override { return source_; }
 
  private:
-  // What is awaited: the next header, and the handshake before the first one, the body, or what the server
-  // answers.
+  // The awaited event: the next header, and the handshake before the first one, the body, or the server's
+  // answer.
   enum class State : uint8_t { kHeader, kBody, kAnswer };
 
   static constexpr size_t kSmallBodyBytes = size_t{4} << 10;

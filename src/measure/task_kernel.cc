@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 constexpr int64_t kMostCopies = int64_t{1} << 16;
-// Batches alternate between about so many placements in memory, as long as these take no more memory than
+// Batches alternate between about this many placements in memory, as long as these take no more memory than
 // this.
 constexpr int64_t kMostPlacements = 8, kMovedBytes = int64_t{64} << 20;
 

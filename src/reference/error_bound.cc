@@ -146,8 +146,8 @@ class NoisyEvaluator {
     return noise;
   }
 
-  // What rounding does to a mean moves all elements that it is subtracted from the same way, and nothing of
-  // that is left in the mean of elements that move at random.
+  // Rounding of a mean moves all elements that it is subtracted from the same way, and cancels in the mean of
+  // elements that move at random.
   absl::StatusOr<std::vector<Tensor>> EvaluateOffCenter(const Node& node, const RoundingModel& model,
                                                         const std::vector<Tensor>& inputs) {
     const double unit = UnitRoundoff(Computed(TypeOf(node.input(0))));

@@ -24,7 +24,7 @@ SigningKey KeyOfSeed(uint8_t seed) {
   return *SigningKey::FromSeed(std::vector<uint8_t>(sizeof(Ed25519Key), seed));
 }
 
-// What attune_load says of the file if only these keys are trusted; empty if it is loaded.
+// Returns the error of attune_load for the file if only these keys are trusted; empty if it is loaded.
 std::string Refusal(const std::string& file, const std::vector<std::string>& keys) {
   std::vector<const char*> pointers;
   for (const std::string& key : keys) pointers.push_back(key.c_str());
@@ -105,7 +105,7 @@ TEST(TrustedKeys, NoticeEveryAlteredByte) {
   const SigningKey key = KeyOfSeed(1), forger = KeyOfSeed(2);
   const std::string signed_file = *SignArtifact(file, key);
   const std::string trusted = KeyHex(key.public_key());
-  // The file of a forger who has every checksum right, behind the signature of somebody else.
+  // The file of a forger who has every checksum right, behind another person's signature.
   for (size_t i = format::kHeaderBytes; i < file.size(); i += 97) {
     std::string altered = signed_file;
     altered[i] = static_cast<char>(altered[i] ^ 1);

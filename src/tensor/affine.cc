@@ -24,7 +24,7 @@ Interval Scale(Interval i, int64_t c) {
 
 bool IsUnbounded(int64_t v) { return v <= Interval::kLow || v >= Interval::kHigh; }
 
-// What is unbounded stays so, whatever is added.
+// An unbounded value stays so, whatever is added.
 Interval Sum(Interval a, Interval b) {
   const bool no_min = IsUnbounded(a.min) || IsUnbounded(b.min),
              no_max = IsUnbounded(a.max) || IsUnbounded(b.max);
@@ -176,7 +176,7 @@ Affine Bounds::NormalizeOp(const Expr& e) const {
 
 // n = q·c + r, where q takes every term whose coefficient c divides. When 0 <= r < c, n / c is q and n mod c
 // is r. Otherwise, when c = g·c' and r = g·a + b with 0 <= b < g, r / c is a / c'. A remainder is written as
-// n − c·(n / c), so that it cancels where a division and a remainder meet again. Of data, whose sums wrap,
+// n − c·(n / c), so that it cancels where a division and a remainder meet again. For data, whose sums wrap,
 // only n is normalized: 3·x mod 3 need not be 0.
 Affine Bounds::NormalizeDivision(const Expr& e) const {
   const Affine n = Normalize(e->args[0]), d = Normalize(e->args[1]);

@@ -220,8 +220,9 @@ TEST_F(CliTest, SlowContractionsAreSaid) {
   const std::string reason = "gemm: neither floats nor i32";
   EXPECT_THAT(
       Do({"compile", model, "-o", artifact_}).out,
-      HasSubstr("  slow      1 of 2 contractions run by loops, 75.0 % of the multiply-adds: node_long (" +
-                reason + ")\n"));
+      HasSubstr(
+          "  slow      1 of 2 contractions use the plain loops, 75.0 % of the multiply-adds: node_long (" +
+          reason + ")\n"));
   Do({"compile", model, "-o", artifact_, "--json", folder_ / "c"});
   std::ifstream file(folder_ / "c");
   const json slow = json::parse(file)["slow_contractions"];

@@ -262,7 +262,7 @@ TEST_F(JobsServerTest, AShownJobHasItsGainAndFoldsItsStages) {
   const std::string shown = Jobs({"show", "net"}).out;
   EXPECT_THAT(
       shown,
-      AllOf(HasSubstr("1.74 times as fast: the kernels take 2 ms together, and untuned ones 3.483 ms"),
+      AllOf(HasSubstr("1.74 times as fast: the kernels take 2 ms together, and the baseline's 3.483 ms"),
             HasSubstr("build   done         3     1.5      6.0"), HasSubstr("--stages shows each of them")));
   const std::string all = Jobs({"show", "net", "--stages"}).out;
   EXPECT_EQ(Lines(all) - Lines(shown), 3);

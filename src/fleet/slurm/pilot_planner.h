@@ -69,7 +69,7 @@ class PilotPlanner {
   PilotPlanner(const PilotLimits& limits, NewName new_name, const Clock& clock = SystemClock())
       : limits_(limits), new_name_(std::move(new_name)), clock_(clock) {}
 
-  // A pilot that may be there from earlier. Those in the view are adopted anyway.
+  // A pilot that may be there from earlier. Pilots in the view are adopted anyway.
   void Adopt(const std::string& name) { pilots_.try_emplace(name); }
   // `view` must be newer than the outcome of all earlier actions. There are never more than `max` pilots, as
   // long as those that an earlier process had submitted are not more.

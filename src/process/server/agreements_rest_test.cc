@@ -138,7 +138,7 @@ TEST_F(AgreementsRestTest, ALossTakesSamplesToShowIt) {
     job["inputs"].push_back({{"name", "in/samples/" + std::to_string(i) + ".npy"}, {"sha256", sample}});
   const Json refused = Json::parse(Post(ann_, "/v1/predictions", job).body);
   EXPECT_EQ(refused["verdict"], "refused");
-  EXPECT_THAT(refused["reason"].get<std::string>(), HasSubstr("0.01 needs 1748 samples: 437 must judge"));
+  EXPECT_THAT(refused["reason"].get<std::string>(), HasSubstr("0.01 needs 1748 samples: 437 must be judged"));
   EXPECT_THAT(refused["reason"].get<std::string>(), HasSubstr("the job has 40"));
   const HttpResponse response = Post(ann_, "/v1/jobs", job);
   EXPECT_EQ(response.status, 409);

@@ -118,7 +118,7 @@ TEST_F(JobResultsRestTest, ADamagedFileIsNoAnswer) {
   for (const std::string range : {"", "bytes=0-1"}) {
     const HttpResponse answer = Ask(ann_, "GET", path, "", {{"range", range}});
     EXPECT_EQ(answer.status, 500);
-    EXPECT_THAT(Detail(answer), ::testing::HasSubstr("in/x: what the server has kept of it is damaged"));
+    EXPECT_THAT(Detail(answer), ::testing::HasSubstr("in/x: the server's copy is damaged"));
   }
 }
 

@@ -48,7 +48,7 @@ class SupervisedService {
 
   // Starts it if it does not run and its pause is over, and notices its end.
   void Tick();
-  // Asks it to end, and kills it after `seconds`.
+  // Asks it to end, and kills it after `grace_seconds`.
   void Stop(double grace_seconds);
   const ServiceState& state() const { return state_; }
 

@@ -23,7 +23,7 @@ absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_servi
 // otherwise.
 void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_proto::SubmittedJob& job);
 
-// Foresee() does not wait for the model's import: 429, since clients then ask again by themselves.
+// The forecast does not wait for the model's import: 429, since clients then ask again by themselves.
 HttpResponse ImportingProblem(const absl::Status& importing);
 
 // The result of a job that is answered by what another one has measured.

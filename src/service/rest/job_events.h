@@ -23,7 +23,7 @@
 
 namespace attune {
 
-// Thread safe. The desk, which must outlive it, has the jobs.
+// Thread safe. `jobs` must outlive it.
 class JobEvents {
  public:
   explicit JobEvents(JobDesk& desk, double look_seconds = 0.5) : desk_(desk), look_seconds_(look_seconds) {}

@@ -36,8 +36,8 @@ void Widen(Span& span, const Span& other) {
   span.high = std::max(span.high, other.high + shift.constant);
 }
 
-// Reads mention what lies beyond the axis, such as padding, but never read it. This does not hold for
-// guarded iterations beyond an end: they may be computed all the same, and write what nobody reads.
+// Reads mention what lies beyond the axis, such as padding, but never read it. This does not hold for guarded
+// iterations beyond an end: they may be computed all the same, and write elements that are not read.
 void ClipToAxis(Span& span, int64_t extent) {
   span.low = std::max(span.low, -span.base.constant);
   span.high = std::max(std::min(span.high, extent - 1 - span.base.constant), span.low);
