@@ -14,7 +14,7 @@ EARLY = ["base", "graph"]
 FRONT = EARLY + ["import", "reference", "opt"]
 TUNER = ["tune/task", "tune/search", "tune/records", "tune/cost_model"]
 BACK = ["target", "device", "tensor", "lower", "plan", "codegen", "artifact"]
-# What every member of a fleet needs to speak with its server.
+# The folders by which a member of a fleet speaks with its server.
 MEMBERS = ["fleet/identity", "fleet/wire"]
 WORK = ["work/job", "work/sched", "work/store", "work/driver", "work/report"]
 SERVICE = ["service/access", "service/state", "service/identity", "service/tenants", "service/uploads", "service/models",
@@ -113,7 +113,7 @@ MAY_INCLUDE = {
     "library": ["base", "device", "measure", "fleet/client", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
                 "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "work/file", "work/job"],
-    # What the commands of both programs share.
+    # Shared by the commands of both programs.
     "cli/common": ["base", "work/sched"],
     "cli": ["base", "base/sql", "api", "io", "zoo", "device", "measure", "artifact/signer.h", "sweep", "http/oidc", "kinds",
             "fleet/identity", "fleet/leases", "fleet/wire", "fleet/client", "fleet/host", "fleet/calibration", "fleet/agent", "fleet/slurm",

@@ -1,4 +1,4 @@
-// A thread that repeats one step: when the step is due, and when somebody wakes the thread.
+// A thread that repeats one step: when the step is due, and when the thread is woken.
 //
 // Problem: each class with a background thread needs a lock, a condition, two flags and a join, and a wake-up
 // is easily lost between a step and the wait after it. Idea: the loop has all of these. A step does what

@@ -18,7 +18,7 @@ namespace {
 using testing::AwaitThat;
 using ::testing::ElementsAre;
 
-// Stands still until it is moved, and counts how often somebody looks at it.
+// Stands still until it is moved, and counts how often it is read.
 class WatchedClock final : public Clock {
  public:
   double Now() const override {
@@ -159,7 +159,7 @@ TEST_F(BackgroundLoopTest, MayBeStoppedBySeveralThreads) {
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       loop_.Stop();
-      // The thread has ended, whoever has waited for it.
+      // The thread has ended, also for a second call.
       const size_t steps = times().size();
       loop_.Wake();
       EXPECT_EQ(times().size(), steps);

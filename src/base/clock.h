@@ -19,7 +19,7 @@ class Clock {
   virtual int64_t WallMillis() const = 0;
   // Waits until Now() has reached `time`, which may be infinite, or until `changed` is notified; may return
   // before either. Releases the lock meanwhile. Unless a clock overrides it, it looks at Now() all the time,
-  // since a clock that a test moves notifies nobody.
+  // since a test that moves a clock notifies no thread.
   virtual void WaitUntil(double time, std::condition_variable& changed,
                          std::unique_lock<std::mutex>& lock) const;
 };

@@ -56,7 +56,7 @@ class TaskKernel {
   // `prepacked` is null for a prepacking.
   std::optional<Failure> MakeBuffers(const KernelCode& code, const PrepackedConstants* prepacked,
                                      KernelSetup* setup) const;
-  // What the kernel itself starts with: its buffers are in memory of this kind.
+  // Starts the kernel with buffers in memory of this kind.
   std::optional<Failure> SetUp(const PrepackedConstants& prepacked, MemoryPlacement placement,
                                KernelSetup* setup) const;
   std::optional<Failure> CheckMemory(const KernelSetup& setup, const PrepackedConstants* prepacked) const;

@@ -10,7 +10,7 @@ from packages.man_page import man_page
 from packages.release import BUILD, DIST, ROOT, Failed, commit, run, source_date, version
 
 CONFIGURATION = ROOT / "cmake" / "deb"
-# What each package's program does, for its manual page.
+# The purpose of each package's program, for its manual page.
 PACKAGES = {"attune": "compiles trained neural networks into fast programs, and tunes them",
             "attune-server": "serves a fleet of devices, and the jobs of many"}
 LLVM_COPYRIGHT = pathlib.Path("/usr/share/doc/llvm-19-dev/copyright")

@@ -35,8 +35,7 @@ void AddLogLevel(CLI::App& command) {
             const absl::Status status = SetLogLevelByName(name);
             if (!status.ok()) throw CLI::ValidationError("--log-level", std::string(status.message()));
           },
-          "what is said on stderr: trace, debug, info, warning (default), error or off (or "
-          "$ATTUNE_LOG_LEVEL)")
+          "messages on stderr: trace, debug, info, warning (default), error or off (or $ATTUNE_LOG_LEVEL)")
       ->type_name("LEVEL");
   for (CLI::App* below : command.get_subcommands({})) AddLogLevel(*below);
 }

@@ -10,7 +10,7 @@
 
 namespace attune {
 
-// What the parsed command line asks for.
+// The work that the parsed command line asks for.
 using Action = std::function<absl::Status()>;
 
 // Describes the flags of one subcommand or of several; parsing the command line sets `action`.

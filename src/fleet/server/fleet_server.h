@@ -59,7 +59,7 @@ class FleetServer {
   static absl::StatusOr<std::unique_ptr<FleetServer>> Open(const FleetServerOptions& options);
   ~FleetServer();
 
-  // For services beside the fleet's own. They outlive whoever uses them, up to the destructor.
+  // For services beside the fleet's own. They last until the destructor.
   FleetParts parts();
 
   // Answers members and those who enrol from now on. Fails if a port is taken. To be called once.

@@ -29,11 +29,11 @@ class DeviceDirectory {
   virtual absl::Status CheckKey(const std::string& key, const std::string& owner) const = 0;
   // The devices with this key, whosever they are; all if it is empty.
   virtual std::vector<fleet_proto::Device> Devices(std::string_view key) const = 0;
-  // Those that the key means when this owner says it (device_owners.h); if it is empty, all that belong to
-  // them or are shared with them, whether or not they trust the owners.
+  // Returns the devices that the key means for this owner (device_owners.h); if it is empty, all of the
+  // owner's and all shared with the owner, whether or not their owners are trusted.
   virtual std::vector<fleet_proto::Device> DevicesFor(const std::string& owner,
                                                       const std::string& key) const = 0;
-  // The ids of those that the key means.
+  // Returns the ids of the devices that the key means.
   virtual std::set<std::string> Meant(const std::string& owner, const std::string& key) const = 0;
   // Whether the device belongs to this owner or is shared with them.
   virtual bool IsSeen(const std::string& device, const std::string& owner) const = 0;
@@ -42,8 +42,8 @@ class DeviceDirectory {
   // How many requests wait for each key.
   virtual std::map<std::string, int> Waiting() const = 0;
 
-  // Changes with whom its owner shares the device. NotFound if they have no such device. What is not allowed
-  // any more ends at once, here and below. Returns the device.
+  // Changes the owners with whom its owner shares the device. NotFound if the owner has no such device. Work
+  // that is not allowed any more ends at once, here and below. Returns the device.
   virtual absl::StatusOr<fleet_proto::Device> Share(const std::string& device, const std::string& owner,
                                                     const OwnersChange& change) = 0;
   // Changes whom the owner trusts besides themselves. Returns them.

@@ -1,4 +1,4 @@
-// What a fleet's server has that services beside it share.
+// The parts of a fleet's server that services beside it share.
 #ifndef ATTUNE_FLEET_SERVING_FLEET_PARTS_H_
 #define ATTUNE_FLEET_SERVING_FLEET_PARTS_H_
 
@@ -18,7 +18,7 @@ struct FleetParts {
   FleetStore& store;
   Admission& admission;
   FileCalls& file_calls;
-  // Where stores are that must last. Those of a folder are this server's alone.
+  // The location of stores that must last. Stores in a folder belong to this server alone.
   const SqlLocation& location;
 };
 

@@ -46,7 +46,7 @@ TEST_F(DevicesRestTest, ADeviceIsItsOwnersUntilBothSidesConsent) {
   ASSERT_EQ(seen.size(), 1);
   EXPECT_EQ(seen[0]["owner"], "ann");
   EXPECT_EQ(seen[0]["is_usable"], false);
-  EXPECT_EQ(seen[0]["shared_with"].size(), 0);  // which is no business of his
+  EXPECT_EQ(seen[0]["shared_with"].size(), 0);  // which is told to the owner alone
   const HttpResponse distrusted = Post(bob_, "/v1/jobs", job_);
   EXPECT_EQ(distrusted.status, 403);
   EXPECT_THAT(Detail(distrusted), HasSubstr("whose devices bob does not trust"));

@@ -141,7 +141,7 @@ class RestServer::Parts {
  private:
   absl::Status Readiness() {
     if (gate_.is_draining()) return absl::UnavailableError("the server is ending");
-    return jobs_.desk().AreKept() ? absl::OkStatus() : absl::UnavailableError("jobs cannot be kept now");
+    return jobs_.desk().AreKept() ? absl::OkStatus() : absl::UnavailableError("jobs cannot be stored now");
   }
 
   const RestServerOptions options_;

@@ -46,7 +46,7 @@ struct RestServerOptions {
 // Adds addresses of reverse proxies to the limits. Fails if one is no address.
 absl::Status AddProxies(const std::vector<std::string>& addresses, ConnectionLimits& limits);
 
-// What REST knows again after it has ended.
+// The stores that outlast a server.
 struct RestStores {
   std::unique_ptr<ServiceStore> service;
   std::unique_ptr<SqlPeopleStore> people;
@@ -76,7 +76,7 @@ class RestServer {
   absl::Status Begin();
   // The server ends some seconds from now: clients that start something new are to go elsewhere.
   void Drain();
-  // Answers nobody any more. To be called before the server of jobs stops.
+  // Answers no requests any more. To be called before the server of jobs stops.
   void Stop();
 
  private:

@@ -190,7 +190,8 @@ double AgreementDesk::Step() {
     Learn(job.job);
   });
   if (!worked.ok())
-    Log(LogLevel::kError, "a job is not learned from", "job", job.job.id, "reason", worked.message());
+    Log(LogLevel::kError, "the model does not learn from a job", "job", job.job.id, "reason",
+        worked.message());
   return 0;
 }
 

@@ -53,7 +53,7 @@ double IssuerKeys::Step() {
   if (fetched.ok()) {
     known_ = *std::move(fetched);
   } else {
-    Log(LogLevel::kWarning, "an issuer cannot be asked", "issuer", issuer_.name, "reason", last_.message());
+    Log(LogLevel::kWarning, "an issuer does not answer", "issuer", issuer_.name, "reason", last_.message());
   }
   has_news_.notify_all();
   return SecondsUntilDue();

@@ -109,7 +109,7 @@ class MadeUpIssuer final : public OidcFetcher {
 
   absl::StatusOr<OidcReply> Get(const std::string& url) override {
     ++asked;
-    if (is_away) return absl::UnavailableError("nobody answers");
+    if (is_away) return absl::UnavailableError("there is no answer");
     if (url == absl::StrCat(kUrl, "/.well-known/openid-configuration"))
       return OidcReply{.status = 200, .body = discovery.dump()};
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -117,7 +117,7 @@ class MadeUpIssuer final : public OidcFetcher {
   }
   absl::StatusOr<OidcReply> Post(const std::string& url, const OidcForm& form,
                                  const std::string& authorization) override {
-    if (is_away) return absl::UnavailableError("nobody answers");
+    if (is_away) return absl::UnavailableError("there is no answer");
     posted_url = url, posted = {form.begin(), form.end()}, posted_authorization = authorization;
     return reply;
   }

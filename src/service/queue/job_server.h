@@ -1,5 +1,5 @@
-// The jobs of a server: a desk for those who ask by REST, and the service of runners (wire/jobs.proto), which
-// are members of the fleet beside it.
+// The jobs of a server, which REST asks for, and the gRPC service of its runners (wire/jobs.proto), which are
+// members of the fleet beside it.
 #ifndef ATTUNE_SERVICE_QUEUE_JOB_SERVER_H_
 #define ATTUNE_SERVICE_QUEUE_JOB_SERVER_H_
 

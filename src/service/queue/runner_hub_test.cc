@@ -311,7 +311,7 @@ TEST_F(RunnerHubTest, WhoeverReportsWhatNoRunnerReportsIsOut) {
     hub_.TakeChangedMachines();
     machine.Report("job", report);
     EXPECT_THAT(machine.closed(), HasSubstr("INVALID_ARGUMENT"));
-    EXPECT_TRUE(hub_.TakeChangedMachines()->empty());  // its jobs go on elsewhere
+    EXPECT_TRUE(hub_.TakeChangedMachines()->empty());  // its jobs continue elsewhere
     EXPECT_TRUE(hub_.Await(0).empty());
   }
   // The end of a stage that was not started.

@@ -42,7 +42,7 @@ absl::StatusOr<HttpResponse> List(AuditStore& audit, const RestCall& call) {
   const bool is_admin = call.caller.role == AccessRole::kAdmin;
   const std::string tenant = call.parameters.value("tenant", is_admin ? "" : call.caller.tenant);
   if (!is_admin && tenant != call.caller.tenant)
-    return absl::PermissionDeniedError("the entries of other tenants take the role admin");
+    return absl::PermissionDeniedError("only the role admin sees entries of other tenants");
   AuditQuery query = {.tenant = tenant, .most = MostOf(call, kPage)};
   ASSIGN_OR_RETURN(query.before, NumericCursor(call, query.before));
   ASSIGN_OR_RETURN(const auto entries, audit.Entries(query));
@@ -66,13 +66,13 @@ void AddAuditOperations(const RestParts& parts, RestApi& api) {
       {.id = "listAudit",
        .method = "GET",
        .path = "/v1/audit",
-       .summary =
-           "Who has changed what: of the tenant, or for an admin of all. The head stands for the whole log.",
+       .summary = "Lists the changes of a tenant, or for an admin of all tenants. The head is a digest of "
+                  "the whole log.",
        .role = AccessRole::kOperator,
-       .parameters = {{.name = "tenant", .place = "query", .help = "Of this one alone"},
+       .parameters = {{.name = "tenant", .place = "query", .help = "Only this tenant"},
                       CursorParameter(),
                       MostParameter(kPage)},
-       .answers = {{.help = "The latest first",
+       .answers = {{.help = "Latest first",
                     .schema = ObjectSchema({{"entries", ListSchema(SchemaNamed("AuditEntry"))},
                                             {"next_cursor", text_or_null},
                                             {"head", text_or_null}})}},

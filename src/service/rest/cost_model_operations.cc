@@ -37,7 +37,7 @@ void AddCostModelOperations(const RestParts& parts, RestApi& api) {
       {.id = "listCostModels",
        .method = "GET",
        .path = "/v1/cost-models",
-       .summary = "The versions of the cost model that jobs begin with, the latest first.",
+       .summary = "Lists the versions of the cost model that jobs start with, latest first.",
        .parameters = {MostParameter(kVersions)},
        .answers = {{.help = "The versions",
                     .schema = ObjectSchema({{"learns", {{"type", "boolean"}}},

@@ -27,7 +27,7 @@ constexpr int64_t kKeyDays = 7;
 constexpr size_t kMostIdBytes = 200;
 constexpr char kUnfinished[] = "unfinished";  // waiting or running
 
-// Where a list goes on: after this job. Clients are not to look into it.
+// The cursor of a list: it continues after this job. Clients are not to look into it.
 std::string CursorAfter(const proto::Job& job) { return absl::WebSafeBase64Escape(job.id()); }
 
 absl::StatusOr<std::string> JobOfCursor(const std::string& cursor) {
@@ -174,12 +174,12 @@ RestOperation ListOperation(JobDesk& desk) {
   return {.id = "listJobs",
           .method = "GET",
           .path = "/v1/jobs",
-          .summary = "The tenant's jobs, the latest first.",
+          .summary = "Lists the tenant's jobs, latest first.",
           .parameters = {CursorParameter(),
                          MostParameter(kPage),
                          {.name = "state",
                           .place = "query",
-                          .help = "Those in this state alone; a page may then be shorter than it could be",
+                          .help = "Only jobs in this state; a page may then be shorter than the maximum",
                           .schema = {{"type", "string"},
                                      {"enum",
                                       {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},

@@ -178,7 +178,7 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
       {.id = "listJobRecords",
        .method = "GET",
        .path = "/v1/jobs/{id}/records",
-       .summary = "The measurements of one of a job's tasks, in the order in which they were made.",
+       .summary = "Lists the measurements of one of a job's tasks, in the order in which they were made.",
        .parameters = {id,
                       {.name = "task",
                        .place = "query",
@@ -187,7 +187,7 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
                        .is_required = true},
                       CursorParameter(),
                       MostParameter(kPage)},
-       .answers = {{.help = "A page of them", .schema = PageSchema("records", "Record")}},
+       .answers = {{.help = "A page of measurements", .schema = PageSchema("records", "Record")}},
        .problems = {404, 409, 422},
        .handler = [&desk](const RestCall& call) { return Records(desk, call); }});
 }

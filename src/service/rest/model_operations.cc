@@ -162,27 +162,26 @@ absl::StatusOr<HttpResponse> List(Models& models, const RestCall& call) {
 }
 
 RestOperation AddOperation(Models& models) {
-  return {
-      .id = "addModel",
-      .method = "POST",
-      .path = "/v1/models",
-      .summary = "Has a model imported whose files were sent, or finds it; its state tells what comes of it.",
-      .role = AccessRole::kMember,
-      .body = SchemaNamed("NewModel"),
-      .most_body_bytes = size_t{1} << 20,
-      .answers = {{.status = 201,
-                   .help = "It is known",
-                   .schema = SchemaNamed("ModelDetail"),
-                   .headers = {{"Location", "Where the model is shown"}}}},
-      .problems = {404, 409, 422},
-      .handler = [&models](const RestCall& call) { return Add(models, call); }};
+  return {.id = "addModel",
+          .method = "POST",
+          .path = "/v1/models",
+          .summary = "Imports a model from uploaded files, or finds it; its state tells the result.",
+          .role = AccessRole::kMember,
+          .body = SchemaNamed("NewModel"),
+          .most_body_bytes = size_t{1} << 20,
+          .answers = {{.status = 201,
+                       .help = "The model is stored",
+                       .schema = SchemaNamed("ModelDetail"),
+                       .headers = {{"Location", "URL of the model"}}}},
+          .problems = {404, 409, 422},
+          .handler = [&models](const RestCall& call) { return Add(models, call); }};
 }
 
 RestOperation ListOperation(Models& models) {
   return {.id = "listModels",
           .method = "GET",
           .path = "/v1/models",
-          .summary = "The tenant's models, the latest first.",
+          .summary = "Lists the tenant's models, latest first.",
           .parameters = {CursorParameter(), MostParameter(kPage)},
           .answers = {{.help = "A page of models", .schema = PageSchema("models", "Model")}},
           .handler = [&models](const RestCall& call) { return List(models, call); }};

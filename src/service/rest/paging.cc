@@ -12,13 +12,13 @@ constexpr int kMaxCursorLength = 400;
 }  // namespace
 
 RestParameter CursorParameter() {
-  return {.name = "cursor", .place = "query", .help = "The next_cursor of the page before"};
+  return {.name = "cursor", .place = "query", .help = "next_cursor of the previous page"};
 }
 
 RestParameter MostParameter(const PageSize& size) {
   JsonSchema schema = IntegerSchema(1, size.max);
   schema["default"] = size.by_default;
-  return {.name = "most", .place = "query", .help = "How many at most", .schema = std::move(schema)};
+  return {.name = "most", .place = "query", .help = "Maximum number of items", .schema = std::move(schema)};
 }
 
 JsonSchema NextCursorSchema() { return OrNull(TextSchema(kMaxCursorLength)); }
@@ -38,7 +38,7 @@ absl::StatusOr<int64_t> NumericCursor(const RestCall& call, int64_t first) {
   return number;
 }
 
-absl::Status UnknownCursor() { return InvalidInput("cursor: is none that this server has given"); }
+absl::Status UnknownCursor() { return InvalidInput("cursor: not one that this server has given"); }
 
 HttpResponse PageOf(const std::string& items, JsonSchema list, JsonSchema next_cursor) {
   return JsonResponse({{items, std::move(list)}, {"next_cursor", std::move(next_cursor)}});

@@ -32,7 +32,7 @@ JsonSchema PageSchema(const std::string& items, const std::string& schema);
 // Returns how many items the client asks for at most.
 int64_t MostOf(const RestCall& call, const PageSize& size);
 // Returns the cursor that is a number, or `first` if the client asks for the first page. InvalidArgument if
-// it is no number.
+// it is not a number.
 absl::StatusOr<int64_t> NumericCursor(const RestCall& call, int64_t first);
 // The error of a cursor that cannot be read.
 absl::Status UnknownCursor();

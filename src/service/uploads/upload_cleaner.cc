@@ -14,7 +14,7 @@ absl::Status UploadCleaner::Look() { return uploads_.RemoveResting(needed_); }
 
 double UploadCleaner::Step() {
   const absl::Status looked = Look();
-  if (!looked.ok()) Log(LogLevel::kWarning, "uploads that rest stay", "reason", looked.message());
+  if (!looked.ok()) Log(LogLevel::kWarning, "unused uploads stay", "reason", looked.message());
   return kPauseSeconds;
 }
 

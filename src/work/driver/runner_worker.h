@@ -33,8 +33,8 @@ using ServiceElsewhere = std::function<absl::StatusOr<std::shared_ptr<MeasuringS
 using PortElsewhere = std::function<int(const std::string& credentials)>;
 
 // The worker that is a runner of jobs of these kinds. Without `elsewhere`, it refuses jobs that measure on
-// devices elsewhere. Jobs whose place says so are confined (job_sandbox.h); without `port`, they connect to
-// nobody.
+// devices elsewhere. Jobs whose place says so are confined (job_sandbox.h); without `port`, they open no
+// connections.
 WorkerKind RunnerWorker(JobKinds kinds, const ServiceElsewhere& elsewhere = nullptr,
                         const PortElsewhere& port = nullptr);
 

@@ -52,32 +52,32 @@ struct ScheduleDriverOptions {
   std::function<absl::StatusOr<std::vector<JobFile>>(const JobRecord& whole,
                                                      const std::map<size_t, JobRecord>& parts)>
       gather = nullptr;
-  // Is told of each job whose stage was stored; null: nobody is.
+  // Called with each job whose stage was stored; may be null.
   std::function<void(const JobRecord& job, const StageRecord& stage)> on_stored = nullptr;
-  // Is told of each job that is over, once it has no runner any more; null: nobody is.
+  // Called with each job that is over, once it has no runner any more; may be null.
   std::function<void(const JobRecord& job)> on_over = nullptr;
 };
 
 // Fails, naming the job, if one of them is wrong or asks for what the host can never grant, as far as that
-// can be foreseen.
+// can be predicted.
 absl::Status CheckJobs(const std::vector<JobSpec>& jobs, const LocalHost& host, JobKinds kinds);
 
 // Not thread safe.
 class ScheduleDriver {
  public:
-  // Goes on with `schedule`, as the store returned it. All must outlive the driver.
+  // Resumes `schedule`, as the store returned it. All must outlive the driver.
   ScheduleDriver(ScheduleRecord schedule, ScheduleDriverOptions options, JobStore& store, Runners& runners,
                  const Clock& clock = SystemClock());
 
   // One more host with this name, for people. Returns its number, by which Runners::Start() knows it.
   int AddHost(LocalHost host, const std::string& name = "");
-  // The host is gone, and with it its runners. Their jobs go on elsewhere.
+  // The host is gone, and with it its runners. Their jobs continue on other hosts.
   absl::Status RemoveHost(int host);
   // One more device elsewhere, that jobs ask for by any of these keys. Returns its number.
   int AddDevice(const std::set<std::string>& keys);
-  // From now on, jobs ask for the device by these keys. Stages that it was granted for go on.
+  // From now on, jobs ask for the device by these keys. Stages that it was granted for continue.
   void ChangeDevice(int device, const std::set<std::string>& keys);
-  // The device is gone. A stage that it was granted for goes on: it may have found another one.
+  // The device is gone. A stage that it was granted for continues: it may have found another one.
   void RemoveDevice(int device);
 
   // A job that the store has got, with its number there. Parts that have not ended come before the next
