@@ -35,8 +35,8 @@ absl::Status InternalError(const Args&... args) {
   return absl::InternalError(absl::StrCat(args...));
 }
 
-// Marks an error whose cause ends by itself within a second or so, such as another call that works on the same
-// thing: the same call may succeed then.
+// Marks an error whose cause ends by itself within a second or so, such as another call that works on the
+// same thing: the same call may succeed then.
 inline absl::Status Passing(absl::Status error) {
   error.SetPayload(internal::kPassing, {});
   return error;
