@@ -35,8 +35,8 @@ def configuration():
 
 
 def preprocessed(entry):
-    """What the compiler sees of a source: (the text; the files of src/ that it is from). None, and what is wrong, if it
-    cannot be preprocessed."""
+    """Returns the compiler's view of a source: (the text; the files of src/ that it is from). None, and what is wrong,
+    if it cannot be preprocessed."""
     arguments = shlex.split(entry["command"])
     output = arguments.index("-o")
     del arguments[output:output + 2]
@@ -59,7 +59,7 @@ def suppressions(files):
 
 
 def check(path, entry, build, settings):
-    """What clang-tidy finds; empty if that is nothing."""
+    """Returns the findings of clang-tidy; empty if there are none."""
     source, files = preprocessed(entry)
     if source is None:
         return files

@@ -98,7 +98,7 @@ class ContainersTest(UpCase):
         return backup
 
     def check_restored(self, backup, prefix, tuned):
-        """The backup takes the place of the server's volume alone, once that is removed, and everything goes on."""
+        """The backup replaces only the server's volume, once that is removed, and everything continues."""
         restore = ["restore", backup, "--passphrase-file", self.passphrase]
         with self.assertRaisesRegex(Failed, f"restoring overwrites nothing; podman volume rm {prefix}-server"):
             attune(*restore)

@@ -112,7 +112,7 @@ class Case:
         return replace(self, pixels=int(scale))
 
     def batched(self, batch):
-        """This case with so many inputs per inference. Raises ValueError if there is no such model."""
+        """Returns this case with this many inputs per inference. Raises ValueError if there is no such model."""
         if batch != self.batch and self.network.framework == "tensorflow":
             raise ValueError(f"{self.network.name} takes batches of one size alone")
         return replace(self, batch=batch)
