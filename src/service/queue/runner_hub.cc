@@ -57,7 +57,7 @@ int64_t RunnerHub::Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> 
 }
 
 absl::Status RunnerHub::Join(int64_t number, Connection& connection, RunnerOffer offer) {
-  if (connection.is_there) return InvalidInput("a runner says twice what it is");
+  if (connection.is_there) return InvalidInput("a runner introduces itself twice");
   Replace(number, connection);
   connection.machine = {.connection = number,
                         .id = connection.who.who.id,
@@ -255,7 +255,7 @@ void RunnerHub::Fail(const std::shared_ptr<const JobSupplies>& supplies, const a
   const auto found = Find(supplies);
   if (found == runners_.end()) return;
   const int64_t number = found->first;
-  Log(LogLevel::kInfo, "a job ends by what it sends", "job", found->second.job, "reason", why.message());
+  Log(LogLevel::kInfo, "a job ends because of its report", "job", found->second.job, "reason", why.message());
   if (found->second.runs) {
     RunnerStageEnded ended;
     ended.status = why;
