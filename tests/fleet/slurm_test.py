@@ -19,7 +19,7 @@ SKIPPED = 77
 def check_that_all_is_done(fleet, model):
     """Tunes, and kills slurmctld meanwhile."""
     runs = {number: fleet.tune(number, model, TRIALS) for number in range(RUNS)}
-    await_true("as many pilots as may be are submitted",
+    await_true("as many pilots as allowed are submitted",
                lambda: fleet.events().count("pilot is submitted") == MOST and len(fleet.look()) == MOST)
     fleet.cluster.kill_controller()  # which has saved nothing yet
     time.sleep(1)

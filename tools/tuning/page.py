@@ -290,10 +290,10 @@ def rounds_counted(entries):
     if not known:
         return ""
     counted, rounds = (sum(entry[name] for entry in known) for name in ("rounds_counted", "rounds"))
-    return f""" Other programs on the machine disturb some rounds, which do not count: before each turn the untuned
-network runs once more, by itself, and in a round that counts it never takes more than {100 * (QUIET - 1):.0f} %
-longer than in the fastest tenth of such runs. {counted} of {rounds} rounds count; where fewer than {ROUNDS} of a
-network would, all do."""
+    return f""" Rounds that other programs on the machine disturb do not count: before each turn the untuned network runs
+once more, by itself; in a counted round, no such run takes more than {100 * (QUIET - 1):.0f} % longer than the fastest
+tenth of them. {counted} of {rounds} rounds count; a network with fewer than {ROUNDS} such rounds counts all of its
+rounds."""
 
 
 def compiled_for(entries):

@@ -162,7 +162,8 @@ absl::Status RunnerHub::TakeMade(const Runner& runner, const proto::RunnerReport
 absl::Status RunnerHub::CheckNeeds(const Runner& runner, const RunnerStageEnded& ended) {
   if (!ended.next.has_value()) return absl::OkStatus();
   for (const ResourceNeed& need : ended.next->needs) {
-    // If it measures elsewhere, it gets the device that it was submitted for, whatever the stage calls that.
+    // A job that measures on a remote device gets the device that it was submitted for, whatever name its
+    // stage uses.
     const bool is_its_own = need.key == kProcessorsKey || !runner.on.empty();
     if (need.exclusive && !is_its_own)
       return InvalidInput("the next stage wants \"", Printable(need.key),

@@ -84,7 +84,7 @@ class FakeRunners final : public Runners {
   }
   const std::vector<RunStage>& commands() const { return commands_; }
   size_t num_runners() const { return runners_.size(); }
-  // The stages that run now for jobs that measure, by the names of their stages.
+  // Counts the running stages with this name of jobs that measure.
   int64_t num_running(const std::string& stage) const {
     return std::ranges::count_if(runners_, [&](const auto& entry) {
       const Runner& runner = entry.second;

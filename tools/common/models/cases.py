@@ -135,7 +135,7 @@ def variants(network):
 
 
 def case_named(name, precision="fp32"):
-    """The case with this name; `precision` applies if the name has none. Raises ValueError if there is none."""
+    """Returns the case with this name; `precision` applies if the name has none. Raises ValueError if there is none."""
     match = re.fullmatch(r"(\w+?)(-w(0\.75))?(-(192|256)px)?(-b([1-9]\d*))?(-(int8))?", name)
     network = match and next((n for n in NETWORKS if n.name == match[1]), None)
     if not network:
