@@ -6,7 +6,7 @@
 BUILD is a build folder with compile_commands.json and the generated sources. BUILD/tidy keeps a file for each source
 that was clean, named by a digest of all that clang-tidy sees: the preprocessed source, the suppressions in its files,
 the checks and the program's version. So after a change of one header or one comment, few sources or none take their ten
-seconds. What clang-tidy finds is printed, and the exit code is 1 if that is anything."""
+seconds. Findings of clang-tidy are printed, and the exit code is 1 if there are any."""
 import concurrent.futures
 import hashlib
 import json
