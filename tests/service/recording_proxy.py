@@ -8,7 +8,7 @@ import threading
 import urllib.parse
 
 OWN_HEADERS = {"accept", "accept-encoding", "authorization", "cache-control", "connection", "content-length",
-               "content-type", "host", "user-agent"}  # of HTTP itself, which no document lists
+               "content-type", "expect", "host", "user-agent"}  # of HTTP itself, which no document lists
 HOP_HEADERS = {"connection", "transfer-encoding", "content-length"}
 
 
