@@ -1,12 +1,12 @@
-#include "graph/lexer.h"
+#include "base/text/lexer.h"
 
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "base/status.h"
-#include "graph/literal.h"
-#include "graph/names.h"
+#include "base/text/quote.h"
 
 namespace attune {
 namespace {
@@ -94,6 +94,11 @@ void Lexer::Next() {
   position_ += length;
 }
 
+bool Lexer::AtName() const {
+  return AtWord() &&
+         (absl::ascii_isalpha(static_cast<unsigned char>(token_.text[0])) || token_.text[0] == '_');
+}
+
 bool Lexer::Take(std::string_view text) {
   if (!At(text)) return false;
   Next();
@@ -121,11 +126,27 @@ absl::StatusOr<std::string> Lexer::TakeString() {
   return content;
 }
 
+absl::StatusOr<int64_t> Lexer::TakeInteger(int64_t low, int64_t high) {
+  int64_t value;
+  if (!AtWord() || !absl::SimpleAtoi(token_.text, &value)) return Error("expected an integer of 64 bits");
+  if (value < low || value > high) {
+    return Error(absl::StrCat("expected an integer in [", low, ", ", high, "]"));
+  }
+  Next();
+  return value;
+}
+
+absl::StatusOr<std::string> Lexer::TakeName(std::string_view what) {
+  if (!AtName()) return Error(absl::StrCat("expected the name of ", what));
+  std::string name(token_.text);
+  Next();
+  return name;
+}
+
 absl::Status Lexer::Error(std::string_view message) const {
   constexpr size_t kMaxShown = 20;
-  const bool end = token_.kind == Token::Kind::kEnd;
-  return ErrorAt(token_.offset,
-                 absl::StrCat(message, ", at ", end ? "the end" : Quote(token_.text.substr(0, kMaxShown))));
+  const std::string shown = AtEnd() ? "the end" : Quote(token_.text.substr(0, kMaxShown), quote_);
+  return ErrorAt(token_.offset, absl::StrCat(message, ", at ", shown));
 }
 
 absl::Status Lexer::ErrorAt(size_t offset, std::string_view message) const {
