@@ -76,9 +76,4 @@ absl::StatusOr<Sound> ParseWav(std::string_view bytes, std::string_view name) {
   return sound;
 }
 
-absl::StatusOr<Sound> ReadWav(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxFileBytes));
-  return ParseWav(bytes, path);
-}
-
 }  // namespace attune

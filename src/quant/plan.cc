@@ -1,8 +1,5 @@
 #include "quant/plan.h"
 
-#include <cmath>
-
-#include "base/status.h"
 #include "nlohmann/json.hpp"
 
 namespace attune::quant {
@@ -78,27 +75,6 @@ std::string ToJson(const QuantizationPlan& plan) {
   if (plan.clusters != 0) json["clusters"] = plan.clusters;
   // Names come from files and may be invalid UTF-8.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-absl::StatusOr<QuantizationPlan> ParsePlan(std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return InvalidInput("the plan is not a JSON object");
-  const auto layers = json.find("layers"), ranges = json.find("ranges");
-  if (layers == json.end() || !layers->is_array()) return InvalidInput("the plan has no list \"layers\"");
-  if (ranges == json.end() || !ranges->is_object()) return InvalidInput("the plan has no object \"ranges\"");
-  QuantizationPlan plan;
-  for (const Json& layer : *layers) {
-    ASSIGN_OR_RETURN(plan.layers.emplace_back(), ParseLayer(layer));
-  }
-  for (const auto& [name, range] : ranges->items()) {
-    ASSIGN_OR_RETURN(plan.ranges[name], ParseRange(name, range));
-  }
-  const auto clusters = json.find("clusters");
-  if (clusters == json.end()) return plan;
-  if (*clusters != 16 && *clusters != 32)
-    return InvalidInput("the plan's \"clusters\" are neither 16 nor 32");
-  plan.clusters = clusters->get<int>();
-  return plan;
 }
 
 }  // namespace attune::quant

@@ -1,5 +1,5 @@
 // Describes a quantized network: the precision of each layer, and the ranges of its values. A plan is data,
-// which can be printed, edited and read again.
+// which can be printed.
 #ifndef ATTUNE_QUANT_PLAN_H_
 #define ATTUNE_QUANT_PLAN_H_
 
@@ -9,8 +9,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "absl/status/statusor.h"
 
 namespace attune::quant {
 
@@ -55,9 +53,6 @@ struct QuantizationPlan {
 
 // {"layers": [{"layer": …, "precision": "int8", "reason": …}], "ranges": {NAME: [low, high]}, "clusters": 16}
 std::string ToJson(const QuantizationPlan& plan);
-
-// Reads what ToJson() writes. Errors say which member is missing or wrong.
-absl::StatusOr<QuantizationPlan> ParsePlan(std::string_view json);
 
 }  // namespace attune::quant
 

@@ -100,9 +100,6 @@ class ScheduleDriver {
   // The results are kept elsewhere: the same jobs would begin anew.
   absl::Status Finish();
 
-  // From now on, this strategy decides. Stages that run are not disturbed.
-  void Use(const SchedulingStrategy& strategy);
-
   // The schedule so far, with all jobs and the stages that have ended; of an endless one, neither.
   const ScheduleRecord& schedule() const { return schedule_; }
   // By number.
