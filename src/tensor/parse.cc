@@ -58,7 +58,7 @@ class NestParser {
     LoopNest nest;
     RETURN_IF_ERROR(lexer_.Expect("kernel"));
     RETURN_IF_ERROR(lexer_.Expect("@"));
-    ASSIGN_OR_RETURN(nest.name, lexer_.TakeName("a kernel"));
+    ASSIGN_OR_RETURN(nest.name, Name("a kernel"));
     RETURN_IF_ERROR(lexer_.Expect("("));
     while (!lexer_.Take(")")) {
       if (!nest.params.empty() || nest.dims_buffer) RETURN_IF_ERROR(lexer_.Expect(","));
@@ -91,6 +91,14 @@ class NestParser {
     return lexer_.Error("expected in, out, workspace or dims");
   }
 
+  // Passes the name at hand and returns it. `what` says in the error what it names: "a kernel".
+  absl::StatusOr<std::string> Name(std::string_view what) {
+    if (!lexer_.AtName()) return lexer_.Error(absl::StrCat("expected the name of ", what));
+    std::string name(lexer_.token().text);
+    lexer_.Next();
+    return name;
+  }
+
   absl::StatusOr<DType> Type() {
     const std::optional<DType> dtype = ParseDType(lexer_.token().text);
     if (!dtype) return lexer_.Error("expected an element type");
@@ -101,7 +109,7 @@ class NestParser {
   absl::StatusOr<Buffer> Declaration() {
     const size_t offset = lexer_.token().offset;
     BufferNode node;
-    ASSIGN_OR_RETURN(node.name, lexer_.TakeName("a buffer"));
+    ASSIGN_OR_RETURN(node.name, Name("a buffer"));
     RETURN_IF_ERROR(lexer_.Expect(":"));
     ASSIGN_OR_RETURN(node.dtype, Type());
     RETURN_IF_ERROR(lexer_.Expect("["));
@@ -127,7 +135,7 @@ class NestParser {
   absl::StatusOr<Var> Binding(bool typed) {
     RETURN_IF_ERROR(lexer_.Expect("%"));
     const size_t offset = lexer_.token().offset;
-    ASSIGN_OR_RETURN(const std::string name, lexer_.TakeName("a variable"));
+    ASSIGN_OR_RETURN(const std::string name, Name("a variable"));
     DType dtype = DType::kI64;
     if (typed) {
       RETURN_IF_ERROR(lexer_.Expect(":"));
@@ -233,7 +241,7 @@ class NestParser {
   // NAME '[' list ']'
   absl::StatusOr<std::pair<Buffer, std::vector<Expr>>> Element() {
     const size_t offset = lexer_.token().offset;
-    ASSIGN_OR_RETURN(const std::string name, lexer_.TakeName("a buffer"));
+    ASSIGN_OR_RETURN(const std::string name, Name("a buffer"));
     const auto it = buffers_.find(name);
     if (it == buffers_.end()) return lexer_.ErrorAt(offset, absl::StrCat("no buffer ", name));
     RETURN_IF_ERROR(lexer_.Expect("["));
@@ -261,7 +269,7 @@ class NestParser {
   absl::StatusOr<Expr> ExpressionWithin() {
     const size_t offset = lexer_.token().offset;
     if (lexer_.Take("%")) {
-      ASSIGN_OR_RETURN(const std::string name, lexer_.TakeName("a variable"));
+      ASSIGN_OR_RETURN(const std::string name, Name("a variable"));
       const auto it = vars_.find(name);
       if (it == vars_.end()) return lexer_.ErrorAt(offset, absl::StrCat("no variable %", name));
       return Expr(it->second);

@@ -136,13 +136,6 @@ absl::StatusOr<int64_t> Lexer::TakeInteger(int64_t low, int64_t high) {
   return value;
 }
 
-absl::StatusOr<std::string> Lexer::TakeName(std::string_view what) {
-  if (!AtName()) return Error(absl::StrCat("expected the name of ", what));
-  std::string name(token_.text);
-  Next();
-  return name;
-}
-
 absl::Status Lexer::Error(std::string_view message) const {
   constexpr size_t kMaxShown = 20;
   const std::string shown = AtEnd() ? "the end" : Quote(token_.text.substr(0, kMaxShown), quote_);

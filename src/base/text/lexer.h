@@ -54,9 +54,6 @@ class Lexer {
   absl::StatusOr<int64_t> TakeInteger(int64_t low = std::numeric_limits<int64_t>::min(),
                                       int64_t high = std::numeric_limits<int64_t>::max());
 
-  // Passes the name at hand and returns it. `what` says in the error what it names: "a kernel".
-  absl::StatusOr<std::string> TakeName(std::string_view what);
-
   // "line 3:14: message, at "the token at hand"". ErrorAt is for a position that has been passed, and names
   // no token.
   absl::Status Error(std::string_view message) const;

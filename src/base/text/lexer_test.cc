@@ -53,10 +53,6 @@ TEST(Lexer, TakesASignOnlyWhereANumberHasOne) {
 TEST(Lexer, TellsNamesFromOtherWords) {
   for (const char* name : {"x", "_", "_1", "F32", "a.b"}) EXPECT_TRUE(Lexer(name).AtName()) << name;
   for (const char* other : {"", "1x", "-x", ".x", "\"x\"", "%"}) EXPECT_FALSE(Lexer(other).AtName()) << other;
-  Lexer lexer("k 1");
-  EXPECT_EQ(*lexer.TakeName("a kernel"), "k");
-  EXPECT_EQ(ErrorOf(lexer.TakeName("a kernel").status()),
-            "line 1:3: expected the name of a kernel, at \"1\"");
 }
 
 TEST(Lexer, SeesWhatFollowsDirectly) {
