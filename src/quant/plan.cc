@@ -46,13 +46,6 @@ absl::StatusOr<Range> ParseRange(const std::string& name, const Json& json) {
 
 std::string_view PrecisionName(Precision precision) { return kNames[static_cast<size_t>(precision)]; }
 
-std::optional<Precision> ParsePrecision(std::string_view name) {
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<Precision>(i);
-  }
-  return std::nullopt;
-}
-
 Precision QuantizationPlan::PrecisionOf(std::string_view layer) const {
   for (const LayerPlan& plan : layers) {
     if (plan.layer == layer) return plan.precision;

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +20,6 @@ enum class Precision {
 
 // "f32", "f16", "bf16", "int8".
 std::string_view PrecisionName(Precision precision);
-std::optional<Precision> ParsePrecision(std::string_view name);
 
 // The numbers that quantization must be able to represent; others saturate.
 struct Range {
