@@ -1,13 +1,11 @@
 #include "io/wav.h"
 
-#include "base/file.h"
 #include "base/status.h"
 #include "io/little_endian.h"
 
 namespace attune {
 namespace {
 
-constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 constexpr uint16_t kPcm = 1;
 constexpr uint16_t kFloat = 3;
 constexpr uint16_t kExtensible = 0xFFFE;  // the real format is in the first two bytes of the extension

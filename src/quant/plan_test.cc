@@ -37,18 +37,5 @@ TEST(QuantizationPlan, OtherLayersAreFloats) {
   EXPECT_EQ(SomePlan().PrecisionOf("z"), Precision::kF32);
 }
 
-TEST(QuantizationPlan, ErrorsSayWhatIsWrong) {
-  const auto error = [](std::string_view text) { return std::string(ParsePlan(text).status().message()); };
-  EXPECT_THAT(error("[1"), HasSubstr("not a JSON object"));
-  EXPECT_THAT(error("{}"), HasSubstr("no list \"layers\""));
-  EXPECT_THAT(error(R"({"layers": []})"), HasSubstr("no object \"ranges\""));
-  EXPECT_THAT(error(R"({"layers": [1], "ranges": {}})"), HasSubstr("not an object"));
-  EXPECT_THAT(error(R"({"layers": [{"layer": "a"}], "ranges": {}})"), HasSubstr("\"precision\""));
-  EXPECT_THAT(error(R"({"layers": [{"layer": "a", "precision": "i3"}], "ranges": {}})"), HasSubstr("\"i3\""));
-  EXPECT_THAT(error(R"({"layers": [], "ranges": {"x": [1]}})"), HasSubstr("[low, high]"));
-  EXPECT_THAT(error(R"({"layers": [], "ranges": {"x": [2, 1]}})"), HasSubstr("\"x\""));
-  EXPECT_THAT(error(R"({"layers": [], "ranges": {}, "clusters": 17})"), HasSubstr("neither 16 nor 32"));
-}
-
 }  // namespace
 }  // namespace attune::quant

@@ -90,14 +90,6 @@ double ScheduleDriver::Now() const { return before_ + clock_.Now() - begin_; }
 
 std::string ScheduleDriver::WaitsFor(size_t number) const { return admission_.RefusalOf(number); }
 
-void ScheduleDriver::Use(const SchedulingStrategy& strategy) {
-  strategy_ = &strategy;
-  schedule_.strategy = strategy.name;
-  scheduler_.Use(strategy);
-  // The strategy sorts the waiting ones.
-  for (const size_t number : admission_.TakeWaiting()) Wait(number);
-}
-
 absl::Status ScheduleDriver::Learn() {
   constexpr int64_t kMost = 10'000;
   if (std::exchange(has_learned_, true)) return absl::OkStatus();

@@ -206,15 +206,15 @@ class EndlessScheduleTest : public ScheduleDriverTest {
  protected:
   EndlessScheduleTest() { Open(); }
 
-  // Resumes from the store.
-  void Open() {
+  // Resumes the schedule from the store.
+  void Open(const std::string& strategy = "predictive") {
     driver_.reset();
     runners_.emplace(clock_);
     auto schedule = store_->ResumeOrBeginEndless("server");
     ASSERT_TRUE(schedule.ok()) << schedule.status();
     schedule_ = schedule->id;
     driver_.emplace(*std::move(schedule),
-                    ScheduleDriverOptions{.strategy = FindSchedulingStrategy("predictive"),
+                    ScheduleDriverOptions{.strategy = FindSchedulingStrategy(strategy),
                                           .kinds = AllJobKinds(),
                                           .is_endless = true,
                                           .slots_of = [](const JobSpec& job) -> std::vector<std::string> {
