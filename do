@@ -73,6 +73,8 @@ lint() {
   python3 tools/check_prose.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
+  build release --target attune attune_shared attune_runtime_shared
+  python3 tools/check_dead.py build/release
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
   cmake --build --preset lint --target attune_protos attune_tflite_generate >&2
