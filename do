@@ -78,7 +78,7 @@ lint() {
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
   cmake --build --preset lint --target attune_protos attune_tflite_generate >&2
-  python3 tools/tidy.py build/lint
+  python3 tools/lint/tidy.py build/lint
 }
 
 fuzz() {
@@ -122,7 +122,7 @@ case $command in
     deb
     PYTHONPATH=$PWD/tools python3 -m packages.images "$@"
     ;;
-  demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
+  demo) tools/setup.sh python; build release --target attune; PYTHONPATH=$PWD/tools build/python/bin/python -m figures.demo ;;
   bench)
     tools/setup.sh bench
     build release --target attune
