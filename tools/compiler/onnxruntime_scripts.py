@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common.program import attune
+
 SECONDS = 600
 
 
@@ -77,8 +78,7 @@ def prepare(script, checkout, folder, models):
     for name, local in script.models.items():
         shutil.copy(models / name, path.parent / local)
     for name, local in script.zoo.items():
-        program = ROOT / "build" / "release" / "bin" / "attune"
-        subprocess.run([program, "zoo", name, "-o", path.parent / local], check=True, capture_output=True)
+        attune("zoo", name, "-o", path.parent / local)
     return path
 
 

@@ -3,7 +3,8 @@
 
     PYTHONPATH=tools python3 tools/python_figures.py [--network mobilenet_v2] [--runs 1000] [--seconds 3] [--turns 9]
 
-Runs where the package is installed, on a quiet machine, with the programs and libraries of build/release:
+Runs where the package is installed, on a quiet machine, beside the programs and libraries of the build that has $ATTUNE
+(default: build/release):
 
 overhead   the time of Session.run() less that of the C interface, which is called with ctypes in the same process; both
            set all inputs and copy all outputs, and take turns
@@ -23,10 +24,10 @@ import time
 import attune
 import numpy
 
+from common.program import PROGRAM
 from common.runtime import Error, Output, load_library
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "release"
+SESSIONS = PROGRAM.parent / "sessions_bench"
 
 
 class CInterface:
@@ -127,7 +128,7 @@ def threads(network, artifact, seconds, turns):
     count = len(os.sched_getaffinity(0))
     ratios = []
     for _ in range(turns):
-        output = subprocess.run([BUILD / "bin" / "sessions_bench", artifact, str(count), str(seconds)], check=True,
+        output = subprocess.run([SESSIONS, artifact, str(count), str(seconds)], check=True,
                                 capture_output=True, text=True).stdout
         ratios.append(python_rate(network, count, seconds) / float(output))
     print(f"threads: {statistics.median(ratios):.4f} of the rate of C++ with {count} threads "

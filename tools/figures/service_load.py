@@ -18,7 +18,7 @@ from common.program import PROGRAM
 from common.rest_client import first_client
 
 IDLE_MIB, STREAMS_MIB = 150, 300
-SETTLE_S = 3
+SETTLE_S, WATCH_S = 3, 10
 
 
 def memory_mib(member):
@@ -83,7 +83,7 @@ def main():
             time.sleep(SETTLE_S)
             tell(f"memory with {len(streams)} idle streams", memory_mib(server), "MiB", STREAMS_MIB)
             before, begin = cpu_seconds(server), time.monotonic()
-            time.sleep(10)
+            time.sleep(WATCH_S)
             print(f"processors, with {len(streams)} idle streams: "
                   f"{(cpu_seconds(server) - before) / (time.monotonic() - begin):.3f}", flush=True)
             for stream in streams:

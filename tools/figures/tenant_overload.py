@@ -19,6 +19,7 @@ import time
 from common.fleet_members import KEY, Fleet
 from common.program import PROGRAM
 from common.rest_client import first_client
+from common.waiting import await_true
 
 MOCKS = PROGRAM.parent / "mock_agents"
 P99_MS, FAIR, POINTS = 50, 0.5, 0.05
@@ -109,7 +110,12 @@ def measure_share(admin, options):
     time.sleep(BEGIN_S)
     before = [used(admin, tenant)["device_seconds"] for tenant in TENANTS]
     time.sleep(options.seconds)
-    noisy, quiet = (used(admin, tenant)["device_seconds"] - had for tenant, had in zip(TENANTS, before))
+
+    def worked():
+        seconds = [used(admin, tenant)["device_seconds"] - had for tenant, had in zip(TENANTS, before)]
+        return seconds if sum(seconds) > 0 else None
+
+    noisy, quiet = await_true("the device works", worked)
     for submitter in submitters:
         submitter.end()
     return {"noisy, jobs refused": submitters[0].refused, "quiet, share of the device": round(quiet / (noisy + quiet), 3)}
