@@ -158,7 +158,7 @@ case $command in
     build release --target attune attune_runtime_shared
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m accuracy "$@"
     ;;
-  page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 tools/page_types.py ;;
+  page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 -m generators.page_types ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   fuzz) fuzz "$@" ;;

@@ -5,7 +5,7 @@
 
 BUILD is a build folder with all programs, by default build/release. Functions are compiled into sections of their own,
 and the programs are linked with --gc-sections: a function that none of them has is called by nothing, by tests alone, or
-only in its own file, where its calls were inlined. Those of the last kind are told from the others by their names. Prints
+only in its own file, where its calls were inlined. Functions of the last kind are told from the others by their names. Prints
 each of the others, and whether tests name it, and exits with 1 if there is one.
 
 Does not see functions in headers, constructors, destructors and operators, functions that have the name of another one

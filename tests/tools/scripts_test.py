@@ -27,7 +27,7 @@ class ScriptsTest(unittest.TestCase):
         return path
 
     def check_script(self, text):
-        """What comes of a script in a checkout."""
+        """Returns what a script reports in a checkout."""
         for name, content in PACKAGES.items():
             self.write(f"made/up/{name}", content)
         self.write("made/up/run.py", text)

@@ -22,20 +22,20 @@ class SmokeTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def run_python(self, *arguments):
-        """What Python prints."""
+        """Returns what Python prints."""
         done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False,
                               cwd=self.folder, env={**os.environ, "HOME": str(self.folder)})
         self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout}\n{done.stderr}")
         return done.stdout
 
     def run_changed(self, module, change, *arguments, call="script.main()"):
-        """What a script prints once `change`, in Python, has given its constants other values."""
+        """Returns what a script prints once `change`, in Python, has given its constants other values."""
         package, name = module.split(".")
         code = f"import pathlib, sys\nfrom {package} import {name} as script\n{change}\nsys.exit({call})"
         return self.run_python("-c", code, *arguments)
 
     def run_lists(self, module, *arguments):
-        """What `list` prints. `compare` finds no difference from itself."""
+        """Returns what `list` prints. `compare` finds no difference from itself."""
         listed = self.folder / "list"
         listed.write_text(self.run_python("-m", module, "list", *arguments))
         self.assertRegex(self.run_python("-m", module, "compare", listed, listed), r"^0 of \d+ \w+ differ")

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Prints llvm-mca's view of the loops that multiply: how many products they start in a cycle, and what they wait for.
 
-    tools/loop_throughput.py [--cpu CPU] [--precision PRECISION] NETWORK ...
+    python3 -m compiler.loop_throughput [--cpu CPU] [--precision PRECISION] NETWORK ...
 
 NETWORK is a name of the zoo or a model file. It is compiled for CPU (default: sapphirerapids), which need not be this
 machine's. For each innermost loop with products (fused multiply-adds, dot products, products of tiles) there is a line with

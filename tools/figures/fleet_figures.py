@@ -1,15 +1,14 @@
-#!/usr/bin/env python3
 """Measures the cost and gain of a fleet on this machine.
 
-    tools/fleet_figures.py replay [--trials N] NETWORK...   a recorded run is replayed here, and on this machine's agent:
-                                                            whether both try the same candidates, how their times
-                                                            differ, and their trials a second
-    tools/fleet_figures.py devices [--trials N]             one job on one mock device, and on two
-    tools/fleet_figures.py processors [--trials N]          the same on processors of this machine
-    tools/fleet_figures.py lost                             how soon work of a device that stands still is on another one
-    tools/fleet_figures.py load [--agents N] [--minutes M]  so many agents with mock devices: the server's share of a
-                                                            core and its memory, and how soon all are back after it
-                                                            was killed
+    python3 -m figures.fleet_figures FIGURE [--write FILE]
+
+replay [--trials N] NETWORK...  a recorded run is replayed here, and on this machine's agent: whether both try the same
+                                candidates, how their times differ, and their trials a second
+devices [--trials N]            one job on one mock device, and on two
+processors [--trials N]         the same on processors of this machine
+lost                            how soon work of a device that stands still is on another one
+load [--agents N] [--minutes M] so many agents with mock devices: the server's share of a core and its memory, and how
+                                soon all are back after it was killed
 
 Leave the machine alone meanwhile. --write FILE keeps the figures.
 """

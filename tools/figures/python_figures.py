@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures what the Python package adds to an inference, and whether it keeps memory or holds threads back.
 
-    PYTHONPATH=tools python3 tools/python_figures.py [--network mobilenet_v2] [--runs 1000] [--seconds 3] [--turns 9]
+    python3 -m figures.python_figures [--network mobilenet_v2] [--runs 1000] [--seconds 3] [--turns 9]
 
 Runs where the package is installed, on a quiet machine, beside the programs and libraries of the build that has $ATTUNE
 (default: build/release):

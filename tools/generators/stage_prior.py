@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Prints the rows of src/work/job/stage_prior.cc: how long stages take whose jobs cannot tell.
 
-    tools/stage_prior.py SCHEDULE.json...
+    python3 -m generators.stage_prior SCHEDULE.json...
 
 The files are what `attune jobs run --json` has written. A stage has a row if its job did not predict it; the rows without
 a stage are for whole jobs. Other machines and models differ by more than a few schedules show, so that an interval
