@@ -30,7 +30,7 @@ usage() {
 ./do accuracy [options]         compare the accuracy of quantized networks with other tools; ./do accuracy --help
 ./do page-types                 generate the web page's types from the service's OpenAPI document
 ./do fmt                        format the sources in place
-./do lint [--fast]              check format, includes, names, prose and (without --fast) run clang-tidy
+./do lint [--fast]              format, includes, names, prose and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
 ./do fuzz wire [conversations] [seed]
                                 run agents, runners, clients and device hosts that lie to a server, under the
@@ -73,8 +73,6 @@ lint() {
   python3 tools/check_prose.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
-  build release --target attune attune_shared attune_runtime_shared
-  python3 tools/check_dead.py build/release
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
   cmake --build --preset lint --target attune_protos attune_tflite_generate >&2

@@ -29,11 +29,6 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow-all -Wmissing-prototypes -Wno-gnu-zero-variadic-macro-arguments)
 add_link_options(-fuse-ld=lld)
-if(NOT ATTUNE_SANITIZE AND NOT ATTUNE_FUZZ)
-  # The programs that ship are linked with --gc-sections: what they do not call is left out, and tools/check_dead.py finds
-  # what none of them calls.
-  add_compile_options(-ffunction-sections -fdata-sections)
-endif()
 if(ATTUNE_SANITIZE)
   add_compile_options(-fsanitize=${ATTUNE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${ATTUNE_SANITIZE})

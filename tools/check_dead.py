@@ -3,8 +3,8 @@
 
     tools/check_dead.py [BUILD]
 
-BUILD is a build folder with all programs, by default build/release. Functions are compiled into sections of their own,
-and the programs are linked with --gc-sections: a function that none of them has is called by nothing, by tests alone, or
+BUILD is a build folder with all programs, by default build/release, configured with -DCMAKE_CXX_FLAGS=-ffunction-sections.
+The programs are linked with --gc-sections: a function that none of them has is called by nothing, by tests alone, or
 only in its own file, where its calls were inlined. Functions of the last kind are told from the others by their names. Prints
 each of the others, and whether tests name it, and exits with 1 if there is one.
 
@@ -18,7 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # The Python module calls the public C++ interface alone, all of which libattune.so keeps.
-PROGRAMS = ("bin/attune", "lib/attune/attune-worker", "lib/libattune.so", "lib/libattune_runtime.so")
+PROGRAMS = ("bin/attune", "bin/attune-server", "lib/attune/attune-worker", "lib/libattune.so", "lib/libattune_runtime.so")
 
 MEMORY = "the targets of tests/fuzz import from memory"
 MOCKS = "benchmarks/mock_agents.cc and tests have devices that do not measure"
