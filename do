@@ -12,9 +12,9 @@ usage() {
                                 AVX-512 alone; by default as on each of them
 ./do setup                      install the packages that the build and the tests need
 ./do wheel                      make the Python package, as a wheel and as an sdist, in build/dist/
-./do deb                        make the Debian package, in build/dist/
+./do deb                        make the Debian packages, in build/dist/
 ./do images [--twice]           make container images of compiler, agent, server and runtime, in build/dist/; as root
-./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
+./do build [preset]             the programs and libraries, in build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
                                 compare latency with other engines, with --int8 on integer networks, with --wide on a
                                 hundred networks outside the suite, or with another commit; ./do bench --help
@@ -30,7 +30,7 @@ usage() {
 ./do accuracy [options]         compare the accuracy of quantized networks with other tools; ./do accuracy --help
 ./do page-types                 generate the web page's types from the service's OpenAPI document
 ./do fmt                        format the sources in place
-./do lint [--fast]              check format, includes, names, classes, prose and (without --fast) run clang-tidy
+./do lint [--fast]              format, includes, names, classes, prose and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
 ./do fuzz wire [conversations] [seed]
                                 run agents, runners, clients and device hosts that lie to a server, under the
@@ -43,12 +43,13 @@ TEXT
 
 sources() { find benchmarks docs include python src tests -name '*.cc' -o -name '*.h' -o -name '*.c' -o -name '*.hpp'; }
 
+# Builds without tests, unless the variable `tests` is ON.
 build() {
   local preset=${1:-release}
   tools/setup.sh
   local page=()
   [ "$preset" = release ] && page=(-DATTUNE_PAGE=ON)
-  cmake --preset "$preset" -Wno-dev "${page[@]}" >&2
+  cmake --preset "$preset" -Wno-dev -DATTUNE_TESTS="${tests:-OFF}" "${page[@]}" >&2
   cmake --build --preset "$preset" "${@:2}" >&2
 }
 
@@ -56,7 +57,7 @@ deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
 
 run_tests() {
   tools/setup.sh tests
-  build release
+  tests=ON build release
   tools/wheel.sh
   deb
   # No test has a limit of time of its own: how long is long depends on the machine. One that hangs is ended, so that it
@@ -76,7 +77,7 @@ lint() {
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
   cmake --build --preset lint --target attune_protos attune_tflite_generate >&2
-  python3 tools/tidy.py build/lint
+  python3 tools/lint/tidy.py build/lint
 }
 
 fuzz() {
@@ -87,10 +88,11 @@ fuzz() {
     return
   fi
   if [ "$target" = wire ]; then
-    build asan --target fleet_test service_test
+    tests=ON build asan --target fleet_host_test fleet_server_test service_queue_test
     export ATTUNE_FUZZED_CONVERSATIONS=${2:-100000} ATTUNE_FUZZ_SEED=${3:-1}
-    build/asan/bin/fleet_test --gtest_filter='LiarsTest.*:LyingHost.*'
-    build/asan/bin/service_test --gtest_filter='LyingRunnersTest.*'
+    build/asan/bin/fleet_host_test --gtest_filter='LyingHost.*'
+    build/asan/bin/fleet_server_test --gtest_filter='LiarsTest.*'
+    build/asan/bin/service_queue_test --gtest_filter='LyingRunnersTest.*'
     return
   fi
   build fuzz --target fuzzers
@@ -119,7 +121,7 @@ case $command in
     deb
     PYTHONPATH=$PWD/tools python3 -m packages.images "$@"
     ;;
-  demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
+  demo) tools/setup.sh python; build release --target attune; PYTHONPATH=$PWD/tools build/python/bin/python -m figures.demo ;;
   bench)
     tools/setup.sh bench
     build release --target attune
@@ -142,12 +144,12 @@ case $command in
     ;;
   promises)
     tools/setup.sh python
-    build release --target attune
+    build release --target attune attune_server
     PYTHONPATH=$PWD/tools build/python/bin/python -m promises "$@"
     ;;
   scheduling)
     tools/setup.sh python
-    build release --target attune
+    build release --target attune attune_server
     PYTHONPATH=$PWD/tools build/python/bin/python -m scheduling "$@"
     ;;
   accuracy)
@@ -155,7 +157,7 @@ case $command in
     build release --target attune attune_runtime_shared
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m accuracy "$@"
     ;;
-  page-types) tools/setup.sh tests; build release --target attune; PYTHONPATH=$PWD/tools python3 tools/page_types.py ;;
+  page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 -m generators.page_types ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   fuzz) fuzz "$@" ;;

@@ -27,7 +27,7 @@ if(CCACHE)
   endif()
 endif()
 
-add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow-all -Wno-gnu-zero-variadic-macro-arguments)
+add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow-all -Wmissing-prototypes -Wno-gnu-zero-variadic-macro-arguments)
 add_link_options(-fuse-ld=lld)
 if(ATTUNE_SANITIZE)
   add_compile_options(-fsanitize=${ATTUNE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -8,7 +8,7 @@ set_target_properties(attune_shared PROPERTIES EXPORT_NAME attune)
 set_target_properties(attune_runtime_shared PROPERTIES EXPORT_NAME runtime VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR})
 
-install(TARGETS attune attune_server_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS attune attune_server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS attune_worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/attune)
 install(TARGETS attune_shared attune_runtime_shared EXPORT AttuneTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -22,7 +22,7 @@ std::string CheckKernel(const KernelInfo& kernel, const Variant& variant, uint64
       return fault("computes in place of more than it has");
     for (const uint32_t other : operand.in_place_of) {
       if (!operand.is_written || other >= interface.operands.size() || interface.operands[other].is_written)
-        return fault("computes in place of what is not an input");
+        return fault("computes in place of a value that is not an input");
     }
   }
   return "";

@@ -168,7 +168,7 @@ std::string CheckCall(const Instruction& call, const Program& program,
     if (tensor.bytes < operands[i].bytes) return callee + "with a tensor that is too small";
     if (operands[i].is_written && tensor.place != Place::kArena) return callee + "to write a constant";
   }
-  return WritesApart(call, operands, program) ? "" : callee + "to write what it also uses";
+  return WritesApart(call, operands, program) ? "" : callee + "to write memory that it also uses";
 }
 
 std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
@@ -182,7 +182,7 @@ std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
 }
 
 std::string CheckIndexCheck(const TensorInfo& indices, const TensorInfo& bounds) {
-  if (indices.dtype != kDTypeI32 && indices.dtype != kDTypeI64) return "checks what are not indices";
+  if (indices.dtype != kDTypeI32 && indices.dtype != kDTypeI64) return "checks values that are not indices";
   if (bounds.place != Place::kConstant || bounds.dtype != kDTypeI64 || bounds.shape.size() != 2 ||
       bounds.shape[0] != 2 || bounds.shape[1] < 1 || bounds.shape[1] > static_cast<int64_t>(kMaxRank)) {
     return "checks indices without bounds";

@@ -20,10 +20,12 @@ struct ServerCommand {
   const char* help;
 };
 constexpr ServerCommand kServerCommands[] = {
-    {"server", "Serve a fleet: give its devices to those who ask for them"},
+    {"server", "Serve a fleet: lease its devices to clients and jobs"},
     {"backup", "Write a server's state, while it runs, to an encrypted file"},
-    {"restore", "Make the state of a server from a backup, and print a new token"},
-    {"up", "Set up the service on this machine: a server, an agent and a runner, which outlive the command"},
+    {"restore", "Restore a server's state from a backup, and print a new token"},
+    {"up",
+     "Set up the service on this machine: a server, an agent and a runner that keep running after the "
+     "command"},
     {"down", "End what attune up has started, and remove its state"}};
 
 }  // namespace

@@ -142,8 +142,6 @@ class Graph {
 
   // Removes a node none of whose outputs is used.
   void Erase(Node* node);
-  // Moves `node` before `before` (nullptr: to the end).
-  void Move(Node* node, Node* before);
   // Removes graph input i, which nothing uses.
   void EraseInput(int i);
 

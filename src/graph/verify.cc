@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/text/quote.h"
 #include "graph/infer.h"
 #include "graph/names.h"
 #include "graph/node_rules.h"

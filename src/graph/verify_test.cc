@@ -83,8 +83,8 @@ TEST_F(VerifyTest, TensorWithoutData) {
 }
 
 TEST_F(VerifyTest, UseBeforeTheValueIsMade) {
-  graph_->Move(NodeOf("c"), NodeOf("r"));
-  ExpectError("conv making %c: input 0 is not made before this use");
+  NodeOf("r")->SetInput(0, ValueOf("s"));
+  ExpectError("relu \"first\": input 0 is not made before this use");
 }
 
 TEST_F(VerifyTest, ValueOfAnotherGraph) {

@@ -33,7 +33,7 @@ std::vector<JobStage> ForeseeDeviceThreads(const JobSpec& spec, const JobPlace& 
 // The key that stages ask for which need a device: the first one's, or "device" if there is none.
 std::string DeviceOf(const JobPlace& place);
 
-// The name of the model's file; of other jobs, their id without digits at its end.
+// Returns the name of the model's file; for other jobs, the id without the digits at its end.
 std::string SubjectOf(const JobSpec& spec);
 
 }  // namespace attune

@@ -53,9 +53,6 @@ struct StepReport {
 absl::StatusOr<std::vector<StepReport>> RunPlan(Graph& graph, const PassPlan& plan,
                                                 const RunOptions& options = {});
 
-// A table for people: step, pass, milliseconds, nodes after it.
-std::string ToString(const std::vector<StepReport>& reports);
-
 }  // namespace attune
 
 #endif  // ATTUNE_OPT_DRIVER_H_

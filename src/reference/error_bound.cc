@@ -387,12 +387,4 @@ void ErrorAnalysis::AddPair() { impl_->AddPair(); }
 
 std::vector<OutputBounds> ErrorAnalysis::Outputs() const { return impl_->Outputs(); }
 
-absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                      const NetworkPrecision& precision, int pairs) {
-  ASSIGN_OR_RETURN(const std::vector<Tensor> reference, Interpreter().Run(graph, inputs));
-  ASSIGN_OR_RETURN(ErrorAnalysis analysis, ErrorAnalysis::Create(graph, inputs, reference, precision));
-  for (int i = 0; i < pairs; ++i) analysis.AddPair();
-  return analysis.Outputs();
-}
-
 }  // namespace attune

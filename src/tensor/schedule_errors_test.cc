@@ -93,7 +93,7 @@ TEST(ScheduleErrors, Stages) {
           {{}, {"compute_at", {"c", "c.i"}, {1}}, "compute_at: 'c.i' is a loop of the stage itself"},
           {{},
            {"compute_at", {"c", "out.i"}, {0}},
-           "compute_at: no memory space 0 for what is computed at a loop"},
+           "compute_at: no memory space 0 for a stage that is computed at a loop"},
           {{at}, {"compute_at", {"c", "out.j"}, {1}}, "compute_at: stage 'c' is computed at a loop already"},
           {{{"cache_read", {"b", "c"}, {}}, {"cache_write", {"out"}, {}}},
            {"compute_at", {"b.c", "out.i"}, {1}},

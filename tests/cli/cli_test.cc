@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "io/npy.h"
+#include "io/read_npy_for_test.h"
 #include "models.h"
 #include "nlohmann/json.hpp"
 #include "run_attune.h"

@@ -17,8 +17,8 @@ import tempfile
 
 import numpy
 
+from checks import Failed
 from peers import PeerFailed, isolated, one_line, run_attune
-from program import Failed
 
 STORED = pathlib.Path(__file__).resolve().parent / "integers.npz.xz"
 
@@ -73,7 +73,7 @@ def is_asked_for(name, options):
 
 
 def differences(content, inputs, expected):
-    """What is wrong about this program's outputs; empty if nothing is."""
+    """Returns the faults of this program's outputs; empty if there are none."""
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "network.tflite"
         model.write_bytes(content)

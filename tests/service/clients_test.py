@@ -18,11 +18,11 @@ import types
 import unittest
 import urllib.request
 
-import program
-from fleet_members import KEY, Fleet
-from program import PROGRAM, Failed, attune, attune_json
+from common import program
+from common.fleet_members import KEY, Fleet
+from common.program import PROGRAM, Failed, attune, attune_json
+from common.waiting import await_true
 from recording_proxy import Document, RecordingProxy
-from waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 SETTINGS = {"trials": 8, "batch": 8, "candidate_seconds": 0.05, "layouts": False, "transfer_runs": False}
@@ -132,7 +132,7 @@ class ClientsTest(unittest.TestCase):
         self.assertTrue(any(file["name"].endswith(".atn") for file in shown["files"]))
 
     def test_the_same_key_is_the_same_job(self):
-        """Whoever calls again."""
+        """A client that calls again."""
         jobs = {self.submit(name="key", key="of the test").id for _ in range(3)}
         self.assertEqual(len(jobs), 1)
         self.assertEqual(self.client.job(jobs.pop()).cancel().wait().is_over, True)
@@ -183,7 +183,7 @@ class ClientsTest(unittest.TestCase):
         self.assertEqual(len(list(self.client.jobs())), before + 1)
 
     def test_promises_are_predicted_and_kept(self):
-        """What both clients ask for is the same."""
+        """Both clients ask for the same."""
         if "/v1/predictions" not in json.loads(self.ask_document())["paths"]:
             self.skipTest("this server promises nothing")
         self.await_device()

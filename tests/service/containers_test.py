@@ -12,10 +12,10 @@ import sys
 import unittest
 import unittest.mock
 
-import program
-from program import PROGRAM, Failed, attune, attune_json
+from common import program
+from common.program import PROGRAM, Failed, attune, attune_json
+from common.waiting import await_true
 from up_test import PASSPHRASE, UpCase, is_gone
-from waiting import await_true
 
 ENGINE = pathlib.Path(__file__).resolve().parent / "stand_in_engine.py"
 ANY_PORTS = ["--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
@@ -98,7 +98,7 @@ class ContainersTest(UpCase):
         return backup
 
     def check_restored(self, backup, prefix, tuned):
-        """The backup takes the place of the server's volume alone, once that is removed, and everything goes on."""
+        """The backup replaces only the server's volume, once that is removed, and everything continues."""
         restore = ["restore", backup, "--passphrase-file", self.passphrase]
         with self.assertRaisesRegex(Failed, f"restoring overwrites nothing; podman volume rm {prefix}-server"):
             attune(*restore)

@@ -10,18 +10,17 @@ import sys
 import tempfile
 import unittest
 
-import kill_database
-import postgres_server
-import program
-from fleet_members import KEY, Member
-from program import PROGRAM, attune
-from waiting import await_true
+from attackers import kill_database
+from common import postgres_server, program
+from common.fleet_members import KEY, Member
+from common.program import PROGRAM, attune
+from common.waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 
 
 class FewKills(unittest.TestCase):
-    """The large run of tools/kill_database.py, small."""
+    """The large run of tools/attackers/kill_database.py, small."""
 
     OPTIONS = argparse.Namespace(program=PROGRAM, jobs=60, repeats=20, at_once=8, kills=1)
 
@@ -86,7 +85,7 @@ class TwoServers(unittest.TestCase):
         return await_true(f"{job} ends", ended)
 
     def test_the_other_one_takes_over(self):
-        """A job that was begun goes on, with the agents and runners of the server that was killed."""
+        """A running job continues, with the agents and runners of the server that was killed."""
         tenant = self.service.ask("GET", "/v1/me")[1]["tenant"]
         invitation = attune("fleet", "invite", "--role", "runner", "--owner", tenant).strip()
         self.member("runner", [PROGRAM, "runner", invitation, "--state", self.folder / "runner"])
@@ -116,7 +115,7 @@ class TwoServers(unittest.TestCase):
         self.assertEqual(hashlib.sha256(content).hexdigest(), wanted["sha256"])
 
     def test_one_that_stood_still_is_replaced(self):
-        """It notices when it goes on, and has changed nothing."""
+        """It notices when it continues, and has changed nothing."""
         with self.serving.stopped():
             self.assertIs(kill_database.serving([self.other], self.database), self.other)
         job = self.service.submit("after")

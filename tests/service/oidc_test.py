@@ -17,11 +17,11 @@ import types
 import unittest
 import urllib.parse
 
-import program
-from fleet_members import Fleet
+from common import program
+from common.fleet_members import Fleet
+from common.program import PROGRAM, Failed, attune, attune_json
+from common.waiting import await_true
 from oidc_provider import Provider, free_port, write_issuers
-from program import PROGRAM, Failed, attune, attune_json
-from waiting import await_true
 
 # The client alone, without the compiler that the package brings.
 package = types.ModuleType("attune")
@@ -92,7 +92,7 @@ class OidcTest(unittest.TestCase):
         return json.loads(browser.ask(f"{self.server}/v1/session")[2])
 
     def device_token(self, provider):
-        """The ID token of somebody who has entered a device code in a browser."""
+        """The ID token of a person who has entered a device code in a browser."""
         def post(path, **form):
             return json.loads(Browser().ask(provider.url + path, form)[2])
         code = post("/device/auth", client_id="cli", scope="openid profile offline_access")

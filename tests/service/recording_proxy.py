@@ -8,13 +8,13 @@ import threading
 import urllib.parse
 
 OWN_HEADERS = {"accept", "accept-encoding", "authorization", "cache-control", "connection", "content-length",
-               "content-type", "host", "user-agent"}  # of HTTP itself, which no document lists
+               "content-type", "expect", "host", "user-agent"}  # of HTTP itself, which no document lists
 HOP_HEADERS = {"connection", "transfer-encoding", "content-length"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What a client has sent."""
+    """A request of a client."""
 
     method: str
     path: str
@@ -60,12 +60,12 @@ class RecordingProxy:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def close(self):
-        """Accepts nobody any more."""
+        """Accepts no more connections."""
         self._server.shutdown()
         self._server.server_close()
 
     def fail(self, method, pattern, times, status=None):
-        """Loses the answers to so many requests, after the service has them; or answers in its place."""
+        """Loses the answers to this many requests, after the service has them; or answers in its place."""
         with self._lock:
             self._faults.append([method, re.compile(pattern), times, status])
 

@@ -1,9 +1,9 @@
-"""Documents of results, as JSON, and the machines that they come from. Those that become pages lie in results/."""
+"""Documents of results, as JSON, and the machines that they come from. Documents that become pages lie in results/."""
 import json
 import os
 
 from common import machine
-from program import ROOT
+from common.program import ROOT
 
 RESULTS = ROOT / "results"
 WIDTH = 120  # of a line of JSON

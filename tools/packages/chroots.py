@@ -33,7 +33,7 @@ print({name: value.shape for name, value in outputs.items()}, f"{numpy.median(ne
 
 
 def inside(root: pathlib.Path, *command: object) -> str:
-    """What a command prints that runs in the root, with processes and mounts that end with it."""
+    """Returns the output of a command that runs in the root, with processes and mounts that end with it."""
     return run("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", ENTER, root, *ENVIRONMENT, *command)
 
 

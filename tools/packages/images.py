@@ -27,7 +27,7 @@ MOUNTED = ("workspace", "models", "server", "agent", "leases", "state")
 MOST_RUNTIME_BYTES = 30_000_000
 LIBRARIES = pathlib.Path("usr/lib/x86_64-linux-gnu")
 LOADER = pathlib.Path("lib64/ld-linux-x86-64.so.2")
-# What dpkg and ldconfig write with the time of day.
+# Files that dpkg and ldconfig write with the time of day.
 DATED = ("var/log", "var/cache/ldconfig", "var/lib/dpkg/status-old", "var/cache/apt", "var/lib/apt/lists")
 
 

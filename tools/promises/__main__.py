@@ -9,14 +9,14 @@ import tempfile
 import time
 
 from common import machine
+from common.fleet_members import KEY, Fleet
 from common.options import INTERRUPTED, Parser, count
+from common.program import PROGRAM, ROOT, Failed
 from common.progress import interrupt_on_terminate, progress
+from common.rest_client import Refused, first_client
 from common.results import RESULTS, load, rounded, write
-from fleet_members import KEY, Fleet
-from program import PROGRAM, ROOT, Failed
 from promises import judging
 from promises.variants import all_variants, model_of
-from rest_client import Refused, first_client
 
 PUBLISHED = RESULTS / "promises.json"
 PAGE = ROOT / "docs/service.md"
@@ -24,8 +24,8 @@ SEED = 1
 
 DESCRIPTION = """A server, a runner and this machine as a device tune variants of the zoo's networks, of other widths
 and sizes. The service learns from the first ones; for each of the others, it predicts the latency and the finishing
-time when it is submitted, and the job then tells. One or two jobs are there at a time, so that some wait. What came of each
-job is written into the work folder. Leave the machine alone meanwhile."""
+time when it is submitted, and the job then tells. One or two jobs are there at a time, so that some wait. The result of
+each job is written into the work folder. Leave the machine alone meanwhile."""
 
 
 def parse(arguments):

@@ -31,7 +31,7 @@ def error_of_simulation(row):
 
 
 def line(row):
-    """What one schedule took, for people."""
+    """Describes the cost of one schedule, for people."""
     return (f"{plural(row['jobs'], 'job')}, {row['strategy']}: {row['makespan']:.1f} s, {percent(of_bound(row))} of "
             f"the bound, simulated {row['simulated_from_alone']:.1f} s (own trace {row['simulated_from_own']:.1f} s), "
             f"device idle {percent(row['idle_device'])}, ratios differ by {percent(difference(row)[0], 2)}")

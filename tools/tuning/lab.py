@@ -8,9 +8,9 @@ import time
 
 from common import machine
 from common.models import zoo
+from common.program import PROGRAM, Failed, attune, attune_json
 from common.stats import part_seconds
 from common.timing import Artifact
-from program import PROGRAM, Failed, attune, attune_json
 from tuning import pretrain
 from tuning.cases import DeployCase, RecallCase, TuneCase, described, needs_pretraining
 from tuning.turns import CLOSER, MOST_ROUNDS, NARROW, Rooflines, compare_in_turns, compare_sooner, comparison, gaps
@@ -86,7 +86,7 @@ class Lab:
         return path
 
     def _tune(self, case, *flags):
-        # The database has another name until it is complete, so that nobody takes a half-filled one for the first
+        # The database has another name until it is complete, so that a half-filled one is not taken for the first
         # network's records.
         records, running = self._path("records", f"{case.key}.db"), self._path("records", "running.db")
         remove_database(running)

@@ -13,7 +13,7 @@ NONE = "–"
 
 def page(documents, charts, replayed=None):
     """The page's text. `documents`: the experiments', by number; `charts`: the names of the figures; `replayed`: the
-    file written by tools/replay_tuning.py, if there is one."""
+    file written by tools/figures/replay_tuning.py, if there is one."""
     parts = ["# Tuning", "*Made by `./do experiments --write-docs`: changes by hand get lost.*",
              "The gain of [`attune tune`](decisions/tuning.md), and the share of each of its parts in it.",
              machines(documents), METHOD]
@@ -290,10 +290,10 @@ def rounds_counted(entries):
     if not known:
         return ""
     counted, rounds = (sum(entry[name] for entry in known) for name in ("rounds_counted", "rounds"))
-    return f""" Other programs on the machine disturb some rounds, which do not count: before each turn the untuned
-network runs once more, by itself, and in a round that counts it never takes more than {100 * (QUIET - 1):.0f} %
-longer than in the fastest tenth of such runs. {counted} of {rounds} rounds count; where fewer than {ROUNDS} of a
-network would, all do."""
+    return f""" Rounds that other programs on the machine disturb do not count: before each turn the untuned network runs
+once more, by itself; in a counted round, no such run takes more than {100 * (QUIET - 1):.0f} % longer than the fastest
+tenth of them. {counted} of {rounds} rounds count; a network with fewer than {ROUNDS} such rounds counts all of its
+rounds."""
 
 
 def compiled_for(entries):
@@ -359,7 +359,7 @@ def held(replayed):
         rows.append([network, f"{entry['candidates']}, {same}", *(f"{rate:.2f}" for rate in rates),
                      *(f"{100 * share:.1f} %" for share in shares)])
     return ["## How long the device is held",
-            f"*`tools/replay_tuning.py --before PROGRAM {' '.join(replayed['networks'])}`, {replayed['date']}, "
+            f"*`python3 -m figures.replay_tuning --before PROGRAM {' '.join(replayed['networks'])}`, {replayed['date']}, "
             f"{replayed['cpu']}.*",
             f"""Both programs replay one recorded run of {replayed['trials']} trials for each network, on one thread: they
 measure for real and learn from the recorded times, so that they try the same candidates. *Before* is the tuner whose

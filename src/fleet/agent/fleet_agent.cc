@@ -56,9 +56,9 @@ FleetAgent::~FleetAgent() {
 
 absl::Status FleetAgent::AddDevice(const std::string& name, std::unique_ptr<DeviceHost> host) {
   if (!host->lacks().empty() && options_.owners.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this machine cannot fence in what it measures: ", absl::StrJoin(host->lacks(), "; "),
-                     "; name the owners whose work it may take all the same with --trust"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "this machine cannot isolate the code that it measures: ", absl::StrJoin(host->lacks(), "; "),
+        "; name the owners whose work it may accept nevertheless with --trust"));
   }
   auto work = std::make_unique<LeaseWork>(*host, *blobs_, [this](const proto::Result& result) {
     proto::FromAgent message;

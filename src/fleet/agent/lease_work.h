@@ -55,7 +55,7 @@ class LeaseWork {
   // Tries again while the connection is broken and the portion's lease counts.
   absl::StatusOr<FileDescriptor> Fetch(const Portion& portion, const std::string& digest);
 
-  // For those who hold the mutex.
+  // The caller must hold the mutex.
   //
   // Whether the lease is the latest, and has not ended.
   bool Counts(const LeaseToken& token) const;

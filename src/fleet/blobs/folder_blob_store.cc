@@ -225,7 +225,8 @@ absl::Status FolderBlobStore::Finish(const std::string& owner, const std::string
   RETURN_IF_ERROR(kept);
   if (*found == digest) return absl::OkStatus();
   fs::remove(checked, error);
-  return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", *found));
+  return absl::DataLossError(
+      absl::StrCat("blob ", digest, ": the uploaded bytes have another digest, ", *found));
 }
 
 absl::Status FolderBlobStore::Keep(const std::string& owner, const std::string& digest,

@@ -190,7 +190,8 @@ absl::Status SqlBlobStore::Finish(const std::string& owner, const std::string& d
   }));
   if (const std::string found = hash.Finish(); found != digest) {
     RETURN_IF_ERROR(Forget(owner, digest));
-    return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", found));
+    return absl::DataLossError(
+        absl::StrCat("blob ", digest, ": the uploaded bytes have another digest, ", found));
   }
   const absl::Status kept = database_->Write([&](SqlSession& session) -> absl::Status {
     ASSIGN_OR_RETURN(const std::optional<Row> now, Find(session, key, digest));

@@ -187,15 +187,4 @@ bool FleetLeases::IsCurrent(const std::string& device, const LeaseToken& token) 
   return found != held_.end() && found->second == device;
 }
 
-std::optional<double> FleetLeases::NextTime() const {
-  std::optional<double> next;
-  const auto consider = [&](double time) { next = next ? std::min(*next, time) : time; };
-  for (const auto& [token, name] : held_) {
-    const Device& device = devices_.at(name);
-    consider(std::min(device.seen, device.holder_seen) + lease_seconds_);
-  }
-  if (!waiting_.empty() && grants_from_ > 0) consider(grants_from_);
-  return next;
-}
-
 }  // namespace attune

@@ -101,8 +101,6 @@ class FleetLeases {
 
   // Whether what comes from this device under this token may be believed.
   bool IsCurrent(const std::string& device, const LeaseToken& token) const;
-  // When EndSilent() or Grant() may have something to do again without another call; nothing if never.
-  std::optional<double> NextTime() const;
 
  private:
   struct Device {

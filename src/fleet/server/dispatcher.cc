@@ -114,7 +114,7 @@ absl::Status Dispatcher::Take(int64_t number, Agent& agent, const proto::FromAge
                               const AgentSays& says) {
   if (message.has_hello()) return Join(number, agent, says.offer);
   if (!message.has_heartbeat() && !message.has_result()) return absl::OkStatus();  // of a later version
-  if (!agent.is_there) return InvalidInput("an agent first says what it offers");
+  if (!agent.is_there) return InvalidInput("an agent's first message must be its offer");
   if (message.has_result()) return PassOn(agent, message.result(), says.measurement);
   agent.load = message.heartbeat().load();
   for (const auto& [name, share] : message.heartbeat().disturbance()) {
@@ -126,7 +126,7 @@ absl::Status Dispatcher::Take(int64_t number, Agent& agent, const proto::FromAge
 }
 
 absl::Status Dispatcher::Join(int64_t number, Agent& agent, const AgentOffer& offer) {
-  if (agent.is_there) return InvalidInput("an agent says twice what it offers");
+  if (agent.is_there) return InvalidInput("an agent sends its offer twice");
   RETURN_IF_ERROR(CheckDevices(agent, offer));
   agent.program = offer.program;
   agent.lacks = offer.lacks;

@@ -6,7 +6,7 @@
 // does not run our program: it is told which (InvalidArgument), and loses its stream.
 //
 // Tokens, and ids of devices and members, have no bounds: they are only compared with known ones. A priority
-// may be any number, since it is only compared too.
+// may be any number, since it is only compared, too.
 #ifndef ATTUNE_FLEET_WIRE_CHECKED_MESSAGES_H_
 #define ATTUNE_FLEET_WIRE_CHECKED_MESSAGES_H_
 

@@ -29,7 +29,7 @@ Sizes SizesOf(const Node& node) {
   return {terms, q[2], v[2], q[3], v[3], RoundUp(v[2], kTileColumns * terms), RoundUp(q[3], terms)};
 }
 
-// The tile for a product whose sums have so many columns.
+// The tile for a product whose sums have this many columns.
 MatrixTile TileOf(const Config& config, int64_t columns, int64_t groups) {
   const int64_t tiles_n = columns % (2 * kTileColumns) == 0 ? 2 : 1;
   return {config.at("rows"), config.at("tiles_m"), tiles_n, Divisors(groups, kTileColumns).back()};

@@ -42,7 +42,7 @@ int64_t MaxRows(const Product& p, const Target& target) {
                                               : target.num_vector_registers;
 }
 
-// The bytes of a panel of so many vectors of columns of B.
+// The bytes of a panel of this many vectors of columns of B.
 int64_t PanelBytes(const Product& p, int64_t vectors, const Target& target) {
   return p.k / p.dot * vectors * target.vector_bits / 8;
 }

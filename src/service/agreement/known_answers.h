@@ -3,7 +3,8 @@
 //
 // Problem: an answer must hold for a network tuned today. Idea: it counts as long as no later job has found a
 // kernel for one of its tasks that is clearly faster, and only for the compiler that made it; the first job
-// afterwards tunes the network again. Price: an answer may go although it meets the next agreement, too.
+// afterwards tunes the network again. Price: an answer may be dropped although it would meet the next
+// agreement.
 //
 // An answer is native code, so it never leaves its tenant, and what others say never outdates it. Others are
 // given records alone, while the tenant shares its answers: that is asked each time that something is looked

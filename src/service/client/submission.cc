@@ -112,10 +112,9 @@ class JobMaker {
     if (given != nullptr) {
       name = given->get<std::string>();
       if (name.find('/') != std::string::npos)
-        return InvalidInput(
-            "\"", Printable(name),
-            "\" has a folder; a job on a server gives what it writes a name alone, and attune "
-            "jobs result brings it");
+        return InvalidInput("\"", Printable(name),
+                            "\" has a folder; a job on a server names its files without folders, and attune "
+                            "jobs result fetches them");
     } else {
       const fs::path input = PathOf(spec_, Find(kind_.inputs.front().name)->get<std::string>());
       name = absl::StrCat(input.stem().string(), output.ending_on_server);

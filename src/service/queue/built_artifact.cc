@@ -47,7 +47,7 @@ absl::StatusOr<Built> BuiltOfResult(const std::string& result) {
     if (!is_the_same) return InvalidInput("the job has built another network than it has judged");
     return built;
   } catch (const Json::exception&) {
-    return InvalidInput("the job does not say what it has built");
+    return InvalidInput("the job's result names no artifact");
   }
 }
 

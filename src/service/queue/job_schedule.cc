@@ -84,7 +84,7 @@ double JobSchedule::Step() {
   serving_ = nullptr;
   hub_.EndAll();
   Rest(ended);
-  RunTasks(absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", ended.message())));
+  RunTasks(absl::UnavailableError(absl::StrCat("jobs cannot be stored now: ", ended.message())));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!is_ending_) Log(LogLevel::kError, "jobs wait until they can be kept", "reason", ended.message());
   return kRetrySeconds;

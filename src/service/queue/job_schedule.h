@@ -161,7 +161,8 @@ class JobSchedule {
   // Has the thread answer a question.
   template <typename Answer>
   absl::StatusOr<Answer> Ask(const std::function<absl::StatusOr<Answer>(Serving&)>& question);
-  // The same for one that changes nothing; while nothing can be written, the caller's thread answers it.
+  // The same for a question that changes nothing; while nothing can be written, the caller's thread answers
+  // it.
   template <typename Answer>
   absl::StatusOr<Answer> Read(const std::function<absl::StatusOr<Answer>(const Reading&)>& question);
 

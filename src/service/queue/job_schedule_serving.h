@@ -70,7 +70,7 @@ absl::Status JobSchedule::Enqueue(std::vector<Item>& queue, Item item) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (is_ending_) return absl::UnavailableError("the server is ending");
     if (!broken_.ok())
-      return absl::UnavailableError(absl::StrCat("jobs cannot be kept now: ", broken_.message()));
+      return absl::UnavailableError(absl::StrCat("jobs cannot be stored now: ", broken_.message()));
     queue.push_back(std::move(item));
   }
   hub_.Wake();

@@ -57,7 +57,7 @@ int64_t RunnerHub::Add(const CertificateFacts& who, std::shared_ptr<RunnerLink> 
 }
 
 absl::Status RunnerHub::Join(int64_t number, Connection& connection, RunnerOffer offer) {
-  if (connection.is_there) return InvalidInput("a runner says twice what it is");
+  if (connection.is_there) return InvalidInput("a runner introduces itself twice");
   Replace(number, connection);
   connection.machine = {.connection = number,
                         .id = connection.who.who.id,
@@ -162,7 +162,8 @@ absl::Status RunnerHub::TakeMade(const Runner& runner, const proto::RunnerReport
 absl::Status RunnerHub::CheckNeeds(const Runner& runner, const RunnerStageEnded& ended) {
   if (!ended.next.has_value()) return absl::OkStatus();
   for (const ResourceNeed& need : ended.next->needs) {
-    // If it measures elsewhere, it gets the device that it was submitted for, whatever the stage calls that.
+    // A job that measures on a remote device gets the device that it was submitted for, whatever name its
+    // stage uses.
     const bool is_its_own = need.key == kProcessorsKey || !runner.on.empty();
     if (need.exclusive && !is_its_own)
       return InvalidInput("the next stage wants \"", Printable(need.key),
@@ -255,7 +256,7 @@ void RunnerHub::Fail(const std::shared_ptr<const JobSupplies>& supplies, const a
   const auto found = Find(supplies);
   if (found == runners_.end()) return;
   const int64_t number = found->first;
-  Log(LogLevel::kInfo, "a job ends by what it sends", "job", found->second.job, "reason", why.message());
+  Log(LogLevel::kInfo, "a job ends because of its report", "job", found->second.job, "reason", why.message());
   if (found->second.runs) {
     RunnerStageEnded ended;
     ended.status = why;

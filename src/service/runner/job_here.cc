@@ -77,7 +77,7 @@ double JobHere::Step() {
     report = std::move(reports_.front());
     reports_.pop_front();
   }
-  // A job may have left files that nobody can read, or that have no name.
+  // A job may have left files that are unreadable, or have no name.
   absl::StatusOr<std::vector<JobFile>> files = kept_.Look();
   const bool is_readable = files.ok();
   if (is_readable) files = Send(*files);

@@ -153,7 +153,7 @@ absl::Status ComputeStageAt(LoopTree& tree, ScheduledStage& computed, LoopRef at
   RETURN_IF_ERROR(tree.CheckReadByFormulas(computed, op));
   if (space <= static_cast<int64_t>(MemorySpace::kGlobal) ||
       space > static_cast<int64_t>(MemorySpace::kShared))
-    return InvalidInput("compute_at: no memory space ", space, " for what is computed at a loop");
+    return InvalidInput("compute_at: no memory space ", space, " for a stage that is computed at a loop");
   ASSIGN_OR_RETURN(Region region, RegionRead(tree, computed, at, within));
 
   const Buffer local = MakeBuffer(computed.stage.output->name, computed.stage.output->dtype, region.extent,

@@ -126,9 +126,6 @@ class RecordDatabase {
   // run.
   absl::StatusOr<std::vector<BestRecord>> Best(const RecordFilter& filter, const BestOptions& options = {});
 
-  // Failures of configs that have not succeeded since, so that there is no point in trying them again.
-  absl::StatusOr<std::vector<Record>> Failures(const RecordFilter& filter);
-
   // The tasks to transfer from, or to show; the oldest task first.
   absl::StatusOr<std::vector<TaskEntry>> Tasks(const RecordFilter& filter);
 

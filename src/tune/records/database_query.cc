@@ -133,23 +133,6 @@ absl::StatusOr<std::vector<BestRecord>> RecordDatabase::Best(const RecordFilter&
   return best;
 }
 
-absl::StatusOr<std::vector<Record>> RecordDatabase::Failures(const RecordFilter& filter) {
-  const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(
-      SqliteStatement rows,
-      Select(*connection_, filter, kRecordColumns,
-             "AND r.outcome <> 'ok' AND NOT EXISTS (SELECT 1 FROM records o WHERE o.task = r.task AND "
-             "o.device = r.device AND o.threads = r.threads AND o.outcome = 'ok' AND o.strategy = r.strategy "
-             "AND o.strategy_version = r.strategy_version AND o.config = r.config AND o.time_ms > r.time_ms) "
-             "ORDER BY r.id"));
-  std::vector<Record> failures;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool found, rows.Step());
-    if (!found) return failures;
-    if (std::optional<Record> record = RecordOfRow(rows)) failures.push_back(*std::move(record));
-  }
-}
-
 absl::StatusOr<std::vector<TaskEntry>> RecordDatabase::Tasks(const RecordFilter& filter) {
   const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(SqliteStatement rows,

@@ -59,13 +59,6 @@ void JobAdmission::Forget(size_t job) {
   group_of_.erase(job);
 }
 
-std::vector<size_t> JobAdmission::TakeWaiting() {
-  std::vector<size_t> jobs;
-  for (auto& [name, group] : groups_)
-    for (const auto& [key, job] : std::exchange(group.waiting, {})) jobs.push_back(job);
-  return jobs;
-}
-
 std::string JobAdmission::RefusalOf(size_t job) const {
   const auto refused = refused_.find(job);
   return refused == refused_.end() ? "" : refused->second;

@@ -40,8 +40,6 @@ class JobAdmission {
   void Withdraw(size_t job);
   // The job is over.
   void Forget(size_t job);
-  // Returns the waiting jobs, which leave the queue: they are to be sorted again.
-  std::vector<size_t> TakeWaiting();
 
   // The reason why no host can serve the job; empty if it was not refused.
   std::string RefusalOf(size_t job) const;

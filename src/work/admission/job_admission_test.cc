@@ -59,13 +59,5 @@ TEST(JobAdmission, AllOfAGroupMayBeRefusedAndForgotten) {
   }
 }
 
-TEST(JobAdmission, IsSortedAgain) {
-  JobAdmission admission;
-  admission.Wait(1, {}, 1);
-  admission.Wait(2, {}, 2);
-  for (const size_t job : admission.TakeWaiting()) admission.Wait(job, {}, -static_cast<double>(job));
-  EXPECT_EQ(admission.Take(Two), 2);
-}
-
 }  // namespace
 }  // namespace attune

@@ -98,7 +98,7 @@ TEST_F(EndlessScheduleTest, AJobLeavesAHostThatIsBusyForOneThatIsIdle) {
   host.resources.processors = 1;
   host.numbers = host.building = {0};
   host.resources.slots["ann"] = kAnyAmount;
-  driver_->Use(*FindSchedulingStrategy("priority"));
+  Open("priority");
   driver_->AddHost(host, "first");
   constexpr char kShort[] = "jobs: [{kind: mock, repeat: 10, stages: [{name: build, seconds: 1}]}]";
   const size_t moved = Submit("short", "", "ann", kShort).begin()->first;

@@ -73,13 +73,6 @@ void ScheduleDriver::Add(size_t number, JobRecord job) {
   }
 }
 
-void ScheduleDriver::Use(const SchedulingStrategy& strategy) {
-  log_.SetStrategy(strategy.name);
-  scheduled_.Use(strategy);
-  // The strategy sorts the waiting ones.
-  WaitAgain(admission_.TakeWaiting());
-}
-
 absl::Status ScheduleDriver::Cancel(size_t number) {
   return EndSoon(number, [](JobManager& job) { job.Cancel(); });
 }

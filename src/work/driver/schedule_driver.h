@@ -113,9 +113,6 @@ class ScheduleDriver {
   // The results are kept elsewhere: the same jobs would begin anew.
   absl::Status Finish();
 
-  // From now on, this strategy decides. Stages that run are not disturbed.
-  void Use(const SchedulingStrategy& strategy);
-
   // The schedule so far, with all jobs and the stages that have ended; of an endless one, neither.
   const ScheduleRecord& schedule() const { return log_.schedule(); }
   // By number.
@@ -137,8 +134,8 @@ class ScheduleDriver {
   // Gives waiting jobs to the scheduler.
   absl::Status Admit();
   void Wait(size_t number);
-  // The same for jobs that were refused, or that another strategy sorts.
-  void WaitAgain(const std::vector<size_t>& numbers);
+  // Hosts have changed: jobs that were refused wait again.
+  void Readmit();
   // The scheduler has refused the job's next stage, and does not know the job.
   absl::Status Refuse(size_t number, const absl::Status& why);
   // Takes back what waits for hosts and devices that are gone.

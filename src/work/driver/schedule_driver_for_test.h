@@ -84,7 +84,7 @@ class FakeRunners final : public Runners {
   }
   const std::vector<RunStage>& commands() const { return commands_; }
   size_t num_runners() const { return runners_.size(); }
-  // The stages that run now for jobs that measure, by the names of their stages.
+  // Counts the running stages with this name of jobs that measure.
   int64_t num_running(const std::string& stage) const {
     return std::ranges::count_if(runners_, [&](const auto& entry) {
       const Runner& runner = entry.second;
@@ -206,15 +206,15 @@ class EndlessScheduleTest : public ScheduleDriverTest {
  protected:
   EndlessScheduleTest() { Open(); }
 
-  // Resumes from the store.
-  void Open() {
+  // Resumes the schedule from the store.
+  void Open(const std::string& strategy = "predictive") {
     driver_.reset();
     runners_.emplace(clock_);
     auto schedule = store_->ResumeOrBeginEndless("server");
     ASSERT_TRUE(schedule.ok()) << schedule.status();
     schedule_ = schedule->id;
     driver_.emplace(*std::move(schedule),
-                    ScheduleDriverOptions{.strategy = FindSchedulingStrategy("predictive"),
+                    ScheduleDriverOptions{.strategy = FindSchedulingStrategy(strategy),
                                           .kinds = AllJobKinds(),
                                           .is_endless = true,
                                           .slots_of = [](const JobSpec& job) -> std::vector<std::string> {

@@ -15,7 +15,7 @@ int ScheduleDriver::AddHost(LocalHost host, const std::string& name) {
   host.resources.slots[RunnerSlot(number)] = kAnyAmount;
   scheduled_.AddHost(host.resources);
   hosts_.Add(number, std::move(host), name);
-  WaitAgain(admission_.TakeRefused());
+  Readmit();
   return number;
 }
 
@@ -44,14 +44,14 @@ absl::Status ScheduleDriver::RemoveHost(int host) {
 
 int ScheduleDriver::AddDevice(const std::set<std::string>& keys) {
   const int number = scheduled_.AddHost({.slots = RemoteDeviceSlots(keys)});
-  WaitAgain(admission_.TakeRefused());
+  Readmit();
   return number;
 }
 
 void ScheduleDriver::ChangeDevice(int device, const std::set<std::string>& keys) {
   scheduled_.SetSlots(device, RemoteDeviceSlots(keys));
   RefuseUngrantable();
-  WaitAgain(admission_.TakeRefused());
+  Readmit();
 }
 
 void ScheduleDriver::RemoveDevice(int device) {
@@ -90,8 +90,8 @@ void ScheduleDriver::Wait(size_t number) {
                   scheduled_.strategy().key(request, job.facts()));
 }
 
-void ScheduleDriver::WaitAgain(const std::vector<size_t>& numbers) {
-  for (const size_t number : numbers) Wait(number);
+void ScheduleDriver::Readmit() {
+  for (const size_t refused : admission_.TakeRefused()) Wait(refused);
 }
 
 absl::Status ScheduleDriver::Admit() {

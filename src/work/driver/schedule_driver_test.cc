@@ -116,22 +116,6 @@ TEST_F(ScheduleDriverTest, GoesOnAfterItWasStoppedAnywhere) {
   EXPECT_TRUE(Begin().stages.empty());
 }
 
-TEST_F(ScheduleDriverTest, StrategiesChangeWhileJobsRun) {
-  FakeRunners runners(clock_);
-  ScheduleDriver driver(Begin(), {.strategy = FindSchedulingStrategy("sequential"), .kinds = AllJobKinds()},
-                        *store_, runners, clock_);
-  driver.AddHost(host_);
-  int turn = 0;
-  const absl::Status status = driver.Run(Cancellation(), [&] {
-    constexpr int kTurns = 10;
-    if (++turn % kTurns != 0) return;
-    const auto all = AllSchedulingStrategies();
-    driver.Use(all[static_cast<size_t>(turn / kTurns) % all.size()]);
-  });
-  EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(Done(driver.schedule()).at("a time"), 20);
-}
-
 TEST_F(ScheduleDriverTest, OneProcessAloneRunsASchedule) {
   Begin();
   const auto other = SqlJobStore::Open(folder_ / "jobs.db", AllJobKinds());

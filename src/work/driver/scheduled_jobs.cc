@@ -4,11 +4,6 @@
 
 namespace attune {
 
-void ScheduledJobs::Use(const SchedulingStrategy& strategy) {
-  strategy_ = &strategy;
-  scheduler_.Use(strategy);
-}
-
 void ScheduledJobs::SetSlots(int host, std::map<std::string, int64_t> slots) {
   scheduler_.SetSlots(host, std::move(slots));
 }

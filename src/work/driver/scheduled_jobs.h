@@ -23,11 +23,9 @@ namespace attune {
 class ScheduledJobs {
  public:
   // The strategy must outlive it.
-  explicit ScheduledJobs(const SchedulingStrategy& strategy) : strategy_(&strategy), scheduler_(strategy) {}
+  explicit ScheduledJobs(const SchedulingStrategy& strategy) : strategy_(strategy), scheduler_(strategy) {}
 
-  const SchedulingStrategy& strategy() const { return *strategy_; }
-  // From now on, this strategy decides. Stages that run are not disturbed.
-  void Use(const SchedulingStrategy& strategy);
+  const SchedulingStrategy& strategy() const { return strategy_; }
 
   // Hosts, as Scheduler has them. None of the jobs may run on a host that is removed.
   int next_host() const { return scheduler_.ledger().next_host(); }
@@ -61,7 +59,7 @@ class ScheduledJobs {
  private:
   void Leave(size_t job);
 
-  const SchedulingStrategy* strategy_;
+  const SchedulingStrategy& strategy_;
   Scheduler scheduler_;
   std::map<size_t, int64_t> numbers_;  // the scheduler's, by job
   std::map<int64_t, size_t> jobs_;     // by the scheduler's number

@@ -90,12 +90,15 @@ TEST_F(ScheduledJobsTest, AreWithdrawnWhenTheirHostIsGone) {
   EXPECT_TRUE(Submit(2, "attic").ok());
 }
 
-TEST_F(ScheduledJobsTest, AnotherStrategyMayDecide) {
-  jobs_.Use(*FindSchedulingStrategy("priority"));
-  EXPECT_EQ(jobs_.strategy().name, "priority");
-  ASSERT_TRUE(jobs_.Submit(1, {.id = "low"}, Needing("desk"), 0).ok());
-  ASSERT_TRUE(jobs_.Submit(2, {.id = "high", .priority = 1}, Needing("desk"), 0).ok());
-  EXPECT_THAT(Started(), ElementsAre(2));
+TEST(ScheduledJobs, TheStrategyDecides) {
+  ScheduledJobs jobs(*FindSchedulingStrategy("priority"));
+  EXPECT_EQ(jobs.strategy().name, "priority");
+  jobs.AddHost({.slots = {{"desk", 1}}});
+  ASSERT_TRUE(jobs.Submit(1, {.id = "low"}, Needing("desk"), 0).ok());
+  ASSERT_TRUE(jobs.Submit(2, {.id = "high", .priority = 1}, Needing("desk"), 0).ok());
+  const auto starts = jobs.Decide(0);
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts.front().first, 2);
 }
 
 }  // namespace

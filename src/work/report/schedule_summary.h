@@ -61,7 +61,7 @@ struct ScheduleSummary {
   double IdleShare(bool of_devices) const;
 };
 
-// Stages of jobs that the record does not have count for its resources alone. Takes time in proportion to the
+// Stages whose jobs are not in the record count only for its resources. Takes time in proportion to the
 // processors that stages held.
 ScheduleSummary Summarize(const ScheduleRecord& record);
 

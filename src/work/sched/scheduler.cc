@@ -41,19 +41,6 @@ std::vector<int64_t> Scheduler::RemoveHost(int host, double now) {
   return lost;
 }
 
-void Scheduler::Use(const SchedulingStrategy& strategy) {
-  std::vector<int64_t> waiting;
-  for (auto& [number, job] : jobs_) {
-    if (job.holding) continue;
-    Withdraw(number);
-    waiting.push_back(number);
-  }
-  strategy_ = &strategy;
-  dedicated_.clear();
-  for (auto& [number, job] : jobs_) job.host = -1;
-  for (const int64_t number : waiting) Ask(number);
-}
-
 absl::StatusOr<int64_t> Scheduler::Submit(JobFacts facts, NextStage first, double now) {
   if (numbers_.contains(facts.id))
     return absl::AlreadyExistsError(absl::StrCat("job ", facts.id, " runs already"));

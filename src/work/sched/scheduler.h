@@ -52,8 +52,6 @@ class Scheduler {
   int AddHost(HostResources resources) { return ledger_.AddHost(std::move(resources)); }
   // The host is gone, and the stages that ran there are lost: returns their jobs, which wait again.
   std::vector<int64_t> RemoveHost(int host, double now);
-  // From now on, this strategy decides. Stages that run are not disturbed.
-  void Use(const SchedulingStrategy& strategy);
 
   // Returns the job's number. Fails if no host could ever grant the stage, or a job with this id has not
   // ended.

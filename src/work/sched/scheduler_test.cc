@@ -169,16 +169,6 @@ TEST_F(SchedulerTest, SmallRequestsDoNotOvertakeALargeOneForEver) {
   EXPECT_THAT(Decide(), ElementsAre(small));
 }
 
-TEST_F(SchedulerTest, AStrategyMayChangeMeanwhile) {
-  Make("first_come");
-  const int64_t running = Submit(Time()), brief = Submit(Time(), {}, 1), lengthy = Submit(Time(), {}, 9);
-  EXPECT_THAT(Decide(), ElementsAre(running));
-  scheduler_->Use(*FindSchedulingStrategy("predictive"));
-  Done(running, std::nullopt);
-  EXPECT_THAT(Decide(), ElementsAre(lengthy));
-  EXPECT_FALSE(scheduler_->is_running(brief));
-}
-
 TEST_F(SchedulerTest, AStageIsRunAgainWhereItsHostIsLost) {
   Make("first_come");
   const int64_t job = Submit(Time());

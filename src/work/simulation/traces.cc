@@ -229,34 +229,6 @@ std::vector<SimulatedJob> JobsOfTrace(const ScheduleRecord& record) {
   return jobs;
 }
 
-ScheduleRecord TraceOf(const std::vector<SimulatedJob>& jobs, const SimulationResult& result,
-                       const HostResources& host, const SchedulingStrategy& strategy) {
-  ScheduleRecord record{
-      .id = "simulated", .strategy = std::string(strategy.name), .host = host, .jobs = {}, .stages = {}};
-  for (const SimulatedJob& job : jobs) {
-    JobRecord& added = record.jobs.emplace_back();
-    added.spec.id = job.facts.id;
-    added.spec.kind = "simulated";
-    added.spec.owner = job.facts.owner;
-    added.spec.priority = job.facts.priority;
-    added.spec.deadline_seconds = job.facts.deadline;
-    added.state = JobState::kDone;
-    added.position = std::ssize(job.stages);
-  }
-  for (const StageRun& run : result.runs) {
-    StageRecord& added = record.stages.emplace_back();
-    added.job = jobs[run.job].facts.id;
-    added.stage = jobs[run.job].stages[run.stage].stage;
-    added.asked = run.asked;
-    added.start = run.start;
-    added.end = run.end;
-  }
-  // Stages of a job that take no time stay in their order, which is that of the starts.
-  std::vector<StageRecord>& stages = record.stages;
-  std::ranges::sort(stages, {}, [](const StageRecord& stage) { return std::pair(stage.end, stage.start); });
-  return record;
-}
-
 std::vector<HostResources> HostsOfTraces(const std::vector<ScheduleRecord>& records) {
   std::vector<HostResources> hosts;
   for (const ScheduleRecord& record : records) {

@@ -12,7 +12,6 @@
 #include "nlohmann/json.hpp"
 #include "work/sched/resources.h"
 #include "work/sched/simulation.h"
-#include "work/sched/strategy.h"
 #include "work/store/stage_log.h"
 
 namespace attune {
@@ -24,10 +23,6 @@ inline constexpr int64_t kMostSimulatedStages = 4'000'000;
 // that they took. Stages that failed or were lost are left out. A job is submitted when it first asked for a
 // stage.
 std::vector<SimulatedJob> JobsOfTrace(const ScheduleRecord& record);
-
-// The record of a simulation on one host. Its processors are unknown, since the simulation does not say.
-ScheduleRecord TraceOf(const std::vector<SimulatedJob>& jobs, const SimulationResult& result,
-                       const HostResources& host, const SchedulingStrategy& strategy);
 
 // The hosts of the schedules, each once: hosts that differ in nothing but their memory are one.
 std::vector<HostResources> HostsOfTraces(const std::vector<ScheduleRecord>& records);

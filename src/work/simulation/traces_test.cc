@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/quantile.h"
 #include "base/random.h"
 #include "work/report/schedule_json.h"
+#include "work/sched/simulation.h"
+#include "work/sched/strategy.h"
 #include "work/simulation/strategy_comparison.h"
 
 namespace attune {
@@ -37,6 +41,35 @@ std::vector<SimulatedJob> SomeJobs(int count) {
     }
   }
   return jobs;
+}
+
+// The record of a simulation on one host. Its processors are unknown, since the simulation does not say.
+ScheduleRecord TraceOf(const std::vector<SimulatedJob>& jobs, const SimulationResult& result,
+                       const HostResources& host, const SchedulingStrategy& strategy) {
+  ScheduleRecord record{
+      .id = "simulated", .strategy = std::string(strategy.name), .host = host, .jobs = {}, .stages = {}};
+  for (const SimulatedJob& job : jobs) {
+    JobRecord& added = record.jobs.emplace_back();
+    added.spec.id = job.facts.id;
+    added.spec.kind = "simulated";
+    added.spec.owner = job.facts.owner;
+    added.spec.priority = job.facts.priority;
+    added.spec.deadline_seconds = job.facts.deadline;
+    added.state = JobState::kDone;
+    added.position = std::ssize(job.stages);
+  }
+  for (const StageRun& run : result.runs) {
+    StageRecord& added = record.stages.emplace_back();
+    added.job = jobs[run.job].facts.id;
+    added.stage = jobs[run.job].stages[run.stage].stage;
+    added.asked = run.asked;
+    added.start = run.start;
+    added.end = run.end;
+  }
+  // Stages of a job that take no time stay in their order, which is that of the starts.
+  std::vector<StageRecord>& stages = record.stages;
+  std::ranges::sort(stages, {}, [](const StageRecord& stage) { return std::pair(stage.end, stage.start); });
+  return record;
 }
 
 class Traces : public ::testing::TestWithParam<SchedulingStrategy> {};

@@ -1,4 +1,4 @@
-// Asks the server. What goes wrong is thrown as its own sentence.
+// Asks the server. Errors are thrown as the server's own sentences.
 import createClient, { type Middleware } from 'openapi-fetch';
 import { signal } from '@preact/signals';
 import type { components, paths } from './schema';
@@ -45,7 +45,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   return new Problem(response.status, sentence, seconds > 0 ? seconds : null);
 }
 
-// What every change must send, so that no other site can make it.
+// The header that every change must send, so that no other site can make it.
 export function changeHeaders(): Record<string, string> {
   const token = session.value?.csrf_token;
   return typeof token === 'string' ? { 'X-CSRF-Token': token } : {};

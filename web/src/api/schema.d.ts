@@ -1187,7 +1187,7 @@ export interface operations {
             query?: {
                 /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description Maximum number of jobs */
+                /** @description Maximum number of items */
                 most?: number;
                 /** @description Only jobs in this state; a page may then be shorter than the maximum */
                 state?: "waiting" | "running" | "unfinished" | "done" | "failed" | "cancelled";
@@ -1600,7 +1600,7 @@ export interface operations {
                 task: string;
                 /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description Maximum number of measurements */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {
@@ -1854,7 +1854,7 @@ export interface operations {
             query?: {
                 /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description Maximum number of models */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {
@@ -2251,7 +2251,7 @@ export interface operations {
     listCostModels: {
         parameters: {
             query?: {
-                /** @description Maximum number of versions */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {
@@ -2653,7 +2653,7 @@ export interface operations {
                 tenant?: string;
                 /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description Maximum number of entries */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {

@@ -1,4 +1,4 @@
-// What tuning has gained, task by task, and how far each is from its roofline.
+// The gain of tuning, task by task, and how far each is from its roofline.
 import { useState } from 'preact/hooks';
 import { factor, gflops, latency, percent } from '../format';
 import { gainOf, roofShare, type TaskGain } from '../job_facts';

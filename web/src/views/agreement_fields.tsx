@@ -93,7 +93,7 @@ export interface Predicted {
   ask: () => void;
 }
 
-// What would be promised to the job, until the job is another one. `lack`: the sentence that says why it cannot be told.
+// The prediction for the job, until the job is another one. `lack`: the sentence that says why there is none.
 export function usePrediction(job: NewJob | null, lack: string | null): Predicted {
   const subject = JSON.stringify(job);
   const [told, setTold] = useState<{ subject: string; prediction: Prediction | null; error: string | null } | null>(null);

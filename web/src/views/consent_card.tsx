@@ -1,4 +1,4 @@
-// What a tenant lets others gain from. Its own operators say so, and nobody else.
+// The data that a tenant shares with others. Only its own operators may change this.
 import { useState } from 'preact/hooks';
 import { api, body, session, type Schemas } from '../api/client';
 import { useAction } from '../ui/action';

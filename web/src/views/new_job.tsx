@@ -37,7 +37,7 @@ function keysOf(devices: readonly Device[]): Key[] {
       known.free += device.state === 'free' ? 1 : 0;
       keys.set(key, known);
     }
-  // Those that people have given before the names of single devices.
+  // Keys that people have given before the names of single devices.
   const isOwn = ({ key }: Key): number => (key.includes('/') ? 1 : 0);
   return [...keys.values()].sort((a, b) => isOwn(a) - isOwn(b) || b.devices - a.devices || a.key.localeCompare(b.key));
 }

@@ -1,4 +1,4 @@
-// What a tenant may use and what it does use; an admin sets it.
+// The quota and the use of a tenant; an admin sets the quota.
 import { useState } from 'preact/hooks';
 import { api, body, may, type Schemas } from '../api/client';
 import { bytes, count, duration, percent } from '../format';
@@ -63,7 +63,7 @@ interface QuotaTexts {
   days: string;
   requests: string;
 }
-// Six digits are read well; what nobody has changed is sent as it was.
+// Six digits are read well; unchanged values are sent as they were.
 const short = (value: number): string => String(Number(value.toPrecision(6)));
 function textsOf(quota: Quota): QuotaTexts {
   return {

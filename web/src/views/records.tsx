@@ -1,4 +1,4 @@
-// What jobs have measured: a job, its kernels, and the trials of each.
+// The measurements of jobs: a job, its kernels, and the trials of each.
 import { useState } from 'preact/hooks';
 import { api, body, type Schemas } from '../api/client';
 import { LineChart } from '../charts/line_chart';

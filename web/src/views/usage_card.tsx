@@ -1,4 +1,4 @@
-// What the tenant has used by day; an admin sees that of all.
+// The tenant's usage by day; an admin sees that of all.
 import { useState } from 'preact/hooks';
 import { api, may } from '../api/client';
 import { LineChart } from '../charts/line_chart';

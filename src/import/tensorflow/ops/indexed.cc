@@ -41,7 +41,7 @@ AxisSlice ClampSlice(const AxisBounds& b, int64_t dim) {
   return {begin, (span - 1) / stride + 1, b.step};
 }
 
-// The masks of StridedSlice: bit i is for entry i of begin, end and strides.
+// The masks of StridedSlice: bit i is for entry i of `begin`, `end` and `strides`.
 class Masks {
  public:
   explicit Masks(OpContext& c)
