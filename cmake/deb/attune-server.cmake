@@ -10,4 +10,3 @@ runs the jobs of many tenants, and has a REST interface and a web page. The
 commands server, up, down, backup and restore of the program attune start it.")
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "attune (= ${CPACK_PACKAGE_VERSION})")

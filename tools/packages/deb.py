@@ -48,11 +48,12 @@ def write_documents(package: str, share: pathlib.Path) -> None:
         path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def pack(package: str, tree: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
-    """Makes one package of a tree, and returns its path."""
+def pack(package: str, tree: pathlib.Path, work: pathlib.Path, depends: str = "") -> pathlib.Path:
+    """Makes one package of a tree, and returns its path. `depends`: what it needs beside its shared libraries."""
     write_documents(package, tree / "usr" / "share")
     run("cpack", "--config", CONFIGURATION / f"{package}.cmake", "-D", f"CPACK_PACKAGE_VERSION={version()}",
-        "-D", f"CPACK_DEBIAN_PACKAGE_MAINTAINER={maintainer()}", "-D", f"CPACK_INSTALLED_DIRECTORIES={tree};/",
+        "-D", f"CPACK_DEBIAN_PACKAGE_MAINTAINER={maintainer()}", "-D", f"CPACK_DEBIAN_PACKAGE_DEPENDS={depends}",
+        "-D", f"CPACK_INSTALLED_DIRECTORIES={tree};/",
         "-B", work / package, env={"SOURCE_DATE_EPOCH": str(source_date())})
     made, = (work / package).glob("*.deb")
     return pathlib.Path(shutil.move(made, DIST / made.name))
@@ -70,7 +71,7 @@ def make_debs() -> list[pathlib.Path]:
         run("cmake", "--install", BUILD, "--prefix", tree / "usr", "--strip")
         (server / "usr" / "bin").mkdir(parents=True)
         shutil.move(tree / "usr" / "bin" / "attune-server", server / "usr" / "bin")
-        return [pack("attune", tree, work), pack("attune-server", server, work)]
+        return [pack("attune", tree, work), pack("attune-server", server, work, f"attune (= {version()})")]
 
 
 if __name__ == "__main__":
