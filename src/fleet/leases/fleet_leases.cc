@@ -1,10 +1,23 @@
 #include "fleet/leases/fleet_leases.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace attune {
+
+void FleetLeases::Update(const std::string& name) {
+  const Device& device = devices_.at(name);
+  if (device.lease) {
+    ends_.Put(name, std::min(device.seen, device.holder_seen) + lease_seconds_);
+  } else {
+    ends_.Erase(name);
+  }
+  if (device.lease || device.drained) {
+    free_.Erase(name);
+  } else {
+    free_.Put(name, device.keys, device.seen + lease_seconds_);
+  }
+}
 
 void FleetLeases::Join(const std::string& device, std::set<std::string> keys, double now,
                        std::set<std::string> owners) {
@@ -12,6 +25,7 @@ void FleetLeases::Join(const std::string& device, std::set<std::string> keys, do
   joined.keys = std::move(keys);
   joined.owners = std::move(owners);
   joined.seen = now;
+  Update(device);
 }
 
 bool FleetLeases::Restore(const std::string& device, const LeaseToken& token, double now) {
@@ -20,36 +34,44 @@ bool FleetLeases::Restore(const std::string& device, const LeaseToken& token, do
   if (token.epoch >= epoch_ || has_lease || held_.contains(token)) return false;
   Device& restored = devices_[device];
   restored.lease = token;
+  restored.holder.clear();
   restored.seen = restored.holder_seen = now;
   held_.emplace(token, device);
+  queue_.Hold(restored.holder);
+  Update(device);
   return true;
 }
 
 void FleetLeases::Drain(const std::string& device, const std::string& reason) {
-  if (const auto found = devices_.find(device); found != devices_.end()) found->second.drained = reason;
+  const auto found = devices_.find(device);
+  if (found == devices_.end()) return;
+  found->second.drained = reason;
+  Update(device);
 }
 
 void FleetLeases::Resume(const std::string& device) {
-  if (const auto found = devices_.find(device); found != devices_.end()) found->second.drained.reset();
+  const auto found = devices_.find(device);
+  if (found == devices_.end()) return;
+  found->second.drained.reset();
+  Update(device);
 }
 
 void FleetLeases::Remove(const std::string& device) {
   const auto found = devices_.find(device);
   if (found == devices_.end()) return;
-  if (found->second.lease) held_.erase(*found->second.lease);
+  if (const std::optional<LeaseToken> lease = found->second.lease; lease) Release(*lease);
+  free_.Erase(device);
   devices_.erase(found);
 }
 
 void FleetLeases::DeviceIsAlive(const std::string& device, double now) {
-  if (const auto found = devices_.find(device); found != devices_.end()) found->second.seen = now;
+  const auto found = devices_.find(device);
+  if (found == devices_.end()) return;
+  found->second.seen = now;
+  Update(device);
 }
 
-int64_t FleetLeases::Ask(const DeviceRequest& request) {
-  const Place place = {.priority = request.priority, .number = ++last_request_};
-  waiting_.emplace(place, request);
-  places_.emplace(place.number, place);
-  return place.number;
-}
+int64_t FleetLeases::Ask(const DeviceRequest& request) { return queue_.Add(request); }
 
 bool FleetLeases::MayServe(const std::string& device, const std::string& owner) const {
   if (owner == kFleetItself) return true;
@@ -57,75 +79,55 @@ bool FleetLeases::MayServe(const std::string& device, const std::string& owner) 
   return found == devices_.end() || found->second.owners.empty() || found->second.owners.contains(owner);
 }
 
-std::map<std::string, int> FleetLeases::Waiting() const {
-  std::map<std::string, int> waiting;
-  for (const auto& [place, request] : waiting_) ++waiting[request.key];
-  return waiting;
-}
+std::map<std::string, int> FleetLeases::Waiting() const { return queue_.NumByKey(); }
 
-void FleetLeases::Withdraw(int64_t request) {
-  const auto place = places_.find(request);
-  if (place == places_.end()) return;
-  waiting_.erase(place->second);
-  places_.erase(place);
-}
-
-FleetLeases::Device* FleetLeases::HolderOf(const LeaseToken& token) {
-  const auto held = held_.find(token);
-  return held == held_.end() ? nullptr : &devices_.at(held->second);
-}
+void FleetLeases::Withdraw(int64_t request) { queue_.Remove(request); }
 
 bool FleetLeases::HolderIsAlive(const LeaseToken& token, double now) {
-  Device* device = HolderOf(token);
-  if (device == nullptr) return false;
-  device->holder_seen = now;
+  const auto held = held_.find(token);
+  if (held == held_.end()) return false;
+  devices_.at(held->second).holder_seen = now;
+  Update(held->second);
   return true;
 }
 
 bool FleetLeases::Release(const LeaseToken& token) {
-  Device* device = HolderOf(token);
-  if (device == nullptr) return false;
-  device->lease.reset();
-  held_.erase(token);
+  const auto held = held_.find(token);
+  if (held == held_.end()) return false;
+  Device& device = devices_.at(held->second);
+  device.lease.reset();
+  queue_.GiveBack(device.holder);
+  Update(held->second);
+  held_.erase(held);
   return true;
 }
 
 std::vector<LostLease> FleetLeases::EndSilent(double now) {
   std::vector<LostLease> lost;
-  for (const auto& [token, name] : held_) {
-    const Device& device = devices_.at(name);
-    const bool device_is_silent = IsSilent(device.seen, now);
-    if (device_is_silent || IsSilent(device.holder_seen, now))
-      lost.push_back({.device = name, .token = token, .device_was_silent = device_is_silent});
+  while (const std::optional<std::string> name = ends_.TakeExpired(now)) {
+    const Device& device = devices_.at(*name);
+    lost.push_back(
+        {.device = *name, .token = *device.lease, .device_was_silent = IsSilent(device.seen, now)});
   }
+  std::ranges::sort(lost, {}, &LostLease::token);
   for (const LostLease& lease : lost) Release(lease.token);
   return lost;
 }
 
-FleetLeases::FreeDevices FleetLeases::FindFree(double now) const {
-  FreeDevices free;
-  for (const auto& [name, device] : devices_) {
-    if (!IsFree(device, now)) continue;
-    for (const std::string& key : device.keys) free[key].insert(name);
-  }
-  return free;
-}
-
-std::optional<std::string> FleetLeases::Choose(const DeviceRequest& request, const FreeDevices& free) const {
+std::optional<std::string> FleetLeases::Choose(const DeviceRequest& request) const {
   std::optional<DeviceOwners::Meaning> meaning;
   if (owners_ != nullptr) {
     meaning = owners_->MeaningOf(request.owner, request.key);
     if (!meaning) return std::nullopt;
   }
-  const auto found = free.find(meaning ? meaning->key : request.key);
-  if (found == free.end()) return std::nullopt;
   const auto is_meant = [&](const std::string& device) {
     return !meaning || (owners_->OwnerOf(device) == meaning->owner && owners_->MayUse(device, request.owner));
   };
-  const auto name = std::ranges::find_if(found->second, [&](const std::string& device) {
+  const std::set<std::string>& devices = free_.WithKey(meaning ? meaning->key : request.key);
+  const auto name = std::ranges::find_if(devices, [&](const std::string& device) {
     return is_meant(device) && MayServe(device, request.owner);
   });
-  if (name == found->second.end()) return std::nullopt;
+  if (name == devices.end()) return std::nullopt;
   return *name;
 }
 
@@ -136,49 +138,23 @@ LeaseToken FleetLeases::Give(const std::string& name, const std::string& owner, 
   device.holder = owner;
   device.holder_seen = now;
   held_.emplace(token, name);
+  queue_.Hold(owner);
+  Update(name);
   return token;
-}
-
-std::map<std::string, FleetLeases::Asking> FleetLeases::AskingByOwner() const {
-  std::map<std::string, Asking> asking;
-  for (const auto& [place, request] : waiting_) asking[request.owner].places.push_back(place);
-  for (const auto& [token, name] : held_)
-    if (const auto owner = asking.find(devices_.at(name).holder); owner != asking.end()) ++owner->second.held;
-  return asking;
 }
 
 std::vector<DeviceGrant> FleetLeases::Grant(double now) {
   std::vector<DeviceGrant> grants;
   // Every message of an agent comes here, and mostly no request waits.
-  if (now < grants_from_ || waiting_.empty()) return grants;
-  FreeDevices free = FindFree(now);
-  if (free.empty()) return grants;
-  std::map<std::string, Asking> asking = AskingByOwner();
-  const auto turn = [](const auto& entry) {
-    const auto& [owner, own] = entry;
-    const Place& next = own.places[own.next];
-    const int rank = owner != kFleetItself ? 0 : next.priority < 0 ? 1 : -1;
-    return std::tuple(rank, own.held, -int64_t{next.priority}, next.number);
-  };
-  while (!asking.empty() && !free.empty()) {
-    const auto owner = std::ranges::min_element(asking, {}, turn);
-    Asking& own = owner->second;
-    const auto request = waiting_.find(own.places[own.next++]);
-    const std::optional<std::string> name = Choose(request->second, free);
-    if (name) ++own.held;
-    if (own.next == own.places.size()) asking.erase(owner);
-    if (!name) continue;
-    for (const std::string& key : devices_.at(*name).keys) {
-      const auto entry = free.find(key);
-      entry->second.erase(*name);
-      if (entry->second.empty()) free.erase(entry);
-    }
-    grants.push_back({.request = request->first.number,
-                      .device = *name,
-                      .token = Give(*name, request->second.owner, now)});
-    places_.erase(request->first.number);
-    waiting_.erase(request);
-  }
+  if (now < grants_from_ || queue_.empty()) return grants;
+  free_.EraseExpired(now);
+  if (free_.empty()) return grants;
+  queue_.Serve([&](int64_t number, const DeviceRequest& request) {
+    const std::optional<std::string> name = Choose(request);
+    if (!name) return false;
+    grants.push_back({.request = number, .device = *name, .token = Give(*name, request.owner, now)});
+    return true;
+  });
   return grants;
 }
 

@@ -20,6 +20,9 @@
 #include <vector>
 
 #include "fleet/leases/device_owners.h"
+#include "fleet/leases/expiry_queue.h"
+#include "fleet/leases/free_devices.h"
+#include "fleet/leases/request_queue.h"
 
 namespace attune {
 
@@ -27,14 +30,6 @@ struct LeaseToken {
   int64_t epoch = 0, number = 0;
 
   auto operator<=>(const LeaseToken&) const = default;
-};
-
-struct DeviceRequest {
-  std::string key = {};  // of any device that will do (device_owners.h)
-  std::string owner = {};
-  // Among one owner's requests, higher ones go first; among equals, the earlier ones. Owners do not compete
-  // by it. The fleet's own requests come before those of all owners, or after all if it is negative.
-  int priority = 0;
 };
 
 struct DeviceGrant {
@@ -51,7 +46,10 @@ struct LostLease {
 };
 
 // Pure logic: it has neither a clock nor threads, and the same calls give the same answers. Times are seconds
-// of one monotonic clock. Not thread safe.
+// of one monotonic clock, and no call has an earlier one than a call before it. Not thread safe.
+//
+// Each call keeps the free devices and the ends of leases up to date, so that none looks at all devices or at
+// all leases.
 class FleetLeases {
  public:
   // `epoch` must be larger than that of all earlier objects for these devices. Nothing is granted before
@@ -109,48 +107,28 @@ class FleetLeases {
     double seen = 0;
     std::optional<std::string> drained;  // why
     std::optional<LeaseToken> lease;
-    std::string holder = {};  // the owner of the lease
+    std::string holder = {};  // the owner of the lease; empty if that is not known
     double holder_seen = 0;
-  };
-  // The names of free devices by each of their keys; no key is without any.
-  using FreeDevices = std::map<std::string, std::set<std::string>>;
-  // The order in which requests are served.
-  struct Place {
-    int priority = 0;
-    int64_t number = 0;
-
-    bool operator<(const Place& other) const {
-      return priority != other.priority ? priority > other.priority : number < other.number;
-    }
   };
 
   // A device is silent from then on.
   bool IsSilent(double seen, double now) const { return now >= seen + lease_seconds_; }
-  bool IsFree(const Device& device, double now) const {
-    return !device.lease && !device.drained && !IsSilent(device.seen, now);
-  }
-  Device* HolderOf(const LeaseToken& token);
-  FreeDevices FindFree(double now) const;
+  // Brings free_ and ends_ up to date with the device. To be called after each change of it.
+  void Update(const std::string& device);
   // The first free device that will do; nothing if there is none.
-  std::optional<std::string> Choose(const DeviceRequest& request, const FreeDevices& free) const;
+  std::optional<std::string> Choose(const DeviceRequest& request) const;
   // Gives the device a lease with a new token.
   LeaseToken Give(const std::string& device, const std::string& owner, double now);
-  // Requests of one owner that may still be served, in their order.
-  struct Asking {
-    std::vector<Place> places = {};
-    size_t next = 0;
-    int64_t held = 0;  // devices
-  };
-  std::map<std::string, Asking> AskingByOwner() const;
 
   const int64_t epoch_;
   const double lease_seconds_, grants_from_;
   const DeviceOwners* const owners_;
-  int64_t last_request_ = 0, last_token_ = 0;
+  int64_t last_token_ = 0;
   std::map<std::string, Device> devices_;
-  std::map<Place, DeviceRequest> waiting_;
-  std::map<int64_t, Place> places_;         // of waiting requests
   std::map<LeaseToken, std::string> held_;  // the device of each lease
+  RequestQueue queue_;
+  FreeDevices free_;  // neither leased nor drained; those that are silent leave it with the next Grant()
+  ExpiryQueue ends_;  // of leases, by device: when one side has been silent for too long
 };
 
 }  // namespace attune

@@ -1,13 +1,10 @@
-// How the dispatcher shows devices, and what operators do with them.
-#include <algorithm>
-#include <iterator>
+// How the dispatcher shows devices, and what their owners and operators do with them.
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,29 +24,16 @@ proto::Device Dispatcher::Describe(const FleetDevice& device) const {
   described.set_info(device.info);
   if (device.drained) described.set_drained(*device.drained);
   described.mutable_shared_with()->Assign(device.shared_with.begin(), device.shared_with.end());
-  for (const auto& [token, lease] : held_)
-    if (lease.device == device.id) described.set_held_by(lease.owner);
-  const auto number = agent_of_device_.find(device.id);
-  if (number == agent_of_device_.end()) return described;
-  const Agent& agent = agents_.at(number->second);
-  described.set_is_there(true);
-  described.set_load(agent.load);
-  if (const auto share = agent.disturbance.find(device.id); share != agent.disturbance.end())
-    described.set_disturbance(share->second);
-  described.set_program(agent.program);
-  described.mutable_lacks()->Assign(agent.lacks.begin(), agent.lacks.end());
-  if (const auto sensors = agent.sensors.find(device.id); sensors != agent.sensors.end())
-    described.mutable_sensors()->Assign(sensors->second.begin(), sensors->second.end());
-  if (shared_.IsShared(agent.who.who.id, clock_.Now()))
-    described.set_warning(absl::StrCat("its agent's credentials are used in two places; attune fleet revoke ",
-                                       agent.who.who.id, ", and invite both anew"));
+  if (const std::optional<LeaseToken> token = held_.OfDevice(device.id); token)
+    described.set_held_by(held_.Find(*token)->owner);
+  agents_.Describe(device.id, clock_.Now(), described);
   return described;
 }
 
 std::vector<proto::Device> Dispatcher::Devices(std::string_view key) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<proto::Device> found;
-  for (const auto& [id, device] : devices_)
+  for (const auto& [id, device] : devices_.all())
     if (key.empty() || device.keys.contains(std::string(key))) found.push_back(Describe(device));
   return found;
 }
@@ -58,17 +42,28 @@ std::vector<proto::Device> Dispatcher::DevicesFor(const std::string& owner, cons
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<proto::Device> found;
   if (key.empty()) {
-    for (const auto& [id, device] : devices_)
-      if (owners_.IsShared(id, owner)) found.push_back(Describe(device));
+    for (const auto& [id, device] : devices_.all())
+      if (devices_.owners().IsShared(id, owner)) found.push_back(Describe(device));
   } else {
-    for (const std::string& id : owners_.Meant(owner, key)) found.push_back(Describe(devices_.at(id)));
+    for (const std::string& id : devices_.owners().Meant(owner, key))
+      found.push_back(Describe(*devices_.Find(id)));
   }
   return found;
 }
 
 std::set<std::string> Dispatcher::Meant(const std::string& owner, const std::string& key) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return owners_.Meant(owner, key);
+  return devices_.owners().Meant(owner, key);
+}
+
+bool Dispatcher::IsSeen(const std::string& device, const std::string& owner) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return devices_.owners().IsShared(device, owner);
+}
+
+bool Dispatcher::MayUse(const std::string& device, const std::string& owner) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return devices_.owners().MayUse(device, owner);
 }
 
 std::map<std::string, int> Dispatcher::Waiting() const {
@@ -78,85 +73,83 @@ std::map<std::string, int> Dispatcher::Waiting() const {
 
 DispatcherSnapshot Dispatcher::Snapshot() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  DispatcherSnapshot snapshot = {.counters = counters_,
-                                 .agents = std::ssize(agents_),
-                                 .agents_with_shared_credentials = shared_.NumShared(clock_.Now()),
+  DispatcherSnapshot snapshot = {.counters = broker_.counters(),
+                                 .agents = agents_.size(),
+                                 .agents_with_shared_credentials = agents_.NumShared(clock_.Now()),
                                  .waiting = leases_.Waiting(),
                                  .seconds_since_tick = clock_.Now() - ticked_};
-  std::set<std::string> held;
-  for (const auto& [token, lease] : held_) held.insert(lease.device);
-  for (const auto& [id, device] : devices_) {
-    ++(!agent_of_device_.contains(id) ? snapshot.devices_away
-       : held.contains(id)            ? snapshot.devices_held
+  snapshot.counters.agents_replaced = agents_.num_replaced();
+  for (const auto& [id, device] : devices_.all()) {
+    ++(agents_.Serving(id) == nullptr ? snapshot.devices_away
+       : held_.OfDevice(id)           ? snapshot.devices_held
        : device.drained               ? snapshot.devices_drained
                                       : snapshot.devices_free);
   }
   return snapshot;
 }
 
-absl::Status Dispatcher::CheckDevice(const std::string& device) const {
-  if (devices_.contains(device)) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat("no device ", device, "; attune fleet list shows all"));
-}
-
 absl::Status Dispatcher::Promise(const std::string& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return promised_.Promise(key, clock_.Now());
+  return devices_.Promise(key, clock_.Now());
 }
 
 absl::Status Dispatcher::CheckKey(const std::string& key, const std::string& owner) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return CheckServed(key, owner);
+  return broker_.CheckKey(key, owner);
 }
 
-absl::Status Dispatcher::CheckServed(const std::string& key, const std::string& owner) const {
-  const std::set<std::string> meant = owners_.Meant(owner, key);
-  if (std::ranges::any_of(meant, [&](const std::string& id) { return leases_.MayServe(id, owner); }))
-    return absl::OkStatus();
-  if (!meant.empty())
-    return absl::PermissionDeniedError(
-        absl::StrCat("devices with the key \"", key, "\" take work of other owners only"));
-  if (promised_.Has(key, clock_.Now())) return absl::OkStatus();
-  if (const std::optional<std::string> other = owners_.Distrusted(owner, key))
-    return absl::PermissionDeniedError(
-        absl::StrCat("the device with the key \"", key, "\" is that of ", *other, ", whose devices ", owner,
-                     " does not trust: they see the models; attune fleet trust ", *other, " allows it"));
-  return absl::NotFoundError(absl::StrCat("no device has the key \"", key, "\" that is ", owner,
-                                          "'s or shared with ", owner, "; attune fleet list shows the keys"));
+absl::StatusOr<proto::Device> Dispatcher::Share(const std::string& device, const std::string& owner,
+                                                const OwnersChange& change) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ASSIGN_OR_RETURN(const FleetDevice* shared, devices_.Share(device, owner, change));
+  broker_.EndForbidden();
+  broker_.Grant();
+  return Describe(*shared);
+}
+
+absl::StatusOr<std::set<std::string>> Dispatcher::SetTrust(const std::string& owner,
+                                                           const OwnersChange& change) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ASSIGN_OR_RETURN(std::set<std::string> trusted, devices_.SetTrust(owner, change));
+  broker_.EndForbidden();
+  broker_.Grant();
+  return trusted;
+}
+
+std::set<std::string> Dispatcher::TrustOf(const std::string& owner) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return devices_.owners().TrustOf(owner);
+}
+
+absl::Status Dispatcher::ForgetOwner(const std::string& owner) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  RETURN_IF_ERROR(devices_.ForgetOwner(owner));
+  broker_.EndForbidden();
+  return absl::OkStatus();
 }
 
 absl::Status Dispatcher::Drain(const std::string& device, const std::string& reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  RETURN_IF_ERROR(CheckDevice(device));
-  RETURN_IF_ERROR(store_.SetDrained(device, reason));
-  devices_.at(device).drained = reason;
+  RETURN_IF_ERROR(devices_.SetDrained(device, reason));
   leases_.Drain(device, reason);
   return absl::OkStatus();
 }
 
 absl::Status Dispatcher::Resume(const std::string& device) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  RETURN_IF_ERROR(CheckDevice(device));
-  RETURN_IF_ERROR(store_.SetDrained(device, std::nullopt));
-  devices_.at(device).drained.reset();
+  RETURN_IF_ERROR(devices_.SetDrained(device, std::nullopt));
   leases_.Resume(device);
-  Grant();
+  broker_.Grant();
   return absl::OkStatus();
 }
 
 absl::Status Dispatcher::Remove(const std::string& device) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  RETURN_IF_ERROR(CheckDevice(device));
-  RETURN_IF_ERROR(store_.RemoveDevice(device));
-  for (const auto& [token, lease] : held_) {
-    if (lease.device != device) continue;
-    EndLease(token, absl::UnavailableError(absl::StrCat(device, " was removed from the fleet")));
-    break;
-  }
+  RETURN_IF_ERROR(devices_.Remove(device));
+  if (const std::optional<LeaseToken> token = held_.OfDevice(device); token)
+    broker_.End(*token, absl::UnavailableError(absl::StrCat(device, " was removed from the fleet")));
   leases_.Remove(device);
-  owners_.Remove(device);
-  agent_of_device_.erase(device);
-  devices_.erase(device);
+  agents_.Withdraw(device);
   return absl::OkStatus();
 }
 

@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "base/log.h"
-#include "fleet/identity/invitation.h"
-#include "fleet/identity/pinned_server.h"
 #include "fleet/server/fleet_for_test.h"
 #include "fleet/server/proxy_for_test.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/fleet.grpc.pb.h"
-#include "fleet/wire/rpc_status.h"
 #include "fleet/wire/version.h"
 
 namespace attune {
@@ -140,22 +137,6 @@ TEST_F(FleetTest, StreamsThatLieOrAreCutHarmNobodyElse) {
   const auto service = Service("alice");
   const auto batch = service->Submit(Items(*service, 5));
   ExpectAllOk(*batch, 5);
-}
-
-TEST_F(FleetTest, StrangersSendTheEnrolmentLittle) {
-  const Invitation invitation = *Invitation::Parse(*fleet_.Operator()->Invite("agent", "eve"));
-  const auto authority = AuthorityOf(invitation, kCallSeconds);
-  ASSERT_TRUE(authority.ok()) << authority.status();
-  const auto stub = fleet_proto::Enrolment::NewStub(ConnectEnrolment(invitation.address, *authority));
-  fleet_proto::EnrolRequest request;
-  fleet_proto::Certificate certificate;
-  for (const size_t bytes : {size_t{32} << 20, size_t{20} << 10}) {
-    grpc::ClientContext context;
-    request.set_certificate_request(std::string(bytes, 'x'));
-    const grpc::Status refused = stub->Enrol(&context, request, &certificate);
-    EXPECT_EQ(refused.error_code(), bytes > (size_t{1} << 20) ? grpc::StatusCode::RESOURCE_EXHAUSTED
-                                                              : grpc::StatusCode::INVALID_ARGUMENT);
-  }
 }
 
 TEST_F(FleetTest, OutputsOfANetworkMayBeLarge) {
@@ -334,82 +315,6 @@ TEST_F(FleetTest, ADrainedDeviceIsGivenToNobody) {
   change.set_kind(fleet_proto::DeviceChange::RESUME);
   ASSERT_TRUE(fleet->Change(change).ok());
   ExpectAllOk(*batch, 2);
-}
-
-TEST_F(FleetTest, EachRoleHasItsOwnRights) {
-  const auto client = fleet_.Client("alice");
-  EXPECT_TRUE(absl::IsPermissionDenied(client->Invite("agent", "alice").status()));
-  EXPECT_TRUE(absl::IsPermissionDenied(client->Revoke("anybody", "why not")));
-  FleetClient agent(fleet_.Enrol("agent", "bob"));
-  EXPECT_TRUE(absl::IsPermissionDenied(agent.Send(*Blob::Of("a kernel"))));
-  EXPECT_TRUE(absl::IsPermissionDenied(agent.Queue().status()));
-}
-
-TEST_F(FleetTest, AnInvitationCountsOnce) {
-  const Invitation invitation = *Invitation::Parse(*fleet_.Operator()->Invite("client", "alice"));
-  EXPECT_TRUE(EnrolInFleet(invitation).ok());
-  EXPECT_TRUE(absl::IsPermissionDenied(EnrolInFleet(invitation).status()));
-  Invitation other = invitation;
-  other.secret = std::string(48, '0');
-  EXPECT_TRUE(absl::IsPermissionDenied(EnrolInFleet(other).status()));
-}
-
-TEST_F(FleetTest, NobodyWithoutACertificateGetsPastTls) {
-  FleetCredentials stranger = fleet_.Enrol("client", "alice");
-  const FleetCredentials known = stranger;
-  stranger.certificate_pem.clear();
-  stranger.key_pem.clear();
-  const absl::Status without = FleetClient(stranger).Devices("").status();
-  EXPECT_TRUE(absl::IsUnavailable(without)) << without;
-  // A certificate of another authority.
-  const auto authority = CertificateAuthority::Create();
-  const auto key = PrivateKey::Generate();
-  stranger.key_pem = *key->Pem();
-  stranger.certificate_pem = *authority->Sign(
-      *key->Request(), {.role = FleetRole::kOperator, .owner = "alice", .id = "mallory"}, 3600);
-  EXPECT_TRUE(absl::IsUnavailable(FleetClient(stranger).Devices("").status()));
-  EXPECT_TRUE(FleetClient(known).Devices("").ok());
-}
-
-TEST_F(FleetTest, ARenewedCertificateIsAsGoodAsTheOld) {
-  const FleetCredentials credentials = fleet_.Enrol("client", "alice");
-  const auto renewed = RenewCredentials(credentials);
-  ASSERT_TRUE(renewed.ok()) << renewed.status();
-  EXPECT_NE(renewed->certificate_pem, credentials.certificate_pem);
-  EXPECT_TRUE(FleetClient(*renewed).Devices("").ok());
-}
-
-TEST_F(FleetTest, BlobsOfAnySizeMayBeSentTwice) {
-  const FleetCredentials credentials = fleet_.Enrol("client", "alice");
-  for (const size_t size : {size_t{0}, size_t{1000}, size_t{3} << 20}) {
-    const Blob blob = *Blob::Of(std::string(size, 'x'));
-    for (int i = 0; i < 2; ++i) {
-      const absl::Status sent = FleetClient(credentials).Send(blob);
-      EXPECT_TRUE(sent.ok()) << size << ": " << sent;
-    }
-  }
-}
-
-// A piece of a blob as an agent would read it.
-absl::Status ReadBlobAs(const FleetCredentials& credentials, const std::string& digest) {
-  const auto stub = fleet_proto::Fleet::NewStub(ConnectFleet(credentials));
-  grpc::ClientContext context;
-  fleet_proto::ReadBlobRequest request;
-  request.mutable_token()->set_epoch(1);
-  request.mutable_token()->set_number(1);
-  request.set_digest(digest);
-  const auto pieces = stub->ReadBlob(&context, request);
-  fleet_proto::BlobPiece piece;
-  while (pieces->Read(&piece)) {
-  }
-  return FromRpc(pieces->Finish());
-}
-
-TEST_F(FleetTest, BlobsAreReadUnderALeaseOfTheirOwnerAlone) {
-  const Blob blob = *Blob::Of("alice's kernel");
-  ASSERT_TRUE(fleet_.Client("alice")->Send(blob).ok());
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadBlobAs(fleet_.Enrol("agent", "bob"), blob.digest())));
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadBlobAs(fleet_.Enrol("client", "bob"), blob.digest())));
 }
 
 }  // namespace

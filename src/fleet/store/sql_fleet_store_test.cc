@@ -6,17 +6,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <functional>
 #include <limits>
 #include <map>
-#include <thread>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/file.h"
-#include "base/sql/testing/database_for_test.h"
 #include "base/sqlite/sqlite.h"
 #include "base/testing/temporary_folder.h"
+#include "fleet/store/fleet_store_for_test.h"
 
 namespace attune {
 namespace {
@@ -27,55 +27,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-CertificateFacts Facts(const std::string& serial, const std::string& id, int64_t end_ms = 2000) {
-  return {.who = {.role = FleetRole::kAgent, .owner = "ann", .id = id},
-          .serial = serial,
-          .begin_ms = 1000,
-          .end_ms = end_ms,
-          .authority = "ca"};
-}
-
-PendingInvitation SampleInvitation(const std::string& secret, int64_t end_ms) {
-  return {.digest = Sha256Hex(secret), .role = FleetRole::kAgent, .owner = "ann", .end_ms = end_ms};
-}
-
-HeldLease SampleLease(const std::string& device, const LeaseToken& token) {
-  return {.token = token, .device = device, .owner = "ann", .key = "zen4"};
-}
-
-FleetDevice SampleDevice(const std::string& id) {
-  return {.id = id,
-          .agent = "desk",
-          .owner = "ann",
-          .keys = {"some-processor/znver4/l1-32k", "any"},
-          .info = std::string("\0\xFF\n\0", 4),
-          .last_seen_ms = 5};
-}
-
-class FleetStoreTest : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    SKIP_WITHOUT_DATABASE(location_);
-    Reopen();
-  }
-
-  // Ends the store, as the end of the server does, and opens it again.
-  void Reopen() {
-    store_.reset();
-    auto store = SqlFleetStore::Open(*location_);
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  IssuedCertificate Find(const std::string& serial) {
-    const auto found = store_->FindCertificate(serial);
-    EXPECT_TRUE(found.ok() && found->has_value()) << serial << found.status();
-    return found.ok() && *found ? **found : IssuedCertificate();
-  }
-
-  const testing::LocationForTest location_{GetParam()};
-  std::unique_ptr<SqlFleetStore> store_;
-};
 
 // In a file that others can change.
 class SqlFleetStoreTest : public ::testing::Test {
@@ -101,135 +52,6 @@ class SqlFleetStoreTest : public ::testing::Test {
   const std::string path_ = folder_ / "state/fleet.db";
   std::unique_ptr<SqlFleetStore> store_;
 };
-
-TEST_P(FleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
-  for (const CertificateFacts& facts : {Facts("0a", "desk"), Facts("0b", "rack"), Facts("0c", "rack")})
-    EXPECT_TRUE(store_->AddCertificate(facts).ok());
-  const std::set<std::string> all = {"0a", "0b", "0c", "0d"};
-  EXPECT_THAT(*store_->RevokedAmong(all), IsEmpty());
-  EXPECT_TRUE(store_->RevokeCertificate("0b", {.reason = "the key was lost", .time_ms = 7}).ok());
-  EXPECT_THAT(*store_->RevokedAmong(all), ElementsAre("0b"));
-  EXPECT_TRUE(store_->RevokeIdentity("rack", {.reason = "it was sold", .time_ms = 8}).ok());
-  Reopen();
-  EXPECT_THAT(*store_->RevokedAmong(all), ElementsAre("0b", "0c"));
-  EXPECT_THAT(*store_->RevokedAmong({"0a", "0c"}), ElementsAre("0c"));
-  EXPECT_EQ(*store_->NumRevoked(1999), 2);
-  EXPECT_EQ(*store_->NumRevoked(2000), 0);  // they could not be used any more
-  const auto valid = store_->ValidCertificates(1999);
-  ASSERT_THAT(*valid, SizeIs(1));
-  EXPECT_EQ(valid->front().revocation, std::nullopt);
-  EXPECT_EQ(valid->front().facts.who, Facts("0a", "desk").who);
-  EXPECT_EQ(valid->front().facts.begin_ms, 1000);
-  EXPECT_EQ(valid->front().facts.end_ms, 2000);
-  EXPECT_EQ(valid->front().facts.authority, "ca");
-  EXPECT_THAT(*store_->ValidCertificates(2000), IsEmpty());
-  EXPECT_EQ(Find("0b").revocation, (Revocation{.reason = "the key was lost", .time_ms = 7}));
-  EXPECT_EQ(Find("0c").revocation, (Revocation{.reason = "it was sold", .time_ms = 8}));
-  EXPECT_EQ(*store_->FindCertificate("0d"), std::nullopt);
-}
-
-TEST_P(FleetStoreTest, CertificatesThatHaveEndedAreForgotten) {
-  for (const auto& [serial, end_ms] :
-       std::map<std::string, int64_t>{{"0a", 2000}, {"0b", 2001}, {"0c", 2000}})
-    EXPECT_TRUE(store_->AddCertificate(Facts(serial, "desk", end_ms)).ok());
-  EXPECT_TRUE(store_->RevokeCertificate("0c", {.reason = "test"}).ok());
-  EXPECT_TRUE(store_->ForgetCertificates(1999).ok());
-  EXPECT_THAT(*store_->RevokedAmong({"0c"}), SizeIs(1));
-  EXPECT_TRUE(store_->ForgetCertificates(2000).ok());
-  EXPECT_EQ(*store_->FindCertificate("0a"), std::nullopt);
-  EXPECT_EQ(*store_->FindCertificate("0c"), std::nullopt);
-  EXPECT_EQ(Find("0b").facts.serial, "0b");
-}
-
-TEST_P(FleetStoreTest, RevokedOnesAreFoundAmongMany) {
-  std::set<std::string> serials;
-  for (int i = 100; i < 250; ++i) serials.insert(absl::StrCat(i));
-  for (const std::string& serial : serials) ASSERT_TRUE(store_->AddCertificate(Facts(serial, "desk")).ok());
-  for (const char* serial : {"100", "163", "164", "249"})
-    EXPECT_TRUE(store_->RevokeCertificate(serial, {.reason = "test"}).ok());
-  EXPECT_THAT(*store_->RevokedAmong(serials), ElementsAre("100", "163", "164", "249"));
-  serials.erase("249");
-  EXPECT_THAT(*store_->RevokedAmong(serials), SizeIs(3));
-  EXPECT_THAT(*store_->RevokedAmong({}), IsEmpty());
-}
-
-TEST_P(FleetStoreTest, AllOfAnOwnerIsRevoked) {
-  CertificateFacts of_bob = Facts("0c", "other");
-  of_bob.who.owner = "bob";
-  for (const CertificateFacts& facts : {Facts("0a", "desk"), Facts("0b", "rack"), of_bob})
-    EXPECT_TRUE(store_->AddCertificate(facts).ok());
-  EXPECT_TRUE(store_->RevokeCertificate("0b", {.reason = "it was sold", .time_ms = 7}).ok());
-  EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
-  PendingInvitation bobs = SampleInvitation("other", 100);
-  bobs.owner = "bob";
-  EXPECT_TRUE(store_->AddInvitation(bobs).ok());
-  const Revocation revocation = {.reason = "its tenant was deleted", .time_ms = 8};
-  EXPECT_EQ(*store_->RevokeOwner("ann", revocation), 2);
-  EXPECT_EQ(*store_->RevokeOwner("ann", revocation), 0);
-  EXPECT_EQ(*store_->RevokeOwner("carl", revocation), 0);
-  EXPECT_EQ(Find("0a").revocation, revocation);
-  EXPECT_EQ(Find("0b").revocation, (Revocation{.reason = "it was sold", .time_ms = 7}));
-  EXPECT_EQ(Find("0c").revocation, std::nullopt);
-  EXPECT_EQ(*store_->TakeInvitation("secret", 1), std::nullopt);
-  EXPECT_EQ(*store_->TakeInvitation("other", 1), bobs);
-}
-
-TEST_P(FleetStoreTest, ACertificateIsShownOnceItsHolderHasShownIt) {
-  for (const char* serial : {"0a", "0b"}) EXPECT_TRUE(store_->AddCertificate(Facts(serial, "desk")).ok());
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(store_->SetShown("0b").ok());
-  EXPECT_EQ(store_->SetShown("0c").code(), absl::StatusCode::kNotFound);
-  Reopen();
-  EXPECT_FALSE(Find("0a").is_shown);
-  EXPECT_TRUE(Find("0b").is_shown);
-}
-
-TEST_P(FleetStoreTest, CertificatesThatAreUnknownOrKnownAlreadyAreErrors) {
-  EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
-  EXPECT_EQ(store_->AddCertificate(Facts("0a", "rack")).code(), absl::StatusCode::kAlreadyExists);
-  const Revocation revocation = {.reason = "test"};
-  EXPECT_EQ(store_->RevokeCertificate("desk", revocation).code(), absl::StatusCode::kNotFound);
-  const absl::Status unknown = store_->RevokeIdentity("0a", revocation);
-  EXPECT_EQ(unknown.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(
-      std::string(unknown.message()),
-      AllOf(StartsWith(GetParam() == testing::kPostgres ? "postgresql://" : location_.folder().path()),
-            HasSubstr("0a")));
-  EXPECT_THAT(*store_->RevokedAmong({"0a"}), IsEmpty());
-}
-
-TEST_P(FleetStoreTest, AnInvitationCountsOnceAndBeforeItsEnd) {
-  EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
-  EXPECT_EQ(store_->AddInvitation(SampleInvitation("secret", 900)).code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_TRUE(store_->AddInvitation(SampleInvitation("late", 100)).ok());
-  EXPECT_EQ(*store_->TakeInvitation("guess", 99), std::nullopt);
-  const std::optional<PendingInvitation> taken = *store_->TakeInvitation("secret", 99);
-  ASSERT_TRUE(taken);
-  EXPECT_EQ(taken->role, FleetRole::kAgent);
-  EXPECT_EQ(taken->owner, "ann");
-  Reopen();
-  EXPECT_EQ(*store_->TakeInvitation("secret", 99), std::nullopt);
-  EXPECT_EQ(*store_->TakeInvitation("late", 100), std::nullopt);
-  EXPECT_EQ(*store_->TakeInvitation("late", 99), std::nullopt);  // it was forgotten
-}
-
-TEST_P(FleetStoreTest, OneOfManyWhoTakeAnInvitationGetsIt) {
-  constexpr int kRounds = 20, kTakers = 4;
-  for (int round = 0; round < kRounds; ++round) {
-    const std::string secret = absl::StrCat("secret ", round);
-    EXPECT_TRUE(store_->AddInvitation(SampleInvitation(secret, 100)).ok());
-    std::atomic<int> got = 0;
-    std::vector<std::jthread> takers;
-    for (int taker = 0; taker < kTakers; ++taker) {
-      takers.emplace_back([&] {
-        const auto taken = store_->TakeInvitation(secret, 1);
-        EXPECT_TRUE(taken.ok()) << taken.status();
-        if (taken.ok() && *taken) ++got;
-      });
-    }
-    takers.clear();
-    EXPECT_EQ(got, 1);
-  }
-}
 
 TEST_P(FleetStoreTest, EpochsRise) {
   EXPECT_EQ(*store_->NextEpoch(), 1);
@@ -351,7 +173,7 @@ TEST_F(SqlFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
   if (child == 0) {
     const auto store = SqlFleetStore::Open(path_);
     const bool done = store.ok() && (*store)->NextEpoch().ok() &&
-                      (*store)->AddCertificate(Facts("0a", "desk")).ok() &&
+                      (*store)->AddCertificate(SampleFacts("0a", "desk")).ok() &&
                       (*store)->RevokeCertificate("0a", {.reason = "test"}).ok() &&
                       (*store)->PutLease(SampleLease("a", {.epoch = 1, .number = 1})).ok();
     if (done) kill(getpid(), SIGKILL);
@@ -375,8 +197,8 @@ TEST_F(SqlFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
   secret.digest = "secret";
   EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
   const absl::Status refused[] = {
-      store_->AddCertificate(Facts("", "desk")),
-      store_->AddCertificate(Facts("0a", "two words")),
+      store_->AddCertificate(SampleFacts("", "desk")),
+      store_->AddCertificate(SampleFacts("0a", "two words")),
       store_->RevokeCertificate("0a", {}),
       store_->AddInvitation(secret),
       store_->PutLease(SampleLease(std::string(257, 'x'), {})),
@@ -398,7 +220,7 @@ TEST_F(SqlFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
 }
 
 TEST_F(SqlFleetStoreTest, DamagedValuesAreErrors) {
-  EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
+  EXPECT_TRUE(store_->AddCertificate(SampleFacts("0a", "desk")).ok());
   EXPECT_TRUE(store_->RevokeCertificate("0a", {.reason = "test"}).ok());
   EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
   EXPECT_TRUE(store_->NextEpoch().ok());
@@ -435,7 +257,7 @@ TEST_F(SqlFleetStoreTest, DamagedValuesAreErrors) {
 }
 
 TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
-  EXPECT_TRUE(store_->AddCertificate(Facts("0a", "desk")).ok());
+  EXPECT_TRUE(store_->AddCertificate(SampleFacts("0a", "desk")).ok());
   EXPECT_TRUE(store_->PutDevice(SampleDevice("a")).ok());
   FleetDevice of_server = SampleDevice("b");
   of_server.owner = kServersOwner;
@@ -450,7 +272,7 @@ TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   Damage("DROP TABLE fleet_secrets");
   Damage("PRAGMA user_version = 1");
   Reopen();
-  EXPECT_TRUE(store_->AddCertificate(Facts("0b", "rack")).ok());
+  EXPECT_TRUE(store_->AddCertificate(SampleFacts("0b", "rack")).ok());
   Reopen();
   const std::vector<IssuedCertificate> all = *store_->ValidCertificates(0);
   ASSERT_THAT(all, SizeIs(2));

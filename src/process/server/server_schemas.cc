@@ -10,7 +10,7 @@
 #include "base/sql/postgres_versions.h"
 #include "base/status.h"
 #include "fleet/blobs/sql_blob_store.h"
-#include "fleet/server/fleet_server.h"
+#include "fleet/server/fleet_server_state.h"
 #include "fleet/store/sql_fleet_store.h"
 #include "process/server/server_lease.h"
 #include "service/agreement/agreement_store.h"

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/sql/testing/database_for_test.h"
 #include "base/testing/temporary_folder.h"
-#include "fleet/server/fleet_server.h"
+#include "fleet/server/fleet_server_state.h"
 #include "work/store/sql_job_store.h"
 
 namespace attune {
