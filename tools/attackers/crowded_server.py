@@ -172,7 +172,8 @@ def work(server, token, number):
         digest = hashlib.sha256(content).hexdigest()
         return [ask("POST", "/v1/uploads", json.dumps({"sha256": digest, "bytes": len(content)})),
                 ask("PATCH", f"/v1/uploads/{digest}", content, "application/offset+octet-stream",
-                    {"Upload-Offset": "0"})], [201, 204]
+                    {"Upload-Offset": "0"}),
+                ask("DELETE", f"/v1/uploads/{digest}")], [201, 204, 204]
     if number % 25 == 3:
         job = {"name": "work", "kind": "mock", "settings": {"stages": [{"name": "work", "seconds": 0}]}}
         return [ask("POST", "/v1/jobs", json.dumps(job))], [201]
