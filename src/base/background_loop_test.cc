@@ -9,34 +9,14 @@
 #include <vector>
 
 #include "base/testing/await_that.h"
-#include "base/testing/manual_clock.h"
 #include "base/testing/no_threads.h"
+#include "base/testing/watched_clock.h"
 
 namespace attune {
 namespace {
 
 using testing::AwaitThat;
 using ::testing::ElementsAre;
-
-// Stands still until it is moved, and counts how often it is read.
-class WatchedClock final : public Clock {
- public:
-  double Now() const override {
-    ++looks_;
-    return clock_.Now();
-  }
-  int64_t WallMillis() const override { return clock_.WallMillis(); }
-  void Advance(double seconds) { clock_.Advance(seconds); }
-  // Returns once a thread that waits has seen the present time, and waits again.
-  void AwaitLooks() const {
-    const int64_t before = looks_;
-    AwaitThat([&] { return looks_ > before + 3; });
-  }
-
- private:
-  ManualClock clock_;
-  mutable std::atomic<int64_t> looks_ = 0;
-};
 
 class BackgroundLoopTest : public ::testing::Test {
  protected:

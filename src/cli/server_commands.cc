@@ -9,24 +9,23 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/process/sibling_program.h"
+#include "cli/common/server_commands.h"
 
 namespace attune {
 namespace {
 
 constexpr char kServerProgram[] = "attune-server";
 
-struct ServerCommand {
-  const char* name;
-  const char* help;
-};
-constexpr ServerCommand kServerCommands[] = {
-    {"server", "Serve a fleet: lease its devices to clients and jobs"},
-    {"backup", "Write a server's state, while it runs, to an encrypted file"},
-    {"restore", "Restore a server's state from a backup, and print a new token"},
-    {"up",
-     "Set up the service on this machine: a server, an agent and a runner that keep running after the "
-     "command"},
-    {"down", "End what attune up has started, and remove its state"}};
+// The first word of a command line that is neither a flag nor the value of --log-level, the one flag that may
+// stand before a command; empty if there is none.
+std::string_view CommandOf(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (!word.starts_with("-")) return word;
+    if (word == "--log-level") ++i;
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -46,8 +45,7 @@ void AddServerCommands(CLI::App& app, Action& action) {
 }
 
 void BecomeServerProgram(int argc, char** argv) {
-  if (argc < 2) return;
-  const std::string_view word = argv[1];
+  const std::string_view word = CommandOf(argc, argv);
   if (std::ranges::find(kServerCommands, word, &ServerCommand::name) == std::ranges::end(kServerCommands))
     return;
   if (const std::string program = SiblingProgram(kServerProgram); !program.empty())

@@ -10,7 +10,7 @@ namespace attune {
 // Lists the commands in the help of this program.
 void AddServerCommands(CLI::App& app, Action& action);
 
-// If the first word of the command line is one of them, becomes attune-server, which is found beside this
+// If the command line has one of them, becomes attune-server, which is found beside this
 // program or else in PATH. Returns for all other command lines, and if there is no attune-server.
 void BecomeServerProgram(int argc, char** argv);
 

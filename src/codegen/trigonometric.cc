@@ -53,7 +53,7 @@ RealValue AsinRest(RealValue x) {
   return z * x * Polynomial(z, kAsin);
 }
 
-// Where |x| is at most 1/2, asin of `small`; where it is larger, asin √((1 - |x|) / 2).
+// Holds the asin of `small` in lanes whose |x| is at most 1/2, and that of √((1 - |x|) / 2) in the others.
 struct ReducedAsin {
   LaneTruth is_large;
   RealValue value;

@@ -56,6 +56,7 @@ TEST_F(CliTest, HelpAndVersionGoToStdout) {
 TEST_F(CliTest, EachCommandTakesTheLevelOfTheLog) {
   EXPECT_THAT(Do({"records", "list", "--help"}).out, HasSubstr("--log-level"));
   Do({"--log-level", "off", "inspect", model_, "--log-level", "warning"});
+  EXPECT_THAT(Do({"--log-level", "off", "server", "--help"}).out, HasSubstr("Serve a fleet"));
   EXPECT_EQ(RunAttune({"inspect", model_}, {.environment = {{"ATTUNE_LOG_LEVEL", "error"}}}).exit_code, 0);
   const Outcome debug = RunAttune({"compile", model_, "-o", artifact_, "--log-level", "debug"});
   EXPECT_THAT(debug.err, HasSubstr(" debug: pass applied pass=fuse seconds="));

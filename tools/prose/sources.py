@@ -20,9 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CPP = (".cc", ".h", ".hpp", ".c")
 TYPESCRIPT = (".ts", ".tsx")
 
-# Where all prose is for users. The table of passes is printed by the program.
+# Users read all prose of these. The program prints the table of passes.
 PUBLIC = ("include/", "python/attune/", "docs/", "src/opt/passes.cc", "README.md", "python/README.md", "do")
-# Where string literals are for users.
+# Users read the string literals of these.
 PRODUCT = ("src/", "python/src/", "web/src/")
 SOURCES = ("src/", "include/", "python/", "tests/", "benchmarks/", "tools/", "docs/", "web/src/")
 # Decisions are records of their time. Files of words that must be found, and files that a generator writes from messages

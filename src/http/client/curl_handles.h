@@ -6,19 +6,13 @@
 
 #include <memory>
 
+#include "base/free_with.h"
+
 namespace attune {
 
-template <auto kFree>
-struct FreeCurl {
-  template <typename T>
-  void operator()(T* handle) const {
-    kFree(handle);
-  }
-};
-
-using CurlEasy = std::unique_ptr<CURL, FreeCurl<curl_easy_cleanup>>;
-using CurlMulti = std::unique_ptr<CURLM, FreeCurl<curl_multi_cleanup>>;
-using CurlLines = std::unique_ptr<curl_slist, FreeCurl<curl_slist_free_all>>;
+using CurlEasy = std::unique_ptr<CURL, FreeWith<curl_easy_cleanup>>;
+using CurlMulti = std::unique_ptr<CURLM, FreeWith<curl_multi_cleanup>>;
+using CurlLines = std::unique_ptr<curl_slist, FreeWith<curl_slist_free_all>>;
 
 // Return null if there is no memory. The first call initializes libcurl until the process ends. Thread safe.
 CurlEasy MakeCurlEasy();

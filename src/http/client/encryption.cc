@@ -12,21 +12,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/free_with.h"
 #include "base/status.h"
 
 namespace attune {
 namespace {
 
-// What a certificate is refused for if none of the chain has the pinned key.
+// The error of a chain of which no certificate has the pinned key.
 constexpr int kNotPinned = X509_V_ERR_APPLICATION_VERIFICATION;
 
-template <auto kFree>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
 using Certificate = std::unique_ptr<X509, FreeWith<X509_free>>;
 
 std::string KeyDigest(const X509* certificate) {

@@ -63,7 +63,7 @@ void SetRequest(const HttpUrl& url, const HttpCall& call, const SentBody& body, 
     options.Set(CURLOPT_UPLOAD, 1L);
     options.Set(CURLOPT_INFILESIZE_LARGE, curl_off_t{body.bytes()});
   }
-  // What this machine is told stays on it.
+  // A proxy elsewhere must not see what is sent to this machine.
   if (url.IsLoopback()) options.Set(CURLOPT_PROXY, "");
   options.Set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_ANY));
   options.Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);

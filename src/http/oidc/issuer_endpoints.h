@@ -1,4 +1,4 @@
-// Where an identity provider is asked for what.
+// The endpoints of an identity provider.
 #ifndef ATTUNE_HTTP_OIDC_ISSUER_ENDPOINTS_H_
 #define ATTUNE_HTTP_OIDC_ISSUER_ENDPOINTS_H_
 

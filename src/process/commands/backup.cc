@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "cli/common/output.h"
 #include "cli/common/passphrase.h"
+#include "cli/common/server_commands.h"
 #include "fleet/identity/member_folders.h"
 #include "process/commands/command.h"
 #include "process/setup/container_backup.h"
@@ -136,12 +137,10 @@ void AddCommonOptions(CLI::App& command, Flags& flags, const char* file_help) {
 
 void AddBackupCommands(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* backup =
-      app.add_subcommand("backup", "Write a server's state, while it runs, to an encrypted file");
+  CLI::App* backup = app.add_subcommand(kBackupCommand.name, kBackupCommand.help);
   AddCommonOptions(*backup, *flags, "the file to write");
   backup->callback([flags, &action] { action = [flags] { return RunBackup(*flags); }; });
-  CLI::App* restore =
-      app.add_subcommand("restore", "Restore a server's state from a backup, and print a new token");
+  CLI::App* restore = app.add_subcommand(kRestoreCommand.name, kRestoreCommand.help);
   AddCommonOptions(*restore, *flags, "a file that attune backup has written");
   restore->callback([flags, &action] { action = [flags] { return RunRestore(*flags); }; });
 }

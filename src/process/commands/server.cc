@@ -18,6 +18,7 @@
 #include "base/state_file.h"
 #include "base/status.h"
 #include "cli/common/output.h"
+#include "cli/common/server_commands.h"
 #include "cli/common/service_command.h"
 #include "cli/common/stops_on_signal.h"
 #include "cli/common/strategy_flag.h"
@@ -234,7 +235,7 @@ void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Acti
 }  // namespace
 
 void AddServerCommand(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("server", "Serve a fleet: lease its devices to clients and jobs");
+  CLI::App* command = app.add_subcommand(kServerCommand.name, kServerCommand.help);
   auto flags = std::make_shared<Flags>();
   FleetServerOptions* options = &flags->server;
   command->add_option("--state", options->folder,

@@ -12,6 +12,7 @@
 #include "base/sql/sql_database.h"
 #include "base/status.h"
 #include "cli/common/output.h"
+#include "cli/common/server_commands.h"
 #include "cli/common/service_command.h"
 #include "cli/common/stops_on_signal.h"
 #include "process/commands/command.h"
@@ -280,9 +281,7 @@ void AddStateOption(CLI::App& command, Flags& flags) {
 }  // namespace
 
 void AddUpCommand(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("up",
-                                         "Set up the service on this machine: a server, an agent and a "
-                                         "runner that keep running after the command");
+  CLI::App* command = app.add_subcommand(kUpCommand.name, kUpCommand.help);
   auto flags = std::make_shared<Flags>();
   Installation& given = flags->given;
   AddStateOption(*command, *flags);
@@ -346,7 +345,7 @@ void AddUpCommand(CLI::App& app, Action& action) {
 }
 
 void AddDownCommand(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("down", "End what attune up has started, and remove its state");
+  CLI::App* command = app.add_subcommand(kDownCommand.name, kDownCommand.help);
   auto flags = std::make_shared<Flags>();
   AddStateOption(*command, *flags);
   CLI::Option* keep =

@@ -59,11 +59,17 @@ absl::Status Invite(const Installation& installation, const std::string& role, c
 // The program of a member that enrols by the invitation.
 ServiceProgram MemberProgram(const Installation& installation, const std::string& role,
                              const std::string& name, const std::string& folder) {
+  const std::string program = SiblingProgram("attune");
   return {.name = name,
-          .program = SiblingProgram("attune"),
+          .program = program,
           .arguments = {"attune", role, "--state", folder, "--invitation-file", InvitationPath(folder)},
           .log = LogOf(installation, name),
-          .prepare = [=] { return Invite(installation, role, folder); }};
+          .prepare = [=]() -> absl::Status {
+            if (program.empty())
+              return absl::NotFoundError(
+                  "attune is neither beside attune-server nor in PATH; it is in the package attune");
+            return Invite(installation, role, folder);
+          }};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/await_that.h"
-#include "base/testing/manual_clock.h"
+#include "base/testing/watched_clock.h"
 #include "service/identity/made_up_issuer_for_test.h"
 
 namespace attune {
@@ -16,11 +16,17 @@ class IssuerKeysTest : public ::testing::Test {
   // A token that is signed by the issuer's present key.
   UnverifiedJwt Token() const { return *ParseJwt(issuer_.Token(MadeUpIssuer::Claims())); }
 
+  // Time passes once the thread has counted from the present when the issuer is to be asked again.
+  void AdvanceOnceItWaits(double seconds) {
+    clock_.AwaitLooks();
+    clock_.Advance(seconds);
+  }
+
   static constexpr int kDocuments = 2;  // that an issuer is asked for each time
 
   const OidcIssuer configured_ = MadeUpIssuer::Configured();
   MadeUpIssuer issuer_;
-  ManualClock clock_;
+  WatchedClock clock_;
   IssuerKeys keys_{
       configured_, issuer_, clock_, {.refresh_seconds = 300, .least_seconds = 10, .wait_seconds = 0.01}};
 };
@@ -33,7 +39,7 @@ TEST_F(IssuerKeysTest, AnUnknownKeyIsAskedForOnceThatIsNotTooSoon) {
   const UnverifiedJwt second = Token();
   EXPECT_TRUE(absl::IsUnauthenticated(keys_.Verify(second)));
   EXPECT_EQ(issuer_.asked, kDocuments);
-  clock_.Advance(10);
+  AdvanceOnceItWaits(10);
   AwaitThat([&] { return keys_.Verify(second).ok(); });
   EXPECT_EQ(issuer_.asked, 2 * kDocuments);
 }
@@ -44,7 +50,7 @@ TEST_F(IssuerKeysTest, AKeyCountsUntilTheNextRefresh) {
   AwaitThat([&] { return keys_.Verify(first).ok(); });
   issuer_.Rotate("second");
   EXPECT_TRUE(keys_.Verify(first).ok());
-  clock_.Advance(300);
+  AdvanceOnceItWaits(300);
   AwaitThat([&] { return absl::IsUnauthenticated(keys_.Verify(first)); });
 }
 
@@ -55,7 +61,7 @@ TEST_F(IssuerKeysTest, AnIssuerThatIsAwayIsAskedAgain) {
   EXPECT_TRUE(absl::IsUnavailable(keys_.Verify(Token())));
   EXPECT_TRUE(absl::IsUnavailable(keys_.Endpoints().status()));
   issuer_.is_away = false;
-  clock_.Advance(10);
+  AdvanceOnceItWaits(10);
   AwaitThat([&] { return keys_.Verify(Token()).ok(); });
   EXPECT_TRUE(keys_.Endpoints().ok());
 }
