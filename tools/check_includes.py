@@ -87,7 +87,7 @@ MAY_INCLUDE = {
     # OpenID Connect as clients and servers speak it.
     "http/oidc": ["base", "http"],
     "service/access": ["base", "http"],
-    "service/wire": ["base", "device", "fleet/blobs", "work/job", "work/driver", "work/report"],
+    "service/wire": ["base", "device", "fleet/blobs", "fleet/wire/rpc_status.h", "work/job", "work/driver", "work/report"],
     "service/state": ["base", "base/sqlite", "base/sql", "service/access"],
     "service/audit": ["base", "service/access", "service/state"],
     "service/identity": ["base", "base/sql", "http", "http/oidc", "service/access", "service/state", "service/audit"],

@@ -15,12 +15,14 @@
 #include "fleet/wire/rpc_status.h"
 #include "process/server/service_for_test.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "service/wire/refused_file.h"
 #include "service/wire/version.h"
 
 namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
+using ::testing::HasSubstr;
 
 class ServiceFilesTest : public ServiceTest {
  protected:
@@ -94,6 +96,20 @@ TEST_F(ServiceFilesTest, FilesThatNoReportNamesAreForgotten) {
   AwaitStart();
   ASSERT_TRUE(Send(job, "sent again").ok());
   ASSERT_TRUE(desk_->Cancel({.id = *id, .owner = "ann"}, "test").ok());
+  testing::AwaitThat([&] { return NumFiles() == Numbers(0, 0); });
+}
+
+TEST_F(ServiceFilesTest, ARefusedFileIsToldFromAFullDisk) {
+  quota_bytes_ = 3;
+  Connect();
+  const auto id = Submit("ann", MockJob(R"({"name": "s"})"));
+  ASSERT_TRUE(id.ok()) << id.status();
+  const std::string job = AwaitStart();
+  const absl::Status refused = Send(job, "more than that");
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_THAT(refused.message(), HasSubstr("tenant ann may store 3 bytes"));
+  EXPECT_TRUE(IsRefusedFile(refused));
+  // Nothing of it stays.
   testing::AwaitThat([&] { return NumFiles() == Numbers(0, 0); });
 }
 

@@ -3,9 +3,10 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
-#include <thread>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
@@ -17,15 +18,12 @@
 #include "service/queue/job_file_pieces.h"
 #include "service/wire/checked_messages.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "service/wire/refused_file.h"
 
 namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
-
-// A runner takes a file that is refused for a fault of its machine, and would end all its jobs, unless it has
-// heard before that this one is over.
-constexpr std::chrono::seconds kHearing(1);
 
 absl::Status NotItsJob() { return absl::PermissionDeniedError("this runner does not have the job"); }
 
@@ -118,13 +116,11 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
           refused = schedule_->sent().Admit(supplies->spec.owner, supplies->files_owner, digest, bytes);
           return refused;
         });
-    if (absl::IsResourceExhausted(refused)) {
-      hub.Fail(supplies, refused);
-      std::this_thread::sleep_for(kHearing);
-    }
+    const bool is_refused = absl::IsResourceExhausted(refused);
+    if (is_refused) hub.Fail(supplies, refused);
     // The job has ended or moved meanwhile.
     if (!hub.AreInUse(supplies)) schedule_->ForgetLate(job, supplies->files_owner);
-    return taken;
+    return is_refused ? RefusedFile(taken) : taken;
   }
 
   const FleetParts parts_;
