@@ -107,7 +107,7 @@ MAY_INCLUDE = {
     "service/page": ["base", "http"],
     "service/rest": ["base", "http", "device", "artifact/signer.h", "tune/records", "tune/task", "fleet/leases", "fleet/blobs",
                      "fleet/store", "fleet/serving", "kinds", "service/access", "service/wire", "service/state", "service/audit",
-                     "service/identity", "service/tenants", "service/uploads", "service/models", "service/queue",
+                     "service/identity", "service/tenants", "service/uploads", "service/models", "service/records", "service/queue",
                      "service/agreement"] + WORK,
     # The public C++ interface.
     "library": ["base", "device", "measure", "fleet/client", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",

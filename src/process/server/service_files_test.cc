@@ -95,7 +95,7 @@ TEST_F(ServiceFilesTest, FilesThatNoReportNamesAreForgotten) {
   // The same happens when the job is over.
   AwaitStart();
   ASSERT_TRUE(Send(job, "sent again").ok());
-  ASSERT_TRUE(desk_->Cancel({.id = *id, .owner = "ann"}, "test").ok());
+  ASSERT_TRUE(schedule_->control().Cancel({.id = *id, .owner = "ann"}, "test").ok());
   testing::AwaitThat([&] { return NumFiles() == Numbers(0, 0); });
 }
 

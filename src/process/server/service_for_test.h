@@ -55,7 +55,7 @@ class ServiceTest : public ::testing::Test {
             return StorageShare{.quota_bytes = quota_bytes_};
           };
           auto made = std::make_unique<JobServerOfTest>(options, parts);
-          desk_ = &made->jobs().desk();
+          schedule_ = &made->jobs().schedule();
           blobs_ = &parts.blobs;
           return made;
         }) {}
@@ -96,11 +96,11 @@ class ServiceTest : public ::testing::Test {
     jobs_service_proto::Submission submission;
     submission.set_key(key.empty() ? "submission " + std::to_string(++num_submissions_) : key);
     *submission.add_jobs() = job;
-    const auto jobs = desk_->Submit(owner, "test", submission, *blobs_);
+    const auto jobs = schedule_->submissions().Submit(owner, "test", submission, *blobs_);
     return jobs.ok() ? absl::StatusOr<std::string>(jobs->front().id()) : jobs.status();
   }
   absl::StatusOr<jobs_service_proto::JobDetail> Show(const std::string& owner, const std::string& id) {
-    return desk_->Show({.id = id, .owner = owner});
+    return schedule_->reader().Show({.id = id, .owner = owner});
   }
   // Waits until it holds for the job.
   jobs_service_proto::JobDetail Await(
@@ -127,7 +127,7 @@ class ServiceTest : public ::testing::Test {
     }));
   }
   std::string ReadFile(const std::string& owner, const std::string& id, const std::string& name) {
-    const auto opened = desk_->OpenFile({.id = id, .owner = owner}, name);
+    const auto opened = schedule_->reader().OpenFile({.id = id, .owner = owner}, name);
     if (!opened.ok()) return opened.status().ToString();
     const InputFile& file = opened->file;
     std::string content(static_cast<size_t>(file.bytes), '\0');
@@ -136,8 +136,8 @@ class ServiceTest : public ::testing::Test {
   }
 
   std::atomic<int64_t> quota_bytes_ = INT64_MAX;
-  JobDesk* desk_ = nullptr;     // of the server that runs now
-  BlobStore* blobs_ = nullptr;  // that clients have sent to it
+  JobSchedule* schedule_ = nullptr;  // of the server that runs now
+  BlobStore* blobs_ = nullptr;       // that clients have sent to it
   FleetOfTest fleet_;
   int num_runners_ = 0, num_submissions_ = 0;
 };

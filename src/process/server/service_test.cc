@@ -60,7 +60,7 @@ TEST_F(ServiceTest, PartsRunOnSeveralRunnersAndAreShownAsOneJob) {
   EXPECT_EQ(stages, (std::map<int, int>{{1, 2}, {2, 2}, {3, 3}}));
   EXPECT_EQ(runners.size(), 2);
   // Its parts are not listed.
-  const auto list = desk_->List({.owner = "ann"});
+  const auto list = schedule_->reader().List({.owner = "ann"});
   ASSERT_TRUE(list.ok()) << list.status();
   EXPECT_EQ(list->size(), 1u);
 }
@@ -108,7 +108,7 @@ TEST_F(ServiceTest, CancelsWhatRuns) {
   const auto id = Submit("ann", MockJob(R"({"name": "s", "seconds": 3600})"));
   ASSERT_TRUE(id.ok()) << id.status();
   Await("ann", *id, [](const auto& shown) { return shown.job().stage() == "s"; });
-  ASSERT_TRUE(desk_->Cancel({.id = *id, .owner = "ann"}, "test").ok());
+  ASSERT_TRUE(schedule_->control().Cancel({.id = *id, .owner = "ann"}, "test").ok());
   EXPECT_EQ(AwaitEnd("ann", *id).job().state(), "cancelled");
 }
 
@@ -136,9 +136,9 @@ TEST_F(ServiceTest, ASubmissionThatComesTwiceCountsOnce) {
   ASSERT_TRUE(first.ok() && again.ok());
   EXPECT_EQ(*first, *again);
   // For another owner, the same key is another one, and so is the same id.
-  EXPECT_EQ(desk_->List({.owner = "bob"})->size(), 0u);
+  EXPECT_EQ(schedule_->reader().List({.owner = "bob"})->size(), 0u);
   EXPECT_EQ(*Submit("bob", CountJob(1), "key"), *first);
-  EXPECT_EQ(desk_->List({.owner = "bob"})->size(), 1u);
+  EXPECT_EQ(schedule_->reader().List({.owner = "bob"})->size(), 1u);
 }
 
 TEST_F(ServiceTest, NothingThatIsSubmittedNamesAPathOrACommand) {

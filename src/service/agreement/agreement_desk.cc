@@ -156,12 +156,16 @@ void TakeShared(std::shared_ptr<const Observation> shared, Outlook& outlook) {
 
 }  // namespace
 
-AgreementDesk::AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs,
+AgreementDesk::AgreementDesk(AgreementStore& store, Models& models, JobReader& jobs, EndedJobs& ended,
                              const DeviceDirectory& devices, SharingTenants sharing)
-    : models_(models), jobs_(jobs), devices_(devices), known_(store, std::move(sharing)) {}
+    : models_(models),
+      jobs_(jobs),
+      ended_jobs_(ended),
+      devices_(devices),
+      known_(store, std::move(sharing)) {}
 
 absl::Status AgreementDesk::Begin() {
-  jobs_.TellEnded([this](const std::string& job) {
+  ended_jobs_.Listen([this](const std::string& job) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       ended_.push_back({.job = {.id = job}});
@@ -172,7 +176,7 @@ absl::Status AgreementDesk::Begin() {
 }
 
 void AgreementDesk::Stop() {
-  jobs_.TellEnded(nullptr);
+  ended_jobs_.Listen(nullptr);
   loop_.Stop();
 }
 

@@ -29,7 +29,8 @@
 #include "service/agreement/quantization_model.h"
 #include "service/models/model_facts.h"
 #include "service/models/models.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/ended_jobs.h"
+#include "service/queue/job_reader.h"
 
 namespace attune {
 
@@ -37,8 +38,8 @@ namespace attune {
 class AgreementDesk {
  public:
   // `sharing`: as in KnownAnswers.
-  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const DeviceDirectory& devices,
-                SharingTenants sharing = nullptr);
+  AgreementDesk(AgreementStore& store, Models& models, JobReader& jobs, EndedJobs& ended,
+                const DeviceDirectory& devices, SharingTenants sharing = nullptr);
   ~AgreementDesk() { Stop(); }
 
   // Learns from jobs as they end, also from those that have ended before. Fails if the system has no thread
@@ -94,7 +95,8 @@ class AgreementDesk {
   void CatchUp();
 
   Models& models_;
-  JobDesk& jobs_;
+  JobReader& jobs_;
+  EndedJobs& ended_jobs_;
   const DeviceDirectory& devices_;
   KnownAnswers known_;
   QuantizationModel quantizations_;

@@ -30,9 +30,9 @@ absl::Status NotItsJob() { return absl::PermissionDeniedError("this runner does 
 class JobService final : public JobServer, public proto::Jobs::WithCallbackMethod_Run<proto::Jobs::Service> {
  public:
   JobService(std::unique_ptr<JobSchedule> schedule, const FleetParts& parts)
-      : parts_(parts), schedule_(std::move(schedule)), desk_(*schedule_, parts) {}
+      : parts_(parts), schedule_(std::move(schedule)) {}
 
-  JobDesk& desk() override { return desk_; }
+  JobSchedule& schedule() override { return *schedule_; }
   grpc::Service& service() override { return *this; }
   void AddMetrics(MetricsText& text) const override {
     const JobCounts counts = schedule_->counts();
@@ -48,7 +48,7 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
                "Stages of jobs that have ended, in whatever way.");
     text.Add(static_cast<double>(counts.stages));
     text.Begin("attune_jobs_are_kept", "gauge", "Whether jobs can be stored: 0 while the disk is full.");
-    text.Add(counts.are_kept ? 1 : 0);
+    text.Add(schedule_->AreKept() ? 1 : 0);
   }
   absl::Status Begin() override { return schedule_->Begin(); }
   void Stop() override { schedule_->Stop(); }
@@ -119,13 +119,12 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
     const bool is_refused = absl::IsResourceExhausted(refused);
     if (is_refused) hub.Fail(supplies, refused);
     // The job has ended or moved meanwhile.
-    if (!hub.AreInUse(supplies)) schedule_->ForgetLate(job, supplies->files_owner);
+    if (!hub.AreInUse(supplies)) schedule_->cleaner().ForgetLate(job, supplies->files_owner);
     return is_refused ? RefusedFile(taken) : taken;
   }
 
   const FleetParts parts_;
   const std::unique_ptr<JobSchedule> schedule_;
-  JobDesk desk_;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ HttpResponse ImportingProblem(const absl::Status& importing) {
   return TooManyProblem(kAgainSeconds, importing.message());
 }
 
-JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known) {
+KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known) {
   const Json judged = {{"runs", known.runs},
                        {"mean_ms", JudgedJson(known.mean_ms)},
                        {"p99_ms", JudgedJson(known.p99_ms)},

@@ -9,7 +9,7 @@
 #include "http/message.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_desk.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/job_submissions.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -27,7 +27,7 @@ void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_p
 HttpResponse ImportingProblem(const absl::Status& importing);
 
 // The result of a job that is answered by what another one has measured.
-JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known);
+KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known);
 
 }  // namespace attune
 

@@ -74,8 +74,8 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
     return absl::FailedPreconditionError(absl::StrCat("/agreement: ", outlook.reason));
   KeepAgreement(asked, outlook, *submission.mutable_jobs(0));
   if (outlook.known != nullptr) {
-    const auto jobs =
-        parts.jobs.SubmitKnown(tenant, call.caller.id, submission, ResultOfKnown(asked, *outlook.known));
+    const auto jobs = parts.submissions.SubmitKnown(tenant, call.caller.id, submission,
+                                                    ResultOfKnown(asked, *outlook.known));
     if (jobs.ok()) return Created(jobs->front());
     // Its files may be gone; then it is tuned again.
     if (!absl::IsNotFound(jobs.status())) return jobs.status();
@@ -83,8 +83,8 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal, RefusalOf(parts, tenant, submission.jobs(0)));
   if (refusal) return *std::move(refusal);
   ASSIGN_OR_RETURN(const auto jobs,
-                   parts.jobs.Submit(tenant, call.caller.id, submission, parts.uploads.blobs(),
-                                     parts.agreements.RecordsFor(outlook)));
+                   parts.submissions.Submit(tenant, call.caller.id, submission, parts.uploads.blobs(),
+                                            parts.agreements.RecordsFor(outlook)));
   return Created(jobs.front());
 }
 
@@ -98,8 +98,8 @@ absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& p
   ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal,
                    RefusalOf(parts, call.caller.tenant, submission.jobs(0)));
   if (refusal) return *std::move(refusal);
-  ASSIGN_OR_RETURN(const auto jobs,
-                   parts.jobs.Submit(call.caller.tenant, call.caller.id, submission, parts.uploads.blobs()));
+  ASSIGN_OR_RETURN(const auto jobs, parts.submissions.Submit(call.caller.tenant, call.caller.id, submission,
+                                                             parts.uploads.blobs()));
   return Created(jobs.front());
 }
 
@@ -124,25 +124,25 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   const bool is_taken = response.ok() && response->status == kCreated;
   if (is_taken || absl::IsUnavailable(response.status())) return response;
   // Since the key came for the first time, what the job names may be gone, and the tenant be at its quota.
-  ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.jobs.FindSubmitted(call.caller.tenant, once));
+  ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.submissions.Find(call.caller.tenant, once));
   if (known) return Created(*known);
   // A refused request may be corrected under the same key.
   RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
   return response;
 }
 
-absl::StatusOr<HttpResponse> List(JobDesk& desk, const RestCall& call) {
+absl::StatusOr<HttpResponse> List(JobReader& jobs, const RestCall& call) {
   const std::string state = call.Text("state");
   const int64_t most = MostOf(call, kPage);
   ASSIGN_OR_RETURN(const std::string before, JobOfCursor(call.Text("cursor")));
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(
-      auto jobs,
-      desk.List({.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1},
+      auto found,
+      jobs.List({.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1},
                 /*with_judged=*/true));
-  JsonSchema next = CutToPage(jobs, most, CursorAfter);
+  JsonSchema next = CutToPage(found, most, CursorAfter);
   JsonSchema list = JsonSchema::array();
-  for (const proto::Job& job : jobs)
+  for (const proto::Job& job : found)
     if (state.empty() || state == kUnfinished || job.state() == state) list.push_back(ToJson(job));
   return PageOf("jobs", std::move(list), std::move(next));
 }
@@ -170,7 +170,7 @@ RestOperation SubmitOperation(const RestParts& parts) {
       .handler = [parts](const RestCall& call) { return Submit(parts, call); }};
 }
 
-RestOperation ListOperation(JobDesk& desk) {
+RestOperation ListOperation(JobReader& jobs) {
   return {.id = "listJobs",
           .method = "GET",
           .path = "/v1/jobs",
@@ -184,17 +184,18 @@ RestOperation ListOperation(JobDesk& desk) {
                                      {"enum",
                                       {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
           .answers = {{.help = "A page of jobs", .schema = PageSchema("jobs", "Job")}},
-          .handler = [&desk](const RestCall& call) { return List(desk, call); }};
+          .handler = [&jobs](const RestCall& call) { return List(jobs, call); }};
 }
 
 }  // namespace
 
 void AddJobOperations(const RestParts& parts, RestApi& api) {
-  JobDesk& desk = parts.jobs;
+  JobReader& jobs = parts.jobs;
+  JobControl& control = parts.control;
   AddJobSchemas(api.schemas);
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
   api.operations.push_back(SubmitOperation(parts));
-  api.operations.push_back(ListOperation(desk));
+  api.operations.push_back(ListOperation(jobs));
   api.operations.push_back(
       {.id = "getJob",
        .method = "GET",
@@ -203,8 +204,8 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("JobDetail")}},
        .problems = {404},
-       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(const auto detail, desk.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
+       .handler = [&jobs](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto detail, jobs.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
          return JsonResponse(ToJson(detail));
        }});
   api.operations.push_back(
@@ -216,9 +217,9 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("Job")}},
        .problems = {404},
-       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(const auto job,
-                          desk.Cancel({.id = call.Text("id"), .owner = call.caller.tenant}, call.caller.id));
+       .handler = [&control](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto job, control.Cancel({.id = call.Text("id"), .owner = call.caller.tenant},
+                                                         call.caller.id));
          return JsonResponse(ToJson(job));
        }});
 }

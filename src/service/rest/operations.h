@@ -10,7 +10,11 @@
 #include "service/identity/callers.h"
 #include "service/identity/oidc_logins.h"
 #include "service/models/models.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/artifact_signer.h"
+#include "service/queue/job_control.h"
+#include "service/queue/job_reader.h"
+#include "service/queue/job_submissions.h"
+#include "service/records/shared_learning.h"
 #include "service/rest/job_events.h"
 #include "service/rest/operation.h"
 #include "service/state/audit_store.h"
@@ -36,7 +40,11 @@ struct RestParts {
   OidcLogins* logins;  // null: no issuer is trusted
   Uploads& uploads;
   Models& models;
-  JobDesk& jobs;
+  JobSubmissions& submissions;
+  JobReader& jobs;
+  JobControl& control;
+  SharedLearning& learning;
+  const ArtifactSigner& signer;
   AgreementDesk& agreements;
   JobEvents& events;
   DeviceDirectory& devices;

@@ -130,7 +130,7 @@ absl::StatusOr<HttpResponse> SetConsent(const RestParts& parts, const RestCall& 
   tenant.consent = {.answers = call.body["answers"].get<bool>(),
                     .cost_model = call.body["cost_model"].get<bool>()};
   RETURN_IF_ERROR(store.SetConsent(tenant.name, tenant.consent));
-  if (!tenant.consent.cost_model) RETURN_IF_ERROR(parts.jobs.learning().RemoveTenant(tenant.name));
+  if (!tenant.consent.cost_model) RETURN_IF_ERROR(parts.learning.RemoveTenant(tenant.name));
   return JsonResponse(ToJson(tenant));
 }
 
