@@ -100,7 +100,7 @@ MAY_INCLUDE = {
     "service/queue": ["base", "base/sql", "device", "measure", "artifact/reader.h", "artifact/signer.h", "tune/records", "fleet/leases",
                       "fleet/blobs", "fleet/store", "fleet/admission", "fleet/serving", "kinds", "service/wire", "service/records"] + MEMBERS + WORK,
     "service/agreement": ["base", "base/sql", "compile/compile.h", "device", "target", "tune/job", "fleet/serving", "kinds",
-                          "service/models", "service/queue"] + WORK,
+                          "service/wire", "service/models", "service/queue"] + WORK,
     "service/client": ["base", "http", "kinds", "work/job", "service/wire"],
     "service/runner": ["base", "base/sqlite", "device", "measure", "fleet/blobs", "fleet/client", "work/job", "work/driver", "service/wire",
                        "service/client"] + MEMBERS,

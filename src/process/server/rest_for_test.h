@@ -24,6 +24,7 @@
 #include "process/server/holdings.h"
 #include "process/server/job_server_for_test.h"
 #include "process/server/tenant_use.h"
+#include "service/agreement/agreements.h"
 #include "service/identity/made_up_issuer_for_test.h"
 #include "service/models/sql_model_store.h"
 #include "service/queue/job_server.h"
@@ -127,7 +128,7 @@ class RestTest : public ::testing::Test {
                           .control = jobs_->schedule().control(),
                           .learning = jobs_->schedule().learning(),
                           .signer = jobs_->schedule().signer(),
-                          .agreements = agreements_,
+                          .forecaster = agreements_.forecaster(),
                           .events = events_,
                           .devices = *dispatcher_,
                           .fleet = *fleet_store_})),
@@ -278,7 +279,7 @@ class RestTest : public ::testing::Test {
   std::unique_ptr<ModelStore> model_store_;
   Models models_;
   std::unique_ptr<AgreementStore> agreement_store_;
-  AgreementDesk agreements_;
+  Agreements agreements_;
   JobEvents events_;
   MadeUpIssuer issuer_;
   OidcLogins logins_{{.url = "https://attune.example.org", .issuers = {MadeUpIssuer::Configured()}},

@@ -10,6 +10,7 @@
 #include "http/oidc/http_oidc_fetcher.h"
 #include "process/server/holdings.h"
 #include "process/server/tenant_use.h"
+#include "service/agreement/agreements.h"
 #include "service/identity/local_tokens.h"
 #include "service/models/sql_model_store.h"
 #include "service/page/page.h"
@@ -78,7 +79,7 @@ class RestServer::Parts {
                           .control = jobs_.schedule().control(),
                           .learning = jobs_.schedule().learning(),
                           .signer = jobs_.schedule().signer(),
-                          .agreements = agreements_,
+                          .forecaster = agreements_.forecaster(),
                           .events = events_,
                           .devices = parts.devices,
                           .fleet = parts.store})) {}
@@ -159,7 +160,7 @@ class RestServer::Parts {
   const std::unique_ptr<OidcLogins> logins_;  // null: no issuer is trusted
   Uploads uploads_;
   Models models_;
-  AgreementDesk agreements_;
+  Agreements agreements_;
   JobEvents events_;
   Callers callers_;
   TenantUse stored_{jobs_.schedule().reader(), *stores_.service};

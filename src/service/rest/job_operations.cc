@@ -67,15 +67,15 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
                                     proto::Submission submission) {
   const std::string& tenant = call.caller.tenant;
   ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, submission.jobs(0), tenant));
-  const absl::StatusOr<Outlook> foreseen = parts.agreements.Foresee(asked);
-  if (absl::IsAborted(foreseen.status())) return ImportingProblem(foreseen.status());
-  ASSIGN_OR_RETURN(const Outlook outlook, foreseen);
-  if (outlook.verdict == Verdict::kRefused || outlook.verdict == Verdict::kRenegotiated)
-    return absl::FailedPreconditionError(absl::StrCat("/agreement: ", outlook.reason));
-  KeepAgreement(asked, outlook, *submission.mutable_jobs(0));
-  if (outlook.known != nullptr) {
+  const absl::StatusOr<AgreementForecast> made = parts.forecaster.Forecast(asked);
+  if (absl::IsAborted(made.status())) return ImportingProblem(made.status());
+  ASSIGN_OR_RETURN(const AgreementForecast forecast, made);
+  if (forecast.verdict == Verdict::kRefused || forecast.verdict == Verdict::kRenegotiated)
+    return absl::FailedPreconditionError(absl::StrCat("/agreement: ", forecast.reason));
+  KeepAgreement(asked, forecast, *submission.mutable_jobs(0));
+  if (forecast.known != nullptr) {
     const auto jobs = parts.submissions.SubmitKnown(tenant, call.caller.id, submission,
-                                                    ResultOfKnown(asked, *outlook.known));
+                                                    ResultOfKnown(asked, *forecast.known));
     if (jobs.ok()) return Created(jobs->front());
     // Its files may be gone; then it is tuned again.
     if (!absl::IsNotFound(jobs.status())) return jobs.status();
@@ -84,7 +84,7 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   if (refusal) return *std::move(refusal);
   ASSIGN_OR_RETURN(const auto jobs,
                    parts.submissions.Submit(tenant, call.caller.id, submission, parts.uploads.blobs(),
-                                            parts.agreements.RecordsFor(outlook)));
+                                            parts.forecaster.RecordsFor(forecast)));
   return Created(jobs.front());
 }
 

@@ -6,7 +6,7 @@
 
 #include "fleet/serving/device_directory.h"
 #include "fleet/store/fleet_store.h"
-#include "service/agreement/agreement_desk.h"
+#include "service/agreement/forecaster.h"
 #include "service/identity/callers.h"
 #include "service/identity/oidc_logins.h"
 #include "service/models/models.h"
@@ -45,7 +45,7 @@ struct RestParts {
   JobControl& control;
   SharedLearning& learning;
   const ArtifactSigner& signer;
-  AgreementDesk& agreements;
+  Forecaster& forecaster;
   JobEvents& events;
   DeviceDirectory& devices;
   FleetStore& fleet;
