@@ -30,8 +30,7 @@ JsonSchema ToJson(const CostModelVersion& model) {
 
 }  // namespace
 
-void AddCostModelOperations(const RestParts& parts, RestApi& api) {
-  SharedLearning& learning = parts.learning;
+void AddCostModelOperations(SharedLearning& learning, RestApi& api) {
   api.schemas["CostModel"] = VersionSchema();
   api.operations.push_back(
       {.id = "listCostModels",

@@ -53,7 +53,7 @@ HttpResponse Created(const proto::Job& job) {
 }
 
 // The problem because of which the tenant may not have one more job with these inputs.
-absl::StatusOr<std::optional<HttpResponse>> RefusalOf(const RestParts& parts, const std::string& tenant,
+absl::StatusOr<std::optional<HttpResponse>> RefusalOf(const SubmissionParts& parts, const std::string& tenant,
                                                       const proto::SubmittedJob& job) {
   ASSIGN_OR_RETURN(auto refusal, parts.tenants.RefusalOfJobs(tenant, 1));
   if (refusal) return refusal;
@@ -63,7 +63,7 @@ absl::StatusOr<std::optional<HttpResponse>> RefusalOf(const RestParts& parts, co
 }
 
 // A job with an agreement: done at once by what is known, begun as promised, or refused with the reason.
-absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call,
+absl::StatusOr<HttpResponse> Agreed(const SubmissionParts& parts, const RestCall& call,
                                     proto::Submission submission) {
   const std::string& tenant = call.caller.tenant;
   ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, submission.jobs(0), tenant));
@@ -89,7 +89,8 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
 }
 
 // `key`: identifies the submission.
-absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const SubmissionParts& parts,
+                                      const RestCall& call) {
   proto::Submission submission;
   submission.set_key(key);
   ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
@@ -105,7 +106,7 @@ absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& p
 
 // A key that comes twice stands for the same job; one that comes with another body is a mistake of the
 // client.
-absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Submit(const SubmissionParts& parts, const RestCall& call) {
   const std::string key = call.Text("Idempotency-Key");
   if (key.empty()) {
     ASSIGN_OR_RETURN(const std::string once, NewId());
@@ -113,8 +114,8 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   }
   const std::string request = Sha256Hex(call.body.dump());
   const int64_t now_ms = SystemClock().WallMillis();
-  ASSIGN_OR_RETURN(const std::string claimed, parts.store.ClaimKey(call.caller.tenant, key, request, now_ms,
-                                                                   now_ms - kKeyDays * kDayMs));
+  ASSIGN_OR_RETURN(const std::string claimed,
+                   parts.keys.ClaimKey(call.caller.tenant, key, request, now_ms, now_ms - kKeyDays * kDayMs));
   if (claimed != request)
     return Problem(422, "this Idempotency-Key was used with another body; take a new one for a new job");
   // The key may come again for another job once it is forgotten.
@@ -127,7 +128,7 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.submissions.Find(call.caller.tenant, once));
   if (known) return Created(*known);
   // A refused request may be corrected under the same key.
-  RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
+  RETURN_IF_ERROR(parts.keys.ForgetKey(call.caller.tenant, key));
   return response;
 }
 
@@ -147,7 +148,7 @@ absl::StatusOr<HttpResponse> List(JobReader& jobs, const RestCall& call) {
   return PageOf("jobs", std::move(list), std::move(next));
 }
 
-RestOperation SubmitOperation(const RestParts& parts) {
+RestOperation SubmitOperation(const SubmissionParts& parts) {
   return {
       .id = "submitJob",
       .method = "POST",
@@ -189,9 +190,7 @@ RestOperation ListOperation(JobReader& jobs) {
 
 }  // namespace
 
-void AddJobOperations(const RestParts& parts, RestApi& api) {
-  JobReader& jobs = parts.jobs;
-  JobControl& control = parts.control;
+void AddJobOperations(const SubmissionParts& parts, JobReader& jobs, JobControl& control, RestApi& api) {
   AddJobSchemas(api.schemas);
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
   api.operations.push_back(SubmitOperation(parts));

@@ -159,8 +159,7 @@ absl::StatusOr<HttpResponse> Records(JobReader& jobs, const RestCall& call) {
 
 }  // namespace
 
-void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
-  JobReader& jobs = parts.jobs;
+void AddJobRecordOperations(JobReader& jobs, RestApi& api) {
   api.schemas["RecordTask"] = TaskSchema();
   api.schemas["Record"] = RecordSchema();
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};

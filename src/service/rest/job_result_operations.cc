@@ -56,9 +56,7 @@ absl::StatusOr<HttpResponse> Events(JobEvents& events, const RestCall& call) {
 
 }  // namespace
 
-void AddJobResultOperations(const RestParts& parts, RestApi& api) {
-  JobReader& jobs = parts.jobs;
-  JobEvents& events = parts.events;
+void AddJobResultOperations(JobReader& jobs, JobEvents& events, RestApi& api) {
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
   api.operations.push_back(
       {.id = "getJobFile",

@@ -30,7 +30,7 @@ JsonSchema PredictionSchema() {
                        {"queue_seconds", NumberSchema()}});
 }
 
-absl::StatusOr<HttpResponse> Predict(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Predict(const PredictionParts& parts, const RestCall& call) {
   ASSIGN_OR_RETURN(const auto job, SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
   RETURN_IF_ERROR(CheckModelOf(job, call.caller.tenant, parts.models));
   ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, job, call.caller.tenant));
@@ -42,7 +42,7 @@ absl::StatusOr<HttpResponse> Predict(const RestParts& parts, const RestCall& cal
 
 }  // namespace
 
-void AddPredictionOperations(const RestParts& parts, RestApi& api) {
+void AddPredictionOperations(const PredictionParts& parts, RestApi& api) {
   constexpr size_t kMostBytes = size_t{1} << 20;
   api.schemas["Prediction"] = PredictionSchema();
   api.operations.push_back(

@@ -22,8 +22,7 @@ absl::StatusOr<HttpResponse> List(const ArtifactSigner& signer, const RestCall& 
 
 }  // namespace
 
-void AddSigningKeyOperations(const RestParts& parts, RestApi& api) {
-  const ArtifactSigner& signer = parts.signer;
+void AddSigningKeyOperations(const ArtifactSigner& signer, RestApi& api) {
   api.schemas["SigningKey"] =
       ObjectSchema({{"id", TextSchema()},
                     {"key", TextSchema()},
