@@ -9,11 +9,18 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/cord.h"
 
 namespace attune {
 
+// The type of the one payload that travels with a status, as gRPC's details. Peers that do not know it have
+// the code and the message.
+inline constexpr char kRpcDetail[] = "attune/rpc detail";
+
 inline grpc::Status ToRpc(const absl::Status& status) {
-  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
+  const auto detail = status.GetPayload(kRpcDetail);
+  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message()),
+          detail ? std::string(*detail) : std::string()};
 }
 
 // Ends a call with this value as its answer, or with its error.
@@ -25,7 +32,10 @@ grpc::Status Give(absl::StatusOr<Answer> value, Answer* answer) {
 }
 
 inline absl::Status FromRpc(const grpc::Status& status) {
-  return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
+  absl::Status received(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  if (const std::string detail = status.error_details(); !detail.empty())
+    received.SetPayload(kRpcDetail, absl::Cord(detail));
+  return received;
 }
 
 // Whether the server will not have this member, however often it tries.

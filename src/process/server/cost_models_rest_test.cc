@@ -42,8 +42,8 @@ class CostModelsTest : public RestTest {
     }
     database.reset();
     const std::string content = *ReadFile(path, 1 << 20), digest = Sha256Hex(content);
-    EXPECT_TRUE(jobs_->desk().files().Append(job, digest, 0, content).ok());
-    EXPECT_TRUE(jobs_->desk().files().Finish(job, digest).ok());
+    EXPECT_TRUE(jobs_->schedule().files().Append(job, digest, 0, content).ok());
+    EXPECT_TRUE(jobs_->schedule().files().Finish(job, digest).ok());
     JobRecord ended;
     ended.spec.id = ended.spec.base = job;
     ended.spec.kind = "tuning";
@@ -52,7 +52,7 @@ class CostModelsTest : public RestTest {
     ended.spec.on = "desk";
     ended.state = JobState::kDone;
     ended.files = {{.name = "records.db", .digest = digest, .bytes = std::ssize(content)}};
-    jobs_->desk().learning().Offer(ended);
+    jobs_->schedule().learning().Offer(ended);
   }
   void AwaitCount(int64_t count) {
     testing::AwaitThat([&] { return shared_->CountRecords()->all == count; });

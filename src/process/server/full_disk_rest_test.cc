@@ -39,9 +39,9 @@ TEST_F(FullDiskRestTest, ReadingGoesOn) {
   // The first changes may find room in what the database has got already.
   absl::Status cancelled;
   for (size_t i = 0; i < ids.size() - 1 && cancelled.ok(); ++i)
-    cancelled = jobs_->desk().Cancel({.id = ids[i], .owner = "ann"}, "test").status();
+    cancelled = jobs_->schedule().control().Cancel({.id = ids[i], .owner = "ann"}, "test").status();
   EXPECT_TRUE(absl::IsResourceExhausted(cancelled)) << cancelled;
-  testing::AwaitThat([&] { return !jobs_->desk().AreKept(); });
+  testing::AwaitThat([&] { return !jobs_->schedule().AreKept(); });
 
   EXPECT_EQ(Get(token, "/v1/jobs?most=500")["jobs"].size(), ids.size());
   EXPECT_EQ(Get(token, "/v1/jobs/" + ids.back())["state"], "waiting");
@@ -54,7 +54,7 @@ TEST_F(FullDiskRestTest, ReadingGoesOn) {
   EXPECT_EQ(Ask(token, "POST", "/v1/jobs/" + ids.back() + "/cancel").status, 503);
 
   disk_.Free();
-  testing::AwaitThat([&] { return jobs_->desk().AreKept(); });
+  testing::AwaitThat([&] { return jobs_->schedule().AreKept(); });
   EXPECT_EQ(Ask(token, "POST", "/v1/jobs/" + ids.back() + "/cancel").status, 200);
   EXPECT_EQ(Get(token, "/v1/jobs?most=500")["jobs"].size(), ids.size());
 }

@@ -21,15 +21,15 @@ std::string Line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-absl::Status SaveJob(JobDesk& desk, const JobQuery& query, TarWriter& archive) {
-  const auto detail = desk.Show(query);
+absl::Status SaveJob(JobReader& jobs, const JobQuery& query, TarWriter& archive) {
+  const auto detail = jobs.Show(query);
   // It may have gone meanwhile.
   if (absl::IsNotFound(detail.status())) return absl::OkStatus();
   RETURN_IF_ERROR(detail.status());
   const std::string folder = absl::StrCat("jobs/", query.id, "/");
   RETURN_IF_ERROR(archive.Add(absl::StrCat(folder, "job.json"), Line(ToJson(*detail))));
   for (const proto::JobFile& file : detail->files()) {
-    const auto opened = desk.OpenFile(query, file.name());
+    const auto opened = jobs.OpenFile(query, file.name());
     // A running job has others by now.
     if (absl::IsNotFound(opened.status())) continue;
     RETURN_IF_ERROR(opened.status());
@@ -39,14 +39,14 @@ absl::Status SaveJob(JobDesk& desk, const JobQuery& query, TarWriter& archive) {
   return absl::OkStatus();
 }
 
-absl::Status SaveJobs(JobDesk& desk, const std::string& tenant, TarWriter& archive) {
+absl::Status SaveJobs(JobReader& jobs, const std::string& tenant, TarWriter& archive) {
   std::string before;
   for (;;) {
-    ASSIGN_OR_RETURN(const auto jobs, desk.List({.owner = tenant, .before = before, .most = kAtOnce}));
-    for (const proto::Job& job : jobs)
-      RETURN_IF_ERROR(SaveJob(desk, {.id = job.id(), .owner = tenant}, archive));
-    if (std::ssize(jobs) < kAtOnce) return absl::OkStatus();
-    before = jobs.back().id();
+    ASSIGN_OR_RETURN(const auto listed, jobs.List({.owner = tenant, .before = before, .most = kAtOnce}));
+    for (const proto::Job& job : listed)
+      RETURN_IF_ERROR(SaveJob(jobs, {.id = job.id(), .owner = tenant}, archive));
+    if (std::ssize(listed) < kAtOnce) return absl::OkStatus();
+    before = listed.back().id();
   }
 }
 
@@ -179,7 +179,7 @@ std::vector<TenantHolding> HoldingsOf(const HoldingParts& parts) {
        }},
       {.name = "jobs",
        .save = [parts](const auto& tenant, auto& archive) { return SaveJobs(parts.jobs, tenant, archive); },
-       .remove = [parts](const auto& tenant) { return parts.jobs.RemoveJobs(tenant); }},
+       .remove = [parts](const auto& tenant) { return parts.control.RemoveJobs(tenant); }},
       {.name = "models",
        .save = [parts](const auto& tenant,
                        auto& archive) { return SaveModels(parts.models, tenant, archive); },
@@ -209,7 +209,7 @@ std::vector<TenantHolding> HoldingsOf(const HoldingParts& parts) {
        }},
       {.name = "records of the cost model",
        .remove = [parts](const auto& tenant) -> absl::StatusOr<bool> {
-         RETURN_IF_ERROR(parts.jobs.learning().RemoveTenant(tenant));
+         RETURN_IF_ERROR(parts.learning.RemoveTenant(tenant));
          return true;
        }},
       {.name = "trust in owners of devices",

@@ -10,8 +10,10 @@
 #include "service/agreement/known_answers.h"
 #include "service/agreement/quantization_model.h"
 #include "service/models/models.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/job_control.h"
+#include "service/queue/job_reader.h"
 #include "service/queue/job_server.h"
+#include "service/records/shared_learning.h"
 #include "service/state/audit_store.h"
 #include "service/state/service_store.h"
 #include "service/state/sql_people_store.h"
@@ -21,7 +23,9 @@
 namespace attune {
 
 struct HoldingParts {
-  JobDesk& jobs;
+  JobReader& jobs;
+  JobControl& control;
+  SharedLearning& learning;
   Models& models;
   Uploads& uploads;
   ServiceStore& service;

@@ -84,12 +84,12 @@ TEST_F(OperationRestTest, FollowersOfAJobThatIsRemovedAreLetGo) {
                     other = Submit(Token("bob", AccessRole::kMember), MockJob());
   std::vector<JobMark> marks = {{.query = {.id = job, .owner = "nobody"}},
                                 {.query = {.id = other, .owner = "bob"}}};
-  const auto changed = jobs_->desk().Changes(marks);
+  const auto changed = jobs_->schedule().reader().Changes(marks);
   ASSERT_TRUE(changed.ok()) << changed.status();
   ASSERT_EQ(changed->size(), 1u);
   EXPECT_EQ(changed->front().id(), other);
   EXPECT_TRUE(marks[0].is_gone);
-  EXPECT_TRUE(jobs_->desk().Changes(marks)->empty());
+  EXPECT_TRUE(jobs_->schedule().reader().Changes(marks)->empty());
 }
 
 std::vector<std::string>* lines = nullptr;

@@ -24,6 +24,7 @@
 #include "process/server/holdings.h"
 #include "process/server/job_server_for_test.h"
 #include "process/server/tenant_use.h"
+#include "service/agreement/agreements.h"
 #include "service/identity/made_up_issuer_for_test.h"
 #include "service/models/sql_model_store.h"
 #include "service/queue/job_server.h"
@@ -86,9 +87,9 @@ class RestTest : public ::testing::Test {
         model_store_(*SqlModelStore::Open(SqlLocation(fleet_.folder().path()))),
         models_(*model_store_, *blobs_, {.folder = fleet_.folder().path() + "/imports"}),
         agreement_store_(*AgreementStore::Open(SqlLocation(fleet_.folder().path()))),
-        agreements_(*agreement_store_, models_, jobs_->desk(), *dispatcher_,
-                    [this] { return TenantsThatAnswer(*tenant_store_); }),
-        events_(jobs_->desk(), /*look_seconds=*/0.01),
+        agreements_(*agreement_store_, models_, jobs_->schedule().reader(), jobs_->schedule().ended(),
+                    *dispatcher_, [this] { return TenantsThatAnswer(*tenant_store_); }),
+        events_(jobs_->schedule().reader(), /*look_seconds=*/0.01),
         callers_({.tokens = *store_,
                   .sessions = *people_,
                   .people = *people_,
@@ -96,7 +97,9 @@ class RestTest : public ::testing::Test {
                   .logins = &logins_}),
         tenants_(
             *tenant_store_, [this](const std::string& tenant) { return use_.StateOf(tenant); }, clock_),
-        remover_(*tenant_store_, HoldingsOf({.jobs = jobs_->desk(),
+        remover_(*tenant_store_, HoldingsOf({.jobs = jobs_->schedule().reader(),
+                                             .control = jobs_->schedule().control(),
+                                             .learning = jobs_->schedule().learning(),
                                              .models = models_,
                                              .uploads = uploads_,
                                              .service = *store_,
@@ -120,8 +123,12 @@ class RestTest : public ::testing::Test {
                           .logins = &logins_,
                           .uploads = uploads_,
                           .models = models_,
-                          .jobs = jobs_->desk(),
-                          .agreements = agreements_,
+                          .submissions = jobs_->schedule().submissions(),
+                          .jobs = jobs_->schedule().reader(),
+                          .control = jobs_->schedule().control(),
+                          .learning = jobs_->schedule().learning(),
+                          .signer = jobs_->schedule().signer(),
+                          .forecaster = agreements_.forecaster(),
                           .events = events_,
                           .devices = *dispatcher_,
                           .fleet = *fleet_store_})),
@@ -219,7 +226,7 @@ class RestTest : public ::testing::Test {
   // A file that the server has of an owner of files, as if a job had handed it in.
   JobFile Keep(const std::string& owner, const std::string& name, const std::string& content) {
     const JobFile file = {.name = name, .digest = Sha256Hex(content), .bytes = std::ssize(content)};
-    BlobStore& files = jobs_->desk().files();
+    BlobStore& files = jobs_->schedule().files();
     if (files.Has(owner, file.digest)) return file;
     EXPECT_TRUE(files.Append(owner, file.digest, 0, content).ok());
     EXPECT_TRUE(files.Finish(owner, file.digest).ok());
@@ -272,7 +279,7 @@ class RestTest : public ::testing::Test {
   std::unique_ptr<ModelStore> model_store_;
   Models models_;
   std::unique_ptr<AgreementStore> agreement_store_;
-  AgreementDesk agreements_;
+  Agreements agreements_;
   JobEvents events_;
   MadeUpIssuer issuer_;
   OidcLogins logins_{{.url = "https://attune.example.org", .issuers = {MadeUpIssuer::Configured()}},
@@ -281,7 +288,7 @@ class RestTest : public ::testing::Test {
                      {.refresh_seconds = 0.05, .least_seconds = 0.02, .wait_seconds = 3600}};
   Callers callers_;
   testing::SkippingClock clock_;  // of what tenants may do
-  TenantUse use_{jobs_->desk(), *store_, /*seconds=*/0};
+  TenantUse use_{jobs_->schedule().reader(), *store_, /*seconds=*/0};
   Tenants tenants_;
   TenantRemover remover_;
   Gate gate_;

@@ -10,6 +10,7 @@
 #include "http/oidc/http_oidc_fetcher.h"
 #include "process/server/holdings.h"
 #include "process/server/tenant_use.h"
+#include "service/agreement/agreements.h"
 #include "service/identity/local_tokens.h"
 #include "service/models/sql_model_store.h"
 #include "service/page/page.h"
@@ -38,9 +39,9 @@ class RestServer::Parts {
                                                 : std::make_unique<OidcLogins>(options.issuers, fetcher_)),
         uploads_(*stores_.service, *stores_.blobs, options.uploads),
         models_(*stores_.models, *stores_.blobs, {.folder = options.folder + "/imports"}),
-        agreements_(*stores_.agreements, models_, jobs_.desk(), parts.devices,
-                    [this] { return TenantsThatAnswer(*stores_.tenants); }),
-        events_(jobs_.desk()),
+        agreements_(*stores_.agreements, models_, jobs_.schedule().reader(), jobs_.schedule().ended(),
+                    parts.devices, [this] { return TenantsThatAnswer(*stores_.tenants); }),
+        events_(jobs_.schedule().reader()),
         callers_({.tokens = *stores_.service,
                   .sessions = *stores_.people,
                   .people = *stores_.people,
@@ -48,7 +49,9 @@ class RestServer::Parts {
                   .logins = logins_.get(),
                   .is_encrypted = options.tls.has_value()}),
         tenants_(*stores_.tenants, [this](const std::string& tenant) { return stored_.StateOf(tenant); }),
-        remover_(*stores_.tenants, HoldingsOf({.jobs = jobs_.desk(),
+        remover_(*stores_.tenants, HoldingsOf({.jobs = jobs_.schedule().reader(),
+                                               .control = jobs_.schedule().control(),
+                                               .learning = jobs_.schedule().learning(),
                                                .models = models_,
                                                .uploads = uploads_,
                                                .service = *stores_.service,
@@ -71,8 +74,12 @@ class RestServer::Parts {
                           .logins = logins_.get(),
                           .uploads = uploads_,
                           .models = models_,
-                          .jobs = jobs_.desk(),
-                          .agreements = agreements_,
+                          .submissions = jobs_.schedule().submissions(),
+                          .jobs = jobs_.schedule().reader(),
+                          .control = jobs_.schedule().control(),
+                          .learning = jobs_.schedule().learning(),
+                          .signer = jobs_.schedule().signer(),
+                          .forecaster = agreements_.forecaster(),
                           .events = events_,
                           .devices = parts.devices,
                           .fleet = parts.store})) {}
@@ -141,7 +148,8 @@ class RestServer::Parts {
  private:
   absl::Status Readiness() {
     if (gate_.is_draining()) return absl::UnavailableError("the server is ending");
-    return jobs_.desk().AreKept() ? absl::OkStatus() : absl::UnavailableError("jobs cannot be stored now");
+    return jobs_.schedule().AreKept() ? absl::OkStatus()
+                                      : absl::UnavailableError("jobs cannot be stored now");
   }
 
   const RestServerOptions options_;
@@ -152,10 +160,10 @@ class RestServer::Parts {
   const std::unique_ptr<OidcLogins> logins_;  // null: no issuer is trusted
   Uploads uploads_;
   Models models_;
-  AgreementDesk agreements_;
+  Agreements agreements_;
   JobEvents events_;
   Callers callers_;
-  TenantUse stored_{jobs_.desk(), *stores_.service};
+  TenantUse stored_{jobs_.schedule().reader(), *stores_.service};
   Tenants tenants_;
   TenantRemover remover_;
   UploadCleaner cleaner_{uploads_,

@@ -61,7 +61,7 @@ class SharedAnswersTest : public RestTest {
     job.set_on("desk");
     *job.add_inputs() = ToWire(JobFile{kOriginal, Sha256Hex(ModelBytes()), 1});
     job.set_settings(Json{{"model", kOriginal}, {"records", records.name}}.dump());
-    const auto done = jobs_->desk().SubmitKnown(
+    const auto done = jobs_->schedule().submissions().SubmitKnown(
         tenant, "test", submission, {.files_owner = "files of " + tenant, .file = records, .result = "{}"});
     ASSERT_TRUE(done.ok()) << done.status();
     Observation known = MadeUpObservation(1);
@@ -78,7 +78,7 @@ class SharedAnswersTest : public RestTest {
   // The names of the files of a tenant's job, none of which may be another tenant's, by its bytes.
   std::vector<std::string> FilesOf(const std::string& tenant, const std::string& job) {
     std::vector<std::string> names;
-    const JobRecord record = *jobs_->desk().Find({.id = job, .owner = tenant});
+    const JobRecord record = *jobs_->schedule().reader().Find({.id = job, .owner = tenant});
     for (const JobFile& file : record.files) {
       names.push_back(file.name);
       EXPECT_THAT(secrets_, Not(Contains(Sha256Hex(ContentOf(tenant, job, file.name))))) << file.name;
@@ -86,7 +86,7 @@ class SharedAnswersTest : public RestTest {
     return names;
   }
   std::string ContentOf(const std::string& tenant, const std::string& job, const std::string& name) {
-    const auto file = jobs_->desk().OpenFile({.id = job, .owner = tenant}, name);
+    const auto file = jobs_->schedule().reader().OpenFile({.id = job, .owner = tenant}, name);
     EXPECT_TRUE(file.ok()) << file.status();
     return file.ok() ? std::string(MappedFile::Map(file->file.descriptor.get())->text()) : "";
   }
@@ -155,9 +155,9 @@ TEST_F(SharedAnswersTest, DamagedRecordsHarmNobody) {
   }
   Tune("ann", ann_, 2);
   Share("ann", true);
-  const auto job = jobs_->desk().List({.owner = "ann"})->front();
-  const JobRecord record = *jobs_->desk().Find({.id = job.id(), .owner = "ann"});
-  ASSERT_TRUE(jobs_->desk().files().Forget(record.spec.base, record.files.front().digest).ok());
+  const auto job = jobs_->schedule().reader().List({.owner = "ann"})->front();
+  const JobRecord record = *jobs_->schedule().reader().Find({.id = job.id(), .owner = "ann"});
+  ASSERT_TRUE(jobs_->schedule().files().Forget(record.spec.base, record.files.front().digest).ok());
   EXPECT_THAT(FilesOf("bob", Submit(bob_, Asking())), ElementsAre(kOriginal));
 }
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/job_reader.h"
 #include "service/queue/sent_files.h"
 #include "service/state/service_store.h"
 #include "service/tenants/tenants.h"
@@ -21,7 +21,7 @@ namespace attune {
 class TenantUse {
  public:
   // Adding up the bytes of jobs takes long: the sum may be this many seconds old.
-  TenantUse(JobDesk& jobs, ServiceStore& store, double seconds = 60, const Clock& clock = SystemClock())
+  TenantUse(JobReader& jobs, ServiceStore& store, double seconds = 60, const Clock& clock = SystemClock())
       : jobs_(jobs), store_(store), seconds_(seconds), clock_(clock) {}
 
   absl::StatusOr<TenantState> StateOf(const std::string& tenant);
@@ -33,7 +33,7 @@ class TenantUse {
   };
   absl::StatusOr<int64_t> BytesOfJobs(const std::string& tenant);
 
-  JobDesk& jobs_;
+  JobReader& jobs_;
   ServiceStore& store_;
   const double seconds_;
   const Clock& clock_;

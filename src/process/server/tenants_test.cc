@@ -278,7 +278,7 @@ TEST_F(TenantsTest, AnArchiveHasEverything) {
 TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_EQ(Post(admin_, "/v1/tokens", {{"name", "x"}, {"role", "viewer"}, {"tenant", "ann"}}).status, 201);
   const std::string digest = Upload(member_, "12345");
-  const auto job = jobs_->desk().Find({.id = Submit(member_, MockJob()), .owner = "ann"});
+  const auto job = jobs_->schedule().reader().Find({.id = Submit(member_, MockJob()), .owner = "ann"});
   ASSERT_TRUE(job.ok()) << job.status();
   // A file that a runner has sent, and that no report has named.
   const JobFile sent = Keep(job->spec.base, "out/x", "sent");
@@ -290,8 +290,8 @@ TEST_F(TenantsTest, ADeletedTenantLeavesNothing) {
   EXPECT_EQ(Ask(boss_, "GET", "/v1/me").status, 401);
   EXPECT_FALSE(blobs_->Has("ann", digest));
   EXPECT_EQ(store_->Uploads("ann")->size(), 0);
-  EXPECT_EQ(jobs_->desk().List({.owner = "ann"})->size(), 0);
-  EXPECT_FALSE(jobs_->desk().files().Has(job->spec.base, sent.digest));
+  EXPECT_EQ(jobs_->schedule().reader().List({.owner = "ann"})->size(), 0);
+  EXPECT_FALSE(jobs_->schedule().files().Has(job->spec.base, sent.digest));
   EXPECT_EQ(audit_->Entries({.tenant = "ann"})->size(), 0);
   EXPECT_TRUE(audit_->Verify().ok());
   EXPECT_EQ(Get(Token("bob", AccessRole::kMember), "/v1/jobs")["jobs"][0]["id"], other);

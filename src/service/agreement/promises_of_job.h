@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
-#include "service/agreement/outlook.h"
+#include "service/agreement/agreement_forecast.h"
 #include "service/agreement/promise.h"
 
 namespace attune {

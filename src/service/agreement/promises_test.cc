@@ -40,63 +40,65 @@ TEST(AgreementTest, WhatIsWrongIsNamed) {
     EXPECT_THAT(AgreementOfJson(json).status().message(), HasSubstr(place)) << json;
 }
 
-Foresight SightOf(double mean_ms, double bound_ms) {
-  Foresight sight = {.are_peaks_measured = true};
-  sight.latency.mean = LogPrediction(std::log(mean_ms), 0.1, 20);
-  sight.latency.slowest = {1.2};
-  sight.latency.prior = LogPrediction(std::log(mean_ms), 0.5, 4);
-  sight.latency.bound_ms = bound_ms;
-  sight.finish.finish = LogPrediction(std::log(60), 0.2, 20);
-  sight.finish.prior = LogPrediction(std::log(60), 0.5, 4);
-  sight.finish.work_seconds = 50;
-  sight.size_bytes = LogPrediction(std::log(1e6), 0.05, 20);
-  return sight;
+JobForecast JobForecastOf(double mean_ms, double bound_ms) {
+  JobForecast job_forecast = {.are_peaks_measured = true};
+  job_forecast.latency.mean = LogPrediction(std::log(mean_ms), 0.1, 20);
+  job_forecast.latency.slowest = {1.2};
+  job_forecast.latency.prior = LogPrediction(std::log(mean_ms), 0.5, 4);
+  job_forecast.latency.bound_ms = bound_ms;
+  job_forecast.finish.finish = LogPrediction(std::log(60), 0.2, 20);
+  job_forecast.finish.prior = LogPrediction(std::log(60), 0.5, 4);
+  job_forecast.finish.work_seconds = 50;
+  job_forecast.size_bytes = LogPrediction(std::log(1e6), 0.05, 20);
+  return job_forecast;
 }
 
-TEST(OutlookTest, AnImpossiblePromiseIsRefusedWithTheBound) {
-  const Outlook outlook = MakeOutlook({.mean_ms = 1, .deadline_seconds = 1000}, SightOf(5, 2));
-  EXPECT_EQ(outlook.verdict, Verdict::kRefused);
-  EXPECT_THAT(outlook.reason, HasSubstr("2 ms"));
-  ASSERT_EQ(outlook.promises.size(), 2u);
-  EXPECT_EQ(outlook.promises[0].state, PromiseState::kImpossible);
-  EXPECT_EQ(outlook.promises[1].state, PromiseState::kExpected);
+TEST(AgreementForecastTest, AnImpossiblePromiseIsRefusedWithTheBound) {
+  const AgreementForecast forecast =
+      MakeForecast({.mean_ms = 1, .deadline_seconds = 1000}, JobForecastOf(5, 2));
+  EXPECT_EQ(forecast.verdict, Verdict::kRefused);
+  EXPECT_THAT(forecast.reason, HasSubstr("2 ms"));
+  ASSERT_EQ(forecast.promises.size(), 2u);
+  EXPECT_EQ(forecast.promises[0].state, PromiseState::kImpossible);
+  EXPECT_EQ(forecast.promises[1].state, PromiseState::kExpected);
 }
 
-TEST(OutlookTest, AnImprobableOneIsRenegotiated) {
-  const Outlook outlook = MakeOutlook({.mean_ms = 4.2}, SightOf(5, 2));
-  EXPECT_EQ(outlook.verdict, Verdict::kRenegotiated);
-  ASSERT_EQ(outlook.offers.size(), 1u);
+TEST(AgreementForecastTest, AnImprobableOneIsRenegotiated) {
+  const AgreementForecast forecast = MakeForecast({.mean_ms = 4.2}, JobForecastOf(5, 2));
+  EXPECT_EQ(forecast.verdict, Verdict::kRenegotiated);
+  ASSERT_EQ(forecast.offers.size(), 1u);
   // The offer is promised.
-  const Agreement offered = {.mean_ms = outlook.offers[0].limit};
-  EXPECT_EQ(MakeOutlook(offered, SightOf(5, 2)).promises[0].state, PromiseState::kExpected);
-  EXPECT_EQ(MakeOutlook(offered, SightOf(5, 2)).verdict, Verdict::kAccepted);
+  const Agreement offered = {.mean_ms = forecast.offers[0].limit};
+  EXPECT_EQ(MakeForecast(offered, JobForecastOf(5, 2)).promises[0].state, PromiseState::kExpected);
+  EXPECT_EQ(MakeForecast(offered, JobForecastOf(5, 2)).verdict, Verdict::kAccepted);
   // A user may take the risk.
-  EXPECT_EQ(MakeOutlook({.mean_ms = 4.2, .least_probability = 0}, SightOf(5, 2)).verdict, Verdict::kAccepted);
+  EXPECT_EQ(MakeForecast({.mean_ms = 4.2, .least_probability = 0}, JobForecastOf(5, 2)).verdict,
+            Verdict::kAccepted);
 }
 
-TEST(OutlookTest, AllPromisesArePredicted) {
+TEST(AgreementForecastTest, AllPromisesArePredicted) {
   const Agreement agreement = {.mean_ms = 6,
                                .p99_ms = 8,
                                .accuracy_loss = 0.01,
                                .size_bytes = 2e6,
                                .deadline_seconds = 600,
                                .device_seconds = 300};
-  const Outlook outlook = MakeOutlook(agreement, SightOf(5, 2));
-  EXPECT_EQ(outlook.verdict, Verdict::kAccepted) << outlook.reason;
-  EXPECT_EQ(outlook.promises.size(), 6u);
-  for (const Promise& promise : outlook.promises) {
+  const AgreementForecast forecast = MakeForecast(agreement, JobForecastOf(5, 2));
+  EXPECT_EQ(forecast.verdict, Verdict::kAccepted) << forecast.reason;
+  EXPECT_EQ(forecast.promises.size(), 6u);
+  for (const Promise& promise : forecast.promises) {
     EXPECT_EQ(promise.state, PromiseState::kExpected) << promise.name;
     EXPECT_FALSE(promise.evidence.empty()) << promise.name;
   }
-  EXPECT_EQ(ToJson(outlook)["promises"].size(), 6u);
+  EXPECT_EQ(ToJson(forecast)["promises"].size(), 6u);
 }
 
-TEST(OutlookTest, AKnownAnswerMeetsItAtOnce) {
+TEST(AgreementForecastTest, AKnownAnswerMeetsItAtOnce) {
   const auto known = std::make_shared<const Observation>(MadeUpObservation(1));
-  const Outlook outlook = OutlookOfKnown(
+  const AgreementForecast forecast = ForecastOfKnown(
       {.mean_ms = known->mean_ms.high, .p99_ms = known->p99_ms.high, .accuracy_loss = 0}, known);
-  EXPECT_EQ(outlook.verdict, Verdict::kKnown);
-  for (const Promise& promise : outlook.promises)
+  EXPECT_EQ(forecast.verdict, Verdict::kKnown);
+  for (const Promise& promise : forecast.promises)
     EXPECT_EQ(promise.state, PromiseState::kMet) << promise.name;
 }
 
@@ -111,7 +113,7 @@ class PromisesOfJobTest : public ::testing::Test {
                                  .deadline_seconds = 100,
                                  .device_seconds = 100};
     const KeptAgreement kept = {.agreement = agreement,
-                                .promises = MakeOutlook(agreement, SightOf(5, 2)).promises};
+                                .promises = MakeForecast(agreement, JobForecastOf(5, 2)).promises};
     job.agreement = kept.ToText();
     if (job.kind.empty()) job.kind = "tuning";
     std::map<std::string, Promise> promises;

@@ -5,11 +5,16 @@
 #include <map>
 #include <set>
 
+#include "base/job.h"
 #include "base/log.h"
 #include "base/status.h"
 
 namespace attune {
 namespace {
+
+constexpr double kQuotaSeconds = 5;  // between two looks at what owners have used
+
+bool UsesDevice(const JobStage& stage) { return std::ranges::any_of(stage.needs, &ResourceNeed::exclusive); }
 
 // The current use of an owner.
 struct DeviceUse {
@@ -33,11 +38,15 @@ std::map<std::string, DeviceUse> UseByOwner(const ScheduleDriver& driver) {
 
 }  // namespace
 
-bool UsesDevice(const JobStage& stage) { return std::ranges::any_of(stage.needs, &ResourceNeed::exclusive); }
+void DeviceQuotas::Count(const std::string& owner, const StageRecord& stage) const {
+  if (used_ && UsesDevice(stage.stage)) used_(owner, stage.end - stage.start);
+}
 
-absl::Status HoldToQuotas(const DeviceQuota& quota, ScheduleDriver& driver) {
+absl::Status DeviceQuotas::Enforce(ScheduleDriver& driver) {
+  if (!quota_ || since_look_.Seconds() <= kQuotaSeconds) return absl::OkStatus();
+  since_look_.Lap();
   for (const auto& [owner, use] : UseByOwner(driver)) {
-    const absl::StatusOr<std::optional<std::string>> why = quota(owner, use.seconds);
+    const absl::StatusOr<std::optional<std::string>> why = quota_(owner, use.seconds);
     if (!why.ok())
       Log(LogLevel::kWarning, "a quota cannot be held now", "owner", owner, "reason", why.status().message());
     if (!why.ok() || !why->has_value() || use.jobs.empty()) continue;

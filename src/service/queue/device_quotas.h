@@ -5,11 +5,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/job.h"
+#include "base/clock.h"
 #include "work/driver/schedule_driver.h"
+#include "work/store/stage_log.h"
 
 namespace attune {
 
@@ -18,12 +20,27 @@ namespace attune {
 using DeviceQuota =
     std::function<absl::StatusOr<std::optional<std::string>>(const std::string& owner, double running)>;
 
-// Whether the stage has a device. Devices alone are had by one stage at a time.
-bool UsesDevice(const JobStage& stage);
+// Is told of the seconds for which a stage of the owner's has had a device.
+using DeviceUsed = std::function<void(const std::string& owner, double seconds)>;
 
-// Ends the jobs that have begun of owners who may use devices no longer, as failed. Jobs of an owner whose
-// quota is not known now continue. Fails if the store of the jobs does.
-absl::Status HoldToQuotas(const DeviceQuota& quota, ScheduleDriver& driver);
+// For the thread that schedules. The clock must outlive it.
+class DeviceQuotas {
+ public:
+  // `quota` null: there are none. `used` may be null.
+  DeviceQuotas(DeviceQuota quota, DeviceUsed used, const Clock& clock = SystemClock())
+      : quota_(std::move(quota)), used_(std::move(used)), since_look_(clock) {}
+
+  // Counts a stage that has ended, if it had a device. Devices alone are had by one stage at a time.
+  void Count(const std::string& owner, const StageRecord& stage) const;
+  // Ends the jobs that have begun of owners who may use devices no longer, as failed; looks every few
+  // seconds. Jobs of an owner whose quota is not known now continue. Fails if the store of the jobs does.
+  absl::Status Enforce(ScheduleDriver& driver);
+
+ private:
+  const DeviceQuota quota_;
+  const DeviceUsed used_;
+  Stopwatch since_look_;
+};
 
 }  // namespace attune
 

@@ -3,9 +3,10 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
-#include <thread>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
@@ -17,24 +18,21 @@
 #include "service/queue/job_file_pieces.h"
 #include "service/wire/checked_messages.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "service/wire/refused_file.h"
 
 namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
 
-// A runner takes a file that is refused for a fault of its machine, and would end all its jobs, unless it has
-// heard before that this one is over.
-constexpr std::chrono::seconds kHearing(1);
-
 absl::Status NotItsJob() { return absl::PermissionDeniedError("this runner does not have the job"); }
 
 class JobService final : public JobServer, public proto::Jobs::WithCallbackMethod_Run<proto::Jobs::Service> {
  public:
   JobService(std::unique_ptr<JobSchedule> schedule, const FleetParts& parts)
-      : parts_(parts), schedule_(std::move(schedule)), desk_(*schedule_, parts) {}
+      : parts_(parts), schedule_(std::move(schedule)) {}
 
-  JobDesk& desk() override { return desk_; }
+  JobSchedule& schedule() override { return *schedule_; }
   grpc::Service& service() override { return *this; }
   void AddMetrics(MetricsText& text) const override {
     const JobCounts counts = schedule_->counts();
@@ -50,7 +48,7 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
                "Stages of jobs that have ended, in whatever way.");
     text.Add(static_cast<double>(counts.stages));
     text.Begin("attune_jobs_are_kept", "gauge", "Whether jobs can be stored: 0 while the disk is full.");
-    text.Add(counts.are_kept ? 1 : 0);
+    text.Add(schedule_->AreKept() ? 1 : 0);
   }
   absl::Status Begin() override { return schedule_->Begin(); }
   void Stop() override { schedule_->Stop(); }
@@ -118,18 +116,15 @@ class JobService final : public JobServer, public proto::Jobs::WithCallbackMetho
           refused = schedule_->sent().Admit(supplies->spec.owner, supplies->files_owner, digest, bytes);
           return refused;
         });
-    if (absl::IsResourceExhausted(refused)) {
-      hub.Fail(supplies, refused);
-      std::this_thread::sleep_for(kHearing);
-    }
+    const bool is_refused = absl::IsResourceExhausted(refused);
+    if (is_refused) hub.Fail(supplies, refused);
     // The job has ended or moved meanwhile.
-    if (!hub.AreInUse(supplies)) schedule_->ForgetLate(job, supplies->files_owner);
-    return taken;
+    if (!hub.AreInUse(supplies)) schedule_->cleaner().ForgetLate(job, supplies->files_owner);
+    return is_refused ? RefusedFile(taken) : taken;
   }
 
   const FleetParts parts_;
   const std::unique_ptr<JobSchedule> schedule_;
-  JobDesk desk_;
 };
 
 }  // namespace

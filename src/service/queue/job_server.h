@@ -12,7 +12,7 @@
 #include "base/metrics_text.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/serving/fleet_parts.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/job_schedule.h"
 
 namespace attune {
 
@@ -22,7 +22,7 @@ class JobServer {
   virtual ~JobServer() = default;
 
   // Lives as long as this server.
-  virtual JobDesk& desk() = 0;
+  virtual JobSchedule& schedule() = 0;
   // The service of runners, on the port for members.
   virtual grpc::Service& service() = 0;
   virtual void AddMetrics(MetricsText& text) const = 0;

@@ -1,6 +1,7 @@
 #include "service/queue/known_jobs.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string_view>
 
@@ -82,6 +83,29 @@ std::string KnownJobs::WaitsFor(size_t number) const {
   return why.empty() || hosts_ == nullptr ? why : hosts_->WhatFor(driver_->jobs().at(number));
 }
 
+absl::StatusOr<std::vector<proto::Job>> KnownJobs::List(JobQuery query, bool with_judged) const {
+  query.with_files = false;
+  query.results = with_judged ? ResultsWanted::kOfAgreements : ResultsWanted::kNone;
+  ASSIGN_OR_RETURN(const auto found, Jobs(query));
+  std::vector<proto::Job> described;
+  for (const auto& [number, job] : found) described.push_back(Describe(number, job));
+  std::ranges::reverse(described);
+  return described;
+}
+
+absl::StatusOr<std::vector<proto::Job>> KnownJobs::Changes(std::vector<JobMark>& marks) const {
+  std::vector<proto::Job> changed;
+  for (JobMark& mark : marks) {
+    absl::StatusOr<proto::Job> job = Describe(mark);
+    mark.is_gone = absl::IsNotFound(job.status());
+    if (mark.is_gone) continue;
+    RETURN_IF_ERROR(job.status());
+    const size_t digest = std::max<size_t>(1, std::hash<std::string>()(job->SerializeAsString()));
+    if (digest != std::exchange(mark.digest, digest)) changed.push_back(*std::move(job));
+  }
+  return changed;
+}
+
 absl::StatusOr<proto::Job> KnownJobs::Describe(JobMark& mark) const {
   const JobManager* live = mark.number > 0 ? Live(mark.number) : nullptr;
   if (live != nullptr) return Describe(mark.number, live->record());
@@ -114,7 +138,7 @@ absl::StatusOr<std::multimap<int64_t, proto::StageOfJob>> KnownJobs::StagesOf(si
                                                                               const JobRecord& job) const {
   std::map<size_t, int> jobs = {{number, job.spec.part}};
   if (job.spec.parts > 1 && job.spec.part == 0) {
-    ASSIGN_OR_RETURN(const auto parts, store_.Jobs(schedule_, {.parts_of = number}));
+    ASSIGN_OR_RETURN(const auto parts, Jobs({.parts_of = number}));
     for (const auto& [part, record] : parts) jobs[part] = record.spec.part;
   }
   std::multimap<int64_t, proto::StageOfJob> all;
@@ -128,15 +152,14 @@ absl::StatusOr<std::multimap<int64_t, proto::StageOfJob>> KnownJobs::StagesOf(si
 
 absl::StatusOr<std::pair<size_t, JobRecord>> KnownJobs::Find(const JobQuery& query) const {
   if (query.id.empty()) return NoSuchJob(query);
-  ASSIGN_OR_RETURN(auto found, store_.Jobs(schedule_, query));
+  ASSIGN_OR_RETURN(auto found, Jobs(query));
   if (found.empty()) return NoSuchJob(query);
   return *found.begin();
 }
 
 absl::StatusOr<int64_t> KnownJobs::Unfinished(const std::string& owner) const {
   if (driver_ == nullptr) {
-    ASSIGN_OR_RETURN(const auto jobs,
-                     store_.Jobs(schedule_, {.owner = owner, .state = JobState::kUnfinished}));
+    ASSIGN_OR_RETURN(const auto jobs, Jobs({.owner = owner, .state = JobState::kUnfinished}));
     return std::ssize(jobs);
   }
   return std::ranges::count_if(driver_->jobs(), [&](const auto& numbered) {

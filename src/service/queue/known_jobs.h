@@ -33,11 +33,19 @@ class KnownJobs {
   KnownJobs(JobStore& store, std::string schedule, const ScheduleDriver* driver, ScheduleHosts* hosts)
       : store_(store), schedule_(std::move(schedule)), driver_(driver), hosts_(hosts) {}
 
+  // Returns the jobs that the query finds, by number.
+  absl::StatusOr<std::map<size_t, JobRecord>> Jobs(const JobQuery& query) const {
+    return store_.Jobs(schedule_, query);
+  }
+  // The same as clients are told of them, the latest first, without results. `with_judged`: those of jobs
+  // with an agreement are there, which it is judged by.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> List(JobQuery query, bool with_judged) const;
   // The one job that the query finds, with its number; NotFound if there is none.
   absl::StatusOr<std::pair<size_t, JobRecord>> Find(const JobQuery& query) const;
   jobs_service_proto::Job Describe(size_t number, const JobRecord& job) const;
-  // Looks into the store only if the job is over.
-  absl::StatusOr<jobs_service_proto::Job> Describe(JobMark& mark) const;
+  // Returns the jobs that have changed since they were seen, in the order of the marks, which are brought up
+  // to date. Looks into the store only for jobs that are over.
+  absl::StatusOr<std::vector<jobs_service_proto::Job>> Changes(std::vector<JobMark>& marks) const;
   // How many jobs of the owner are not over; the parts of a job are no jobs of their own.
   absl::StatusOr<int64_t> Unfinished(const std::string& owner) const;
   // The same with its stages and files.
@@ -46,6 +54,7 @@ class KnownJobs {
  private:
   // The job if it runs or waits; null: it is over, or no job can run.
   const JobManager* Live(size_t number) const;
+  absl::StatusOr<jobs_service_proto::Job> Describe(JobMark& mark) const;
   // The resource that the job waits for and that is not available now; empty if it waits for its turn alone.
   std::string WaitsFor(size_t number) const;
   // A whole job whose parts have not all ended: what they do.

@@ -7,7 +7,6 @@
 #ifndef ATTUNE_SERVICE_QUEUE_RUNNER_HUB_H_
 #define ATTUNE_SERVICE_QUEUE_RUNNER_HUB_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,40 +22,16 @@
 #include "base/clock.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/identity/certificate.h"
-#include "fleet/serving/link.h"
-#include "fleet/serving/shared_credentials.h"
 #include "service/queue/artifact_signer.h"
+#include "service/queue/connected_machines.h"
+#include "service/queue/job_supplies.h"
+#include "service/queue/report_check.h"
+#include "service/queue/runner_events.h"
 #include "service/wire/checked_messages.h"
 #include "service/wire/jobs.pb.h"
-#include "work/driver/local_host.h"
 #include "work/driver/runners.h"
-#include "work/job/job_spec.h"
 
 namespace attune {
-
-using RunnerLink = Link<jobs_service_proto::ToRunner>;
-
-// The slots that a machine's host has for its owner, whose jobs it takes, and for the programs that its
-// operator has listed, which are not confined and so are its owner's alone. A machine of the server's takes
-// the jobs of all owners if it keeps them from each other's files.
-std::string OwnerSlot(const std::string& owner);
-std::string ProgramSlot(const std::string& owner, const std::string& program);
-
-// A machine that has connected.
-struct RunnerMachine {
-  int64_t connection = 0;
-  std::string id;  // as in its certificate
-  std::string owner;
-  LocalHost host;  // with the slots above
-};
-
-// A process on a machine needs these before its job can be opened.
-struct JobSupplies {
-  JobSpec spec = {};
-  std::vector<JobFile> files = {};
-  std::string files_owner = {};  // by which the store of job files has them
-  std::string credentials = {};  // fleet/identity/credentials.h
-};
 
 // The functions of Runners are for the thread that schedules; all others are thread safe.
 class RunnerHub final : public Runners {
@@ -71,7 +46,7 @@ class RunnerHub final : public Runners {
   // null.
   RunnerHub(BlobStore& files, Supply supply, const ArtifactSigner* signer = nullptr,
             const Clock& clock = SystemClock(), Late late = nullptr)
-      : files_(files), supply_(std::move(supply)), signer_(signer), clock_(clock), late_(std::move(late)) {}
+      : check_(files, signer), supply_(std::move(supply)), late_(std::move(late)), machines_(clock) {}
 
   // A machine's connection, from now until Remove(). Returns its number for the other calls. One that says
   // what makes no sense (wire/checked_messages.h), or connects again, is closed with the reason, and is
@@ -91,7 +66,7 @@ class RunnerHub final : public Runners {
   // How many runners' credentials are used in two places (SharedCredentials).
   int64_t NumShared() const;
   // Makes Await() return soon.
-  void Wake();
+  void Wake() { events_.Wake(); }
 
   // For the thread that schedules. The machines that are there and have said what they are, if these are
   // others than at the last call.
@@ -103,18 +78,10 @@ class RunnerHub final : public Runners {
 
   absl::StatusOr<int64_t> Start(int host) override;
   void Send(int64_t runner, const RunnerCommand& command) override;
-  std::vector<RunnerEvent> Await(double seconds) override;
+  std::vector<RunnerEvent> Await(double seconds) override { return events_.Await(seconds); }
   void End(int64_t runner) override;
 
  private:
-  struct Connection {
-    CertificateFacts who;
-    std::shared_ptr<RunnerLink> link;
-    bool is_there = false;  // it has said what it is
-    RunnerMachine machine = {};
-    int host = -1;
-    std::map<std::string, int64_t> runners = {};  // by job
-  };
   struct Runner {
     int64_t connection = 0;
     std::string job = {};                              // empty: it has none yet
@@ -124,41 +91,26 @@ class RunnerHub final : public Runners {
   };
 
   void Report(int64_t connection, const jobs_service_proto::RunnerReported& reported);
-  // Gives the report all files of the job, the artifact signed at its end. Fails if the job has made what
-  // cannot be kept, if the store lacks a file, or if the artifact is not the one that was built.
-  absl::Status TakeMade(const Runner& runner, const jobs_service_proto::RunnerReported& reported,
-                        RunnerStageEnded& ended) const;
-  // A job has no device for itself but its own.
-  static absl::Status CheckNeeds(const Runner& runner, const RunnerStageEnded& ended);
-  // Checks the artifact among the files that a job has left, and signs it for the job's owner.
-  absl::Status TakeArtifact(const JobSupplies& supplies, const std::string& result,
-                            std::vector<JobFile>& files) const;
-
   // For those who hold the mutex.
   std::map<int64_t, Runner>::const_iterator Find(const std::shared_ptr<const JobSupplies>& supplies) const;
-  absl::Status Join(int64_t number, Connection& connection, RunnerOffer offer);
-  // Ends the runner's other connection, if there is one.
-  void Replace(int64_t number, const Connection& connection);
+  absl::Status Join(int64_t number, RunnerOffer offer);
   void Refuse(int64_t number, const absl::Status& why);
   void Erase(int64_t number);
+  // The schedule takes their jobs away together with the host.
+  void ForgetRunnersOn(int64_t connection);
   void Lose(int64_t runner, RunnerLost lost);
   void SendTo(const Runner& runner, const jobs_service_proto::ToRunner& message);
   void EndRunner(int64_t runner);
 
-  BlobStore& files_;
+  const ReportCheck check_;
   const Supply supply_;
-  const ArtifactSigner* const signer_;
-  const Clock& clock_;
   const Late late_;
+  RunnerEvents events_;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_woken_ = false, have_machines_changed_ = true;
-  std::map<int64_t, Connection> connections_;
+  ConnectedMachines machines_;
   std::map<int64_t, Runner> runners_;
-  std::vector<RunnerEvent> events_;
-  int64_t last_connection_ = 0, last_runner_ = 0;
-  SharedCredentials shared_;
+  int64_t last_runner_ = 0;
 };
 
 }  // namespace attune

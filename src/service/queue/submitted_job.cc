@@ -1,8 +1,9 @@
 #include "service/queue/submitted_job.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
@@ -15,6 +16,8 @@
 namespace attune {
 namespace {
 
+constexpr int kMostJobs = 10'000;
+constexpr size_t kMostKeyBytes = 256;
 constexpr size_t kMostNameBytes = 64;
 constexpr double kMostSeconds = 1e9;
 
@@ -125,6 +128,23 @@ absl::StatusOr<JobRecord> CheckSubmittedJob(const jobs_service_proto::SubmittedJ
   RETURN_IF_ERROR(AllJobKinds().CheckForServer(job.spec));
   RETURN_IF_ERROR(Annotate(CheckJob(job), name));
   return job;
+}
+
+absl::StatusOr<std::vector<JobRecord>> CheckSubmission(const jobs_service_proto::Submission& submission,
+                                                       const std::string& owner, const std::string& key,
+                                                       const DeviceDirectory& devices) {
+  if (submission.key().empty() || submission.key().size() > kMostKeyBytes)
+    return InvalidInput("a submission without a key, or with one that is too long");
+  if (submission.jobs_size() == 0 || submission.jobs_size() > kMostJobs)
+    return InvalidInput("a submission has 1 to ", kMostJobs, " jobs, and this one ", submission.jobs_size());
+  std::vector<JobRecord> jobs;
+  for (const jobs_service_proto::SubmittedJob& submitted : submission.jobs()) {
+    ASSIGN_OR_RETURN(JobRecord job, CheckSubmittedJob(submitted, owner));
+    if (!job.spec.on.empty()) RETURN_IF_ERROR(Annotate(devices.CheckKey(job.spec.on, owner), job.spec.id));
+    job.spec.base = absl::StrCat(key, "/", jobs.size());
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
 }
 
 }  // namespace attune

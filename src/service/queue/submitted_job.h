@@ -3,8 +3,10 @@
 #define ATTUNE_SERVICE_QUEUE_SUBMITTED_JOB_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "fleet/serving/device_directory.h"
 #include "service/wire/jobs.pb.h"
 #include "work/store/stage_log.h"
 
@@ -16,6 +18,12 @@ namespace attune {
 // a command of a machine.
 absl::StatusOr<JobRecord> CheckSubmittedJob(const jobs_service_proto::SubmittedJob& submitted,
                                             const std::string& owner);
+
+// The jobs of a submission, as above, whose files belong to this key of the submission. Fails also if the
+// submission has no proper key, no jobs or too many, or if a job names a device that the owner may not use.
+absl::StatusOr<std::vector<JobRecord>> CheckSubmission(const jobs_service_proto::Submission& submission,
+                                                       const std::string& owner, const std::string& key,
+                                                       const DeviceDirectory& devices);
 
 }  // namespace attune
 

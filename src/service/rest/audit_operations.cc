@@ -58,8 +58,7 @@ absl::StatusOr<HttpResponse> List(AuditStore& audit, const RestCall& call) {
 
 }  // namespace
 
-void AddAuditOperations(const RestParts& parts, RestApi& api) {
-  AuditStore& audit = parts.audit;
+void AddAuditOperations(AuditStore& audit, RestApi& api) {
   const JsonSchema text_or_null = NextCursorSchema();
   api.schemas["AuditEntry"] = EntrySchema();
   api.operations.push_back(

@@ -30,8 +30,7 @@ JsonSchema ToJson(const CostModelVersion& model) {
 
 }  // namespace
 
-void AddCostModelOperations(const RestParts& parts, RestApi& api) {
-  JobDesk& desk = parts.jobs;
+void AddCostModelOperations(SharedLearning& learning, RestApi& api) {
   api.schemas["CostModel"] = VersionSchema();
   api.operations.push_back(
       {.id = "listCostModels",
@@ -42,11 +41,11 @@ void AddCostModelOperations(const RestParts& parts, RestApi& api) {
        .answers = {{.help = "The versions",
                     .schema = ObjectSchema({{"learns", {{"type", "boolean"}}},
                                             {"cost_models", ListSchema(SchemaNamed("CostModel"))}})}},
-       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(const auto versions, desk.learning().Versions(MostOf(call, kVersions)));
+       .handler = [&learning](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto versions, learning.Versions(MostOf(call, kVersions)));
          JsonSchema list = JsonSchema::array();
          for (const CostModelVersion& version : versions) list.push_back(ToJson(version));
-         return JsonResponse({{"learns", desk.learning().learns()}, {"cost_models", list}});
+         return JsonResponse({{"learns", learning.learns()}, {"cost_models", list}});
        }});
 }
 

@@ -160,8 +160,7 @@ void AddTrustOperations(DeviceDirectory& devices, RestApi& api) {
 
 }  // namespace
 
-void AddDeviceOperations(const RestParts& parts, RestApi& api) {
-  DeviceDirectory& devices = parts.devices;
+void AddDeviceOperations(DeviceDirectory& devices, RestApi& api) {
   api.schemas["Device"] = DeviceSchema();
   api.operations.push_back(
       {.id = "listDevices",

@@ -38,9 +38,7 @@ std::set<std::string> KeysSeen(const DeviceDirectory& devices, const AccessToken
 
 }  // namespace
 
-void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
-  DeviceDirectory& devices = parts.devices;
-  FleetStore& fleet = parts.fleet;
+void AddDeviceStateOperations(const DeviceDirectory& devices, FleetStore& fleet, RestApi& api) {
   api.schemas["Calibration"] = CalibrationSchema();
   api.operations.push_back(
       {.id = "getQueue",

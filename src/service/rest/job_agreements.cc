@@ -31,18 +31,19 @@ absl::StatusOr<AskedJob> AskedJobOf(const Json& body, const jobs_service_proto::
   return asked;
 }
 
-void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_proto::SubmittedJob& job) {
+void KeepAgreement(const AskedJob& asked, const AgreementForecast& forecast,
+                   jobs_service_proto::SubmittedJob& job) {
   const KeptAgreement kept = {.agreement = asked.agreement,
-                              .promises = outlook.promises,
-                              .latency_ms = outlook.latency_ms,
-                              .slowest_ms = outlook.slowest_ms,
-                              .bound_ms = outlook.bound_ms,
-                              .queue_seconds = outlook.queue_seconds,
-                              .finish_seconds = outlook.finish_seconds.median,
-                              .network = outlook.network,
-                              .interface = outlook.interface};
+                              .promises = forecast.promises,
+                              .latency_ms = forecast.latency_ms,
+                              .slowest_ms = forecast.slowest_ms,
+                              .bound_ms = forecast.bound_ms,
+                              .queue_seconds = forecast.queue_seconds,
+                              .finish_seconds = forecast.finish_seconds.median,
+                              .network = forecast.network,
+                              .interface = forecast.interface};
   job.set_agreement(kept.ToText());
-  job.set_settings(SettingsWithin(asked, outlook.queue_seconds).dump());
+  job.set_settings(SettingsWithin(asked, forecast.queue_seconds).dump());
   if (job.deadline_seconds() == 0) job.set_deadline_seconds(asked.agreement.deadline_seconds.value_or(0));
 }
 
@@ -51,7 +52,7 @@ HttpResponse ImportingProblem(const absl::Status& importing) {
   return TooManyProblem(kAgainSeconds, importing.message());
 }
 
-JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known) {
+KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known) {
   const Json judged = {{"runs", known.runs},
                        {"mean_ms", JudgedJson(known.mean_ms)},
                        {"p99_ms", JudgedJson(known.p99_ms)},

@@ -8,8 +8,9 @@
 #include "absl/status/statusor.h"
 #include "http/message.h"
 #include "nlohmann/json.hpp"
-#include "service/agreement/agreement_desk.h"
-#include "service/queue/job_desk.h"
+#include "service/agreement/agreement_forecast.h"
+#include "service/agreement/asked_job.h"
+#include "service/queue/job_submissions.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -21,13 +22,14 @@ absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_servi
 
 // Gives the job its agreement with the promises, and the limits that follow from it, unless the body has said
 // otherwise.
-void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_proto::SubmittedJob& job);
+void KeepAgreement(const AskedJob& asked, const AgreementForecast& forecast,
+                   jobs_service_proto::SubmittedJob& job);
 
 // The forecast does not wait for the model's import: 429, since clients then ask again by themselves.
 HttpResponse ImportingProblem(const absl::Status& importing);
 
 // The result of a job that is answered by what another one has measured.
-JobDesk::KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known);
+KnownResult ResultOfKnown(const AskedJob& asked, const Observation& known);
 
 }  // namespace attune
 

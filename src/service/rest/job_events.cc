@@ -53,7 +53,7 @@ void JobEvents::Stop() {
 absl::StatusOr<std::shared_ptr<EventStream>> JobEvents::Follow(const JobQuery& job,
                                                                const std::string& last_id) {
   std::vector<JobMark> mark = {{.query = job}};
-  ASSIGN_OR_RETURN(const auto shown, desk_.Changes(mark));
+  ASSIGN_OR_RETURN(const auto shown, jobs_.Changes(mark));
   if (mark.front().is_gone) return absl::NotFoundError(absl::StrCat("there is no job \"", job.id, "\""));
   const JobNow now = Describe(shown.front());
   if (now.is_over && now.event.id == last_id) return nullptr;
@@ -82,7 +82,7 @@ absl::StatusOr<std::map<std::string, ServerEvent>> JobEvents::EventsOf(const std
   const JobQuery queries[] = {{.owner = owner, .state = JobState::kUnfinished, .most = kMostUnfinished},
                               {.owner = owner, .most = kMostLatest}};
   for (const JobQuery& query : queries) {
-    ASSIGN_OR_RETURN(const auto jobs, desk_.List(query));
+    ASSIGN_OR_RETURN(const auto jobs, jobs_.List(query));
     for (const jobs_service_proto::Job& job : jobs) events[job.id()] = Describe(job).event;
   }
   return events;
@@ -139,7 +139,7 @@ double JobEvents::Step() {
 }
 
 void JobEvents::LookAtEach(std::vector<JobMark>& marks) {
-  const auto changed = desk_.Changes(marks);  // waits for the schedule, so no thread may wait for this
+  const auto changed = jobs_.Changes(marks);  // waits for the schedule, so no thread may wait for this
   if (!changed.ok()) return;                  // the jobs cannot be kept just now
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const jobs_service_proto::Job& job : *changed) Tell(job);

@@ -19,14 +19,14 @@
 #include "absl/status/statusor.h"
 #include "base/background_loop.h"
 #include "http/event_stream.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/job_reader.h"
 
 namespace attune {
 
 // Thread safe. `jobs` must outlive it.
 class JobEvents {
  public:
-  explicit JobEvents(JobDesk& desk, double look_seconds = 0.5) : desk_(desk), look_seconds_(look_seconds) {}
+  explicit JobEvents(JobReader& jobs, double look_seconds = 0.5) : jobs_(jobs), look_seconds_(look_seconds) {}
   ~JobEvents() { Stop(); }
 
   // Fails if the system has no thread to give.
@@ -67,7 +67,7 @@ class JobEvents {
   // By id of the job.
   absl::StatusOr<std::map<std::string, ServerEvent>> EventsOf(const std::string& owner);
 
-  JobDesk& desk_;
+  JobReader& jobs_;
   const double look_seconds_;
 
   mutable std::mutex mutex_;

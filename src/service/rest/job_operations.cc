@@ -53,7 +53,7 @@ HttpResponse Created(const proto::Job& job) {
 }
 
 // The problem because of which the tenant may not have one more job with these inputs.
-absl::StatusOr<std::optional<HttpResponse>> RefusalOf(const RestParts& parts, const std::string& tenant,
+absl::StatusOr<std::optional<HttpResponse>> RefusalOf(const SubmissionParts& parts, const std::string& tenant,
                                                       const proto::SubmittedJob& job) {
   ASSIGN_OR_RETURN(auto refusal, parts.tenants.RefusalOfJobs(tenant, 1));
   if (refusal) return refusal;
@@ -63,19 +63,19 @@ absl::StatusOr<std::optional<HttpResponse>> RefusalOf(const RestParts& parts, co
 }
 
 // A job with an agreement: done at once by what is known, begun as promised, or refused with the reason.
-absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call,
+absl::StatusOr<HttpResponse> Agreed(const SubmissionParts& parts, const RestCall& call,
                                     proto::Submission submission) {
   const std::string& tenant = call.caller.tenant;
   ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, submission.jobs(0), tenant));
-  const absl::StatusOr<Outlook> foreseen = parts.agreements.Foresee(asked);
-  if (absl::IsAborted(foreseen.status())) return ImportingProblem(foreseen.status());
-  ASSIGN_OR_RETURN(const Outlook outlook, foreseen);
-  if (outlook.verdict == Verdict::kRefused || outlook.verdict == Verdict::kRenegotiated)
-    return absl::FailedPreconditionError(absl::StrCat("/agreement: ", outlook.reason));
-  KeepAgreement(asked, outlook, *submission.mutable_jobs(0));
-  if (outlook.known != nullptr) {
-    const auto jobs =
-        parts.jobs.SubmitKnown(tenant, call.caller.id, submission, ResultOfKnown(asked, *outlook.known));
+  const absl::StatusOr<AgreementForecast> made = parts.forecaster.Forecast(asked);
+  if (absl::IsAborted(made.status())) return ImportingProblem(made.status());
+  ASSIGN_OR_RETURN(const AgreementForecast forecast, made);
+  if (forecast.verdict == Verdict::kRefused || forecast.verdict == Verdict::kRenegotiated)
+    return absl::FailedPreconditionError(absl::StrCat("/agreement: ", forecast.reason));
+  KeepAgreement(asked, forecast, *submission.mutable_jobs(0));
+  if (forecast.known != nullptr) {
+    const auto jobs = parts.submissions.SubmitKnown(tenant, call.caller.id, submission,
+                                                    ResultOfKnown(asked, *forecast.known));
     if (jobs.ok()) return Created(jobs->front());
     // Its files may be gone; then it is tuned again.
     if (!absl::IsNotFound(jobs.status())) return jobs.status();
@@ -83,13 +83,14 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal, RefusalOf(parts, tenant, submission.jobs(0)));
   if (refusal) return *std::move(refusal);
   ASSIGN_OR_RETURN(const auto jobs,
-                   parts.jobs.Submit(tenant, call.caller.id, submission, parts.uploads.blobs(),
-                                     parts.agreements.RecordsFor(outlook)));
+                   parts.submissions.Submit(tenant, call.caller.id, submission, parts.uploads.blobs(),
+                                            parts.forecaster.RecordsFor(forecast)));
   return Created(jobs.front());
 }
 
 // `key`: identifies the submission.
-absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const SubmissionParts& parts,
+                                      const RestCall& call) {
   proto::Submission submission;
   submission.set_key(key);
   ASSIGN_OR_RETURN(*submission.add_jobs(), SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
@@ -98,14 +99,14 @@ absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& p
   ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal,
                    RefusalOf(parts, call.caller.tenant, submission.jobs(0)));
   if (refusal) return *std::move(refusal);
-  ASSIGN_OR_RETURN(const auto jobs,
-                   parts.jobs.Submit(call.caller.tenant, call.caller.id, submission, parts.uploads.blobs()));
+  ASSIGN_OR_RETURN(const auto jobs, parts.submissions.Submit(call.caller.tenant, call.caller.id, submission,
+                                                             parts.uploads.blobs()));
   return Created(jobs.front());
 }
 
 // A key that comes twice stands for the same job; one that comes with another body is a mistake of the
 // client.
-absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Submit(const SubmissionParts& parts, const RestCall& call) {
   const std::string key = call.Text("Idempotency-Key");
   if (key.empty()) {
     ASSIGN_OR_RETURN(const std::string once, NewId());
@@ -113,8 +114,8 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   }
   const std::string request = Sha256Hex(call.body.dump());
   const int64_t now_ms = SystemClock().WallMillis();
-  ASSIGN_OR_RETURN(const std::string claimed, parts.store.ClaimKey(call.caller.tenant, key, request, now_ms,
-                                                                   now_ms - kKeyDays * kDayMs));
+  ASSIGN_OR_RETURN(const std::string claimed,
+                   parts.keys.ClaimKey(call.caller.tenant, key, request, now_ms, now_ms - kKeyDays * kDayMs));
   if (claimed != request)
     return Problem(422, "this Idempotency-Key was used with another body; take a new one for a new job");
   // The key may come again for another job once it is forgotten.
@@ -124,30 +125,30 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   const bool is_taken = response.ok() && response->status == kCreated;
   if (is_taken || absl::IsUnavailable(response.status())) return response;
   // Since the key came for the first time, what the job names may be gone, and the tenant be at its quota.
-  ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.jobs.FindSubmitted(call.caller.tenant, once));
+  ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.submissions.Find(call.caller.tenant, once));
   if (known) return Created(*known);
   // A refused request may be corrected under the same key.
-  RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
+  RETURN_IF_ERROR(parts.keys.ForgetKey(call.caller.tenant, key));
   return response;
 }
 
-absl::StatusOr<HttpResponse> List(JobDesk& desk, const RestCall& call) {
+absl::StatusOr<HttpResponse> List(JobReader& jobs, const RestCall& call) {
   const std::string state = call.Text("state");
   const int64_t most = MostOf(call, kPage);
   ASSIGN_OR_RETURN(const std::string before, JobOfCursor(call.Text("cursor")));
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(
-      auto jobs,
-      desk.List({.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1},
+      auto found,
+      jobs.List({.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1},
                 /*with_judged=*/true));
-  JsonSchema next = CutToPage(jobs, most, CursorAfter);
+  JsonSchema next = CutToPage(found, most, CursorAfter);
   JsonSchema list = JsonSchema::array();
-  for (const proto::Job& job : jobs)
+  for (const proto::Job& job : found)
     if (state.empty() || state == kUnfinished || job.state() == state) list.push_back(ToJson(job));
   return PageOf("jobs", std::move(list), std::move(next));
 }
 
-RestOperation SubmitOperation(const RestParts& parts) {
+RestOperation SubmitOperation(const SubmissionParts& parts) {
   return {
       .id = "submitJob",
       .method = "POST",
@@ -170,7 +171,7 @@ RestOperation SubmitOperation(const RestParts& parts) {
       .handler = [parts](const RestCall& call) { return Submit(parts, call); }};
 }
 
-RestOperation ListOperation(JobDesk& desk) {
+RestOperation ListOperation(JobReader& jobs) {
   return {.id = "listJobs",
           .method = "GET",
           .path = "/v1/jobs",
@@ -184,17 +185,16 @@ RestOperation ListOperation(JobDesk& desk) {
                                      {"enum",
                                       {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
           .answers = {{.help = "A page of jobs", .schema = PageSchema("jobs", "Job")}},
-          .handler = [&desk](const RestCall& call) { return List(desk, call); }};
+          .handler = [&jobs](const RestCall& call) { return List(jobs, call); }};
 }
 
 }  // namespace
 
-void AddJobOperations(const RestParts& parts, RestApi& api) {
-  JobDesk& desk = parts.jobs;
+void AddJobOperations(const SubmissionParts& parts, JobReader& jobs, JobControl& control, RestApi& api) {
   AddJobSchemas(api.schemas);
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
   api.operations.push_back(SubmitOperation(parts));
-  api.operations.push_back(ListOperation(desk));
+  api.operations.push_back(ListOperation(jobs));
   api.operations.push_back(
       {.id = "getJob",
        .method = "GET",
@@ -203,8 +203,8 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("JobDetail")}},
        .problems = {404},
-       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(const auto detail, desk.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
+       .handler = [&jobs](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto detail, jobs.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
          return JsonResponse(ToJson(detail));
        }});
   api.operations.push_back(
@@ -216,9 +216,9 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("Job")}},
        .problems = {404},
-       .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(const auto job,
-                          desk.Cancel({.id = call.Text("id"), .owner = call.caller.tenant}, call.caller.id));
+       .handler = [&control](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         ASSIGN_OR_RETURN(const auto job, control.Cancel({.id = call.Text("id"), .owner = call.caller.tenant},
+                                                         call.caller.id));
          return JsonResponse(ToJson(job));
        }});
 }

@@ -92,8 +92,8 @@ class CopiedDatabase {
   CopiedDatabase& operator=(const CopiedDatabase&) = delete;
 
   // Null if the job has measured nothing that the server has.
-  absl::StatusOr<RecordDatabase*> Open(JobDesk& desk, const JobQuery& query) {
-    ASSIGN_OR_RETURN(const auto detail, desk.Show(query));
+  absl::StatusOr<RecordDatabase*> Open(JobReader& jobs, const JobQuery& query) {
+    ASSIGN_OR_RETURN(const auto detail, jobs.Show(query));
     const auto file = std::ranges::find_if(
         detail.files(), [](const auto& one) { return std::string_view(one.name()).ends_with(kEnding); });
     if (file == detail.files().end()) return nullptr;
@@ -102,7 +102,7 @@ class CopiedDatabase {
     folder_ = folder;
     const std::string path = folder_ + "/records.db";
     for (const char* part : {"", "-wal"}) {
-      const auto opened = desk.OpenFile(query, absl::StrCat(file->name(), part));
+      const auto opened = jobs.OpenFile(query, absl::StrCat(file->name(), part));
       if (absl::IsNotFound(opened.status())) continue;
       RETURN_IF_ERROR(opened.status());
       if (opened->file.bytes > kMostDatabaseBytes)
@@ -124,10 +124,10 @@ class CopiedDatabase {
   std::unique_ptr<RecordDatabase> database_;
 };
 
-absl::StatusOr<HttpResponse> Tasks(JobDesk& desk, const RestCall& call) {
+absl::StatusOr<HttpResponse> Tasks(JobReader& jobs, const RestCall& call) {
   CopiedDatabase copy;
   ASSIGN_OR_RETURN(RecordDatabase * database,
-                   copy.Open(desk, {.id = call.Text("id"), .owner = call.caller.tenant}));
+                   copy.Open(jobs, {.id = call.Text("id"), .owner = call.caller.tenant}));
   JsonSchema list = JsonSchema::array();
   if (database != nullptr) {
     ASSIGN_OR_RETURN(const std::vector<TaskEntry> tasks, database->Tasks({}));
@@ -136,13 +136,13 @@ absl::StatusOr<HttpResponse> Tasks(JobDesk& desk, const RestCall& call) {
   return JsonResponse({{"tasks", list}});
 }
 
-absl::StatusOr<HttpResponse> Records(JobDesk& desk, const RestCall& call) {
+absl::StatusOr<HttpResponse> Records(JobReader& jobs, const RestCall& call) {
   ASSIGN_OR_RETURN(const int64_t begin, NumericCursor(call, 0));
   if (begin < 0) return UnknownCursor();
   const int64_t most = MostOf(call, kPage);
   CopiedDatabase copy;
   ASSIGN_OR_RETURN(RecordDatabase * database,
-                   copy.Open(desk, {.id = call.Text("id"), .owner = call.caller.tenant}));
+                   copy.Open(jobs, {.id = call.Text("id"), .owner = call.caller.tenant}));
   JsonSchema list = JsonSchema::array();
   int64_t index = 0;
   if (database != nullptr) {
@@ -159,8 +159,7 @@ absl::StatusOr<HttpResponse> Records(JobDesk& desk, const RestCall& call) {
 
 }  // namespace
 
-void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
-  JobDesk& desk = parts.jobs;
+void AddJobRecordOperations(JobReader& jobs, RestApi& api) {
   api.schemas["RecordTask"] = TaskSchema();
   api.schemas["Record"] = RecordSchema();
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
@@ -173,7 +172,7 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
        .answers = {{.help = "In the order of their first measurement",
                     .schema = ObjectSchema({{"tasks", ListSchema(SchemaNamed("RecordTask"))}})}},
        .problems = {404, 409, 422},
-       .handler = [&desk](const RestCall& call) { return Tasks(desk, call); }});
+       .handler = [&jobs](const RestCall& call) { return Tasks(jobs, call); }});
   api.operations.push_back(
       {.id = "listJobRecords",
        .method = "GET",
@@ -189,7 +188,7 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
                       MostParameter(kPage)},
        .answers = {{.help = "A page of measurements", .schema = PageSchema("records", "Record")}},
        .problems = {404, 409, 422},
-       .handler = [&desk](const RestCall& call) { return Records(desk, call); }});
+       .handler = [&jobs](const RestCall& call) { return Records(jobs, call); }});
 }
 
 }  // namespace attune

@@ -19,9 +19,9 @@ namespace {
 // larger one is checked while it is sent (http/message.h), since that would take too long.
 constexpr int64_t kCheckedFirst = int64_t{64} << 20;
 
-absl::StatusOr<HttpResponse> File(JobDesk& desk, const RestCall& call) {
+absl::StatusOr<HttpResponse> File(JobReader& jobs, const RestCall& call) {
   ASSIGN_OR_RETURN(OpenedJobFile opened,
-                   desk.OpenFile({.id = call.Text("id"), .owner = call.caller.tenant}, call.Text("name")));
+                   jobs.OpenFile({.id = call.Text("id"), .owner = call.caller.tenant}, call.Text("name")));
   const absl::StatusOr<std::string> digest =
       opened.file.bytes <= kCheckedFirst ? Sha256OfFile(opened.file) : opened.digest;
   if (!digest.ok() || *digest != opened.digest) {
@@ -39,8 +39,8 @@ absl::StatusOr<HttpResponse> File(JobDesk& desk, const RestCall& call) {
        .headers = {{"Content-Disposition", "attachment"}, {"X-Content-Type-Options", "nosniff"}}});
 }
 
-absl::StatusOr<HttpResponse> Trace(JobDesk& desk, const RestCall& call) {
-  ASSIGN_OR_RETURN(const auto detail, desk.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
+absl::StatusOr<HttpResponse> Trace(JobReader& jobs, const RestCall& call) {
+  ASSIGN_OR_RETURN(const auto detail, jobs.Show({.id = call.Text("id"), .owner = call.caller.tenant}));
   HttpResponse response = JsonResponse(TraceOfJob(detail, SystemClock().WallMillis()));
   response.headers["Cache-Control"] = "no-store";
   return response;
@@ -56,9 +56,7 @@ absl::StatusOr<HttpResponse> Events(JobEvents& events, const RestCall& call) {
 
 }  // namespace
 
-void AddJobResultOperations(const RestParts& parts, RestApi& api) {
-  JobDesk& desk = parts.jobs;
-  JobEvents& events = parts.events;
+void AddJobResultOperations(JobReader& jobs, JobEvents& events, RestApi& api) {
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
   api.operations.push_back(
       {.id = "getJobFile",
@@ -82,7 +80,7 @@ void AddJobResultOperations(const RestParts& parts, RestApi& api) {
                     .type = "application/octet-stream",
                     .headers = {{"Content-Range", "Range of these bytes, and the size of the file"}}}},
        .problems = {404, 416},
-       .handler = [&desk](const RestCall& call) { return File(desk, call); }});
+       .handler = [&jobs](const RestCall& call) { return File(jobs, call); }});
   api.operations.push_back({.id = "getJobTrace",
                             .method = "GET",
                             .path = "/v1/jobs/{id}/trace",
@@ -91,7 +89,7 @@ void AddJobResultOperations(const RestParts& parts, RestApi& api) {
                             .parameters = {id},
                             .answers = {{.help = "The trace", .schema = {{"type", "object"}}}},
                             .problems = {404},
-                            .handler = [&desk](const RestCall& call) { return Trace(desk, call); }});
+                            .handler = [&jobs](const RestCall& call) { return Trace(jobs, call); }});
   api.operations.push_back({.id = "followJob",
                             .method = "GET",
                             .path = "/v1/jobs/{id}/events",

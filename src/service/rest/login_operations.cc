@@ -14,26 +14,24 @@ HttpResponse Redirect(const std::string& url, const std::string& cookie) {
           .headers = {{"Location", url}, {"Set-Cookie", cookie}, {"Cache-Control", "no-store"}}};
 }
 
-absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call) {
-  if (parts.logins == nullptr)
-    return absl::NotFoundError("this server has no identity provider; use a token");
+absl::StatusOr<HttpResponse> Begin(OidcLogins* logins, const Callers& callers, const RestCall& call) {
+  if (logins == nullptr) return absl::NotFoundError("this server has no identity provider; use a token");
   ASSIGN_OR_RETURN(const std::string secret, NewTokenText());
-  ASSIGN_OR_RETURN(const std::string url, parts.logins->BeginLogin(call.Text("issuer"), secret));
-  return Redirect(url, parts.callers.LoginCookie(call.request, secret));
+  ASSIGN_OR_RETURN(const std::string url, logins->BeginLogin(call.Text("issuer"), secret));
+  return Redirect(url, callers.LoginCookie(call.request, secret));
 }
 
-absl::StatusOr<HttpResponse> Finish(const RestParts& parts, const RestCall& call) {
-  if (parts.logins == nullptr)
-    return absl::NotFoundError("this server has no identity provider; use a token");
+absl::StatusOr<HttpResponse> Finish(OidcLogins* logins, Callers& callers, const RestCall& call) {
+  if (logins == nullptr) return absl::NotFoundError("this server has no identity provider; use a token");
   if (const std::string error = call.Text("error"); !error.empty())
     return UnauthorizedProblem("", absl::StrCat("the identity provider has refused the login: ", error));
-  const std::string secret = parts.callers.LoginSecret(call.request);
+  const std::string secret = callers.LoginSecret(call.request);
   if (secret.empty())
     return UnauthorizedProblem("",
                                "this login was started in another browser, or too long ago; log in again");
-  const auto vouched = parts.logins->FinishLogin(
+  const auto vouched = logins->FinishLogin(
       {.state = call.Text("state"), .code = call.Text("code"), .issuer = call.Text("iss")}, secret);
-  const auto begun = vouched.ok() ? parts.callers.BeginByLogin(call.request, *vouched)
+  const auto begun = vouched.ok() ? callers.BeginByLogin(call.request, *vouched)
                                   : absl::StatusOr<Callers::NewSession>(vouched.status());
   if (absl::IsUnauthenticated(begun.status())) return UnauthorizedProblem("", begun.status().message());
   RETURN_IF_ERROR(begun.status());
@@ -54,7 +52,7 @@ RestParameter Query(const std::string& name, const std::string& help, bool is_re
 
 }  // namespace
 
-void AddLoginOperations(const RestParts& parts, RestApi& api) {
+void AddLoginOperations(OidcLogins* logins, Callers& callers, RestApi& api) {
   const std::vector<RestHeader> headers = {{"Location", "Where the browser goes next"},
                                            {"Set-Cookie", "Cookie of the login, or of the session"}};
   api.operations.push_back(
@@ -66,7 +64,7 @@ void AddLoginOperations(const RestParts& parts, RestApi& api) {
        .parameters = {Query("issuer", "Name of the provider, as GET /v1/session lists it", true)},
        .answers = {{.status = 303, .help = "Redirects to the provider", .headers = headers}},
        .problems = {404},
-       .handler = [parts](const RestCall& call) { return Begin(parts, call); }});
+       .handler = [logins, &callers](const RestCall& call) { return Begin(logins, callers, call); }});
   api.operations.push_back(
       {.id = "finishLogin",
        .method = "GET",
@@ -80,7 +78,7 @@ void AddLoginOperations(const RestParts& parts, RestApi& api) {
                       Query("session_state", "State of the provider's session")},
        .answers = {{.status = 303, .help = "Redirects to the page", .headers = headers}},
        .problems = {401, 404},
-       .handler = [parts](const RestCall& call) { return Finish(parts, call); }});
+       .handler = [logins, &callers](const RestCall& call) { return Finish(logins, callers, call); }});
 }
 
 }  // namespace attune

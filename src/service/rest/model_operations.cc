@@ -189,8 +189,7 @@ RestOperation ListOperation(Models& models) {
 
 }  // namespace
 
-void AddModelOperations(const RestParts& parts, RestApi& api) {
-  Models& models = parts.models;
+void AddModelOperations(Models& models, RestApi& api) {
   AddModelSchemas(api.schemas);
   const RestParameter id = {
       .name = "id", .place = "path", .help = "The id of the model", .schema = DigestSchema()};

@@ -9,22 +9,35 @@ namespace attune {
 RestApi MakeRestApi(const RestParts& parts) {
   RestApi api;
   api.schemas["Problem"] = ProblemSchema();
-  AddJobOperations(parts, api);
-  AddPredictionOperations(parts, api);
-  AddJobResultOperations(parts, api);
-  AddJobRecordOperations(parts, api);
-  AddUploadOperations(parts, api);
-  AddModelOperations(parts, api);
-  AddDeviceOperations(parts, api);
-  AddDeviceStateOperations(parts, api);
-  AddCostModelOperations(parts, api);
-  AddSigningKeyOperations(parts, api);
-  AddSessionOperations(parts, api);
-  AddLoginOperations(parts, api);
-  AddPersonOperations(parts, api);
-  AddAuditOperations(parts, api);
-  AddTenantOperations(parts, api);
-  AddTokenOperations(parts, api);
+  AddJobOperations({.keys = parts.store,
+                    .tenants = parts.tenants,
+                    .uploads = parts.uploads,
+                    .models = parts.models,
+                    .forecaster = parts.forecaster,
+                    .submissions = parts.submissions},
+                   parts.jobs, parts.control, api);
+  AddPredictionOperations({.uploads = parts.uploads, .models = parts.models, .forecaster = parts.forecaster},
+                          api);
+  AddJobResultOperations(parts.jobs, parts.events, api);
+  AddJobRecordOperations(parts.jobs, api);
+  AddUploadOperations(parts.uploads, parts.tenants, api);
+  AddModelOperations(parts.models, api);
+  AddDeviceOperations(parts.devices, api);
+  AddDeviceStateOperations(parts.devices, parts.fleet, api);
+  AddCostModelOperations(parts.learning, api);
+  AddSigningKeyOperations(parts.signer, api);
+  AddSessionOperations({.sessions = parts.sessions, .callers = parts.callers, .logins = parts.logins}, api);
+  AddLoginOperations(parts.logins, parts.callers, api);
+  AddPersonOperations(parts.people, parts.sessions, api);
+  AddAuditOperations(parts.audit, api);
+  AddTenantOperations({.tenants = parts.tenants,
+                       .remover = parts.remover,
+                       .tokens = parts.store,
+                       .people = parts.people,
+                       .learning = parts.learning,
+                       .folder = parts.folder},
+                      api);
+  AddTokenOperations(parts.store, parts.tenants, api);
   const auto document = std::make_shared<HttpResponse>();
   api.operations.push_back(
       {.id = "getDocument",

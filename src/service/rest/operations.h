@@ -6,11 +6,15 @@
 
 #include "fleet/serving/device_directory.h"
 #include "fleet/store/fleet_store.h"
-#include "service/agreement/agreement_desk.h"
+#include "service/agreement/forecaster.h"
 #include "service/identity/callers.h"
 #include "service/identity/oidc_logins.h"
 #include "service/models/models.h"
-#include "service/queue/job_desk.h"
+#include "service/queue/artifact_signer.h"
+#include "service/queue/job_control.h"
+#include "service/queue/job_reader.h"
+#include "service/queue/job_submissions.h"
+#include "service/records/shared_learning.h"
 #include "service/rest/job_events.h"
 #include "service/rest/operation.h"
 #include "service/state/audit_store.h"
@@ -23,7 +27,7 @@
 
 namespace attune {
 
-// The parts of the server that operations use.
+// All parts of the server that operations use; each gets its own alone.
 struct RestParts {
   ServiceStore& store;
   SessionStore& sessions;
@@ -36,8 +40,12 @@ struct RestParts {
   OidcLogins* logins;  // null: no issuer is trusted
   Uploads& uploads;
   Models& models;
-  JobDesk& jobs;
-  AgreementDesk& agreements;
+  JobSubmissions& submissions;
+  JobReader& jobs;
+  JobControl& control;
+  SharedLearning& learning;
+  const ArtifactSigner& signer;
+  Forecaster& forecaster;
   JobEvents& events;
   DeviceDirectory& devices;
   FleetStore& fleet;
@@ -46,23 +54,55 @@ struct RestParts {
 // The parts must outlive it.
 RestApi MakeRestApi(const RestParts& parts);
 
-// Each adds its operations and their schemas.
-void AddSessionOperations(const RestParts& parts, RestApi& api);
-void AddLoginOperations(const RestParts& parts, RestApi& api);
-void AddPersonOperations(const RestParts& parts, RestApi& api);
-void AddAuditOperations(const RestParts& parts, RestApi& api);
-void AddTenantOperations(const RestParts& parts, RestApi& api);
-void AddTokenOperations(const RestParts& parts, RestApi& api);
-void AddUploadOperations(const RestParts& parts, RestApi& api);
-void AddModelOperations(const RestParts& parts, RestApi& api);
-void AddJobOperations(const RestParts& parts, RestApi& api);
-void AddPredictionOperations(const RestParts& parts, RestApi& api);
-void AddJobResultOperations(const RestParts& parts, RestApi& api);
-void AddJobRecordOperations(const RestParts& parts, RestApi& api);
-void AddSigningKeyOperations(const RestParts& parts, RestApi& api);
-void AddDeviceOperations(const RestParts& parts, RestApi& api);
-void AddDeviceStateOperations(const RestParts& parts, RestApi& api);
-void AddCostModelOperations(const RestParts& parts, RestApi& api);
+// Each of the following adds its operations and their schemas. Its arguments must outlive the operations.
+
+struct SessionParts {
+  SessionStore& sessions;
+  Callers& callers;
+  OidcLogins* logins;  // null: no issuer is trusted
+};
+void AddSessionOperations(const SessionParts& parts, RestApi& api);
+// `logins` may be null.
+void AddLoginOperations(OidcLogins* logins, Callers& callers, RestApi& api);
+void AddPersonOperations(PersonStore& people, SessionStore& sessions, RestApi& api);
+void AddAuditOperations(AuditStore& audit, RestApi& api);
+
+struct TenantParts {
+  Tenants& tenants;
+  TenantRemover& remover;
+  ServiceStore& tokens;
+  PersonStore& people;
+  SharedLearning& learning;
+  std::string folder;  // for archives while they are sent
+};
+void AddTenantOperations(const TenantParts& parts, RestApi& api);
+void AddTokenOperations(ServiceStore& tokens, Tenants& tenants, RestApi& api);
+void AddUploadOperations(Uploads& uploads, Tenants& tenants, RestApi& api);
+void AddModelOperations(Models& models, RestApi& api);
+
+// The parts that a submission goes through.
+struct SubmissionParts {
+  ServiceStore& keys;  // of clients who submit again
+  Tenants& tenants;
+  Uploads& uploads;
+  Models& models;
+  Forecaster& forecaster;
+  JobSubmissions& submissions;
+};
+void AddJobOperations(const SubmissionParts& parts, JobReader& jobs, JobControl& control, RestApi& api);
+
+struct PredictionParts {
+  Uploads& uploads;
+  Models& models;
+  Forecaster& forecaster;
+};
+void AddPredictionOperations(const PredictionParts& parts, RestApi& api);
+void AddJobResultOperations(JobReader& jobs, JobEvents& events, RestApi& api);
+void AddJobRecordOperations(JobReader& jobs, RestApi& api);
+void AddSigningKeyOperations(const ArtifactSigner& signer, RestApi& api);
+void AddDeviceOperations(DeviceDirectory& devices, RestApi& api);
+void AddDeviceStateOperations(const DeviceDirectory& devices, FleetStore& fleet, RestApi& api);
+void AddCostModelOperations(SharedLearning& learning, RestApi& api);
 
 }  // namespace attune
 

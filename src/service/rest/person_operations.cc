@@ -81,9 +81,7 @@ absl::StatusOr<HttpResponse> EndSession(SessionStore& sessions, const RestCall& 
 
 }  // namespace
 
-void AddPersonOperations(const RestParts& parts, RestApi& api) {
-  PersonStore& people = parts.people;
-  SessionStore& sessions = parts.sessions;
+void AddPersonOperations(PersonStore& people, SessionStore& sessions, RestApi& api) {
   api.schemas["Person"] = PersonSchema();
   api.schemas["OpenSession"] = OpenSessionSchema();
   api.operations.push_back(

@@ -30,19 +30,19 @@ JsonSchema PredictionSchema() {
                        {"queue_seconds", NumberSchema()}});
 }
 
-absl::StatusOr<HttpResponse> Predict(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Predict(const PredictionParts& parts, const RestCall& call) {
   ASSIGN_OR_RETURN(const auto job, SubmittedJobOf(call.body, call.caller.tenant, parts.uploads));
   RETURN_IF_ERROR(CheckModelOf(job, call.caller.tenant, parts.models));
   ASSIGN_OR_RETURN(const AskedJob asked, AskedJobOf(call.body, job, call.caller.tenant));
-  const absl::StatusOr<Outlook> foreseen = parts.agreements.Foresee(asked);
-  if (absl::IsAborted(foreseen.status())) return ImportingProblem(foreseen.status());
-  ASSIGN_OR_RETURN(const Outlook outlook, foreseen);
-  return JsonResponse(JsonSchema(ToJson(outlook)));
+  const absl::StatusOr<AgreementForecast> made = parts.forecaster.Forecast(asked);
+  if (absl::IsAborted(made.status())) return ImportingProblem(made.status());
+  ASSIGN_OR_RETURN(const AgreementForecast forecast, made);
+  return JsonResponse(JsonSchema(ToJson(forecast)));
 }
 
 }  // namespace
 
-void AddPredictionOperations(const RestParts& parts, RestApi& api) {
+void AddPredictionOperations(const PredictionParts& parts, RestApi& api) {
   constexpr size_t kMostBytes = size_t{1} << 20;
   api.schemas["Prediction"] = PredictionSchema();
   api.operations.push_back(

@@ -53,7 +53,7 @@ HttpResponse Told(const KnownSession* known, const OidcLogins* logins, int statu
   return response;
 }
 
-absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Begin(const SessionParts& parts, const RestCall& call) {
   const auto begun = parts.callers.BeginByToken(call.request, call.body["token"].get<std::string>());
   if (absl::IsUnauthenticated(begun.status()))
     return UnauthorizedProblem("invalid_token", begun.status().message());
@@ -65,12 +65,12 @@ absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call)
   return response;
 }
 
-absl::StatusOr<HttpResponse> Show(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Show(const SessionParts& parts, const RestCall& call) {
   ASSIGN_OR_RETURN(const auto known, parts.callers.FindSession(call.request));
   return Told(known ? &*known : nullptr, parts.logins, 200);
 }
 
-absl::StatusOr<HttpResponse> End(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> End(const SessionParts& parts, const RestCall& call) {
   const absl::Status ended = parts.sessions.EndSession(call.caller.id, call.caller.tenant);
   // A token that asks has no session.
   if (!absl::IsNotFound(ended)) RETURN_IF_ERROR(ended);
@@ -81,7 +81,7 @@ absl::StatusOr<HttpResponse> End(const RestParts& parts, const RestCall& call) {
 
 }  // namespace
 
-void AddSessionOperations(const RestParts& parts, RestApi& api) {
+void AddSessionOperations(const SessionParts& parts, RestApi& api) {
   const RestHeader cookie = {"Set-Cookie", "Cookie of the session, which scripts of the page cannot read"};
   api.schemas["Login"] = ObjectSchema({{"name", TextSchema()},
                                        {"path", TextSchema()},

@@ -7,8 +7,8 @@
 namespace attune {
 namespace {
 
-absl::StatusOr<HttpResponse> List(const JobDesk& desk, const RestCall& call) {
-  ASSIGN_OR_RETURN(const std::vector<SigningKey> keys, desk.signer().KeysOf(call.caller.tenant));
+absl::StatusOr<HttpResponse> List(const ArtifactSigner& signer, const RestCall& call) {
+  ASSIGN_OR_RETURN(const std::vector<SigningKey> keys, signer.KeysOf(call.caller.tenant));
   JsonSchema list = JsonSchema::array();
   for (const SigningKey& key : keys) {
     ASSIGN_OR_RETURN(const std::string pem, key.PublicPem());
@@ -22,8 +22,7 @@ absl::StatusOr<HttpResponse> List(const JobDesk& desk, const RestCall& call) {
 
 }  // namespace
 
-void AddSigningKeyOperations(const RestParts& parts, RestApi& api) {
-  const JobDesk& desk = parts.jobs;
+void AddSigningKeyOperations(const ArtifactSigner& signer, RestApi& api) {
   api.schemas["SigningKey"] =
       ObjectSchema({{"id", TextSchema()},
                     {"key", TextSchema()},
@@ -37,7 +36,7 @@ void AddSigningKeyOperations(const RestParts& parts, RestApi& api) {
                   "signs now, the others have signed before.",
        .answers = {{.help = "The keys",
                     .schema = ObjectSchema({{"keys", ListSchema(SchemaNamed("SigningKey"))}})}},
-       .handler = [&desk](const RestCall& call) { return List(desk, call); }});
+       .handler = [&signer](const RestCall& call) { return List(signer, call); }});
 }
 
 }  // namespace attune

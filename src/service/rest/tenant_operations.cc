@@ -68,15 +68,15 @@ JsonSchema ToJson(const TenantRecord& tenant) {
 }
 
 // Whether a request came for a tenant that has no row yet.
-absl::StatusOr<bool> HasCallers(const RestParts& parts, const std::string& tenant) {
-  ASSIGN_OR_RETURN(const auto tokens, parts.store.Tokens(tenant, SystemClock().WallMillis()));
+absl::StatusOr<bool> HasCallers(const TenantParts& parts, const std::string& tenant) {
+  ASSIGN_OR_RETURN(const auto tokens, parts.tokens.Tokens(tenant, SystemClock().WallMillis()));
   if (!tokens.empty()) return true;
   ASSIGN_OR_RETURN(const auto people, parts.people.People(tenant));
   return !people.empty();
 }
 
 // The tenant of the path, if the caller reaches it. Another one's does not show.
-absl::StatusOr<TenantRecord> Reached(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<TenantRecord> Reached(const TenantParts& parts, const RestCall& call) {
   const std::string name = call.Text("tenant");
   const absl::Status none = absl::NotFoundError(absl::StrCat("there is no tenant \"", name, "\""));
   if (call.caller.role < AccessRole::kAdmin && name != call.caller.tenant) return none;
@@ -102,7 +102,7 @@ absl::StatusOr<HttpResponse> List(TenantStore& store) {
   return JsonResponse({{"tenants", list}});
 }
 
-absl::StatusOr<HttpResponse> Show(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Show(const TenantParts& parts, const RestCall& call) {
   Tenants& tenants = parts.tenants;
   ASSIGN_OR_RETURN(const TenantRecord tenant, Reached(parts, call));
   ASSIGN_OR_RETURN(const TenantState state, tenants.StateOf(tenant.name));
@@ -112,7 +112,7 @@ absl::StatusOr<HttpResponse> Show(const RestParts& parts, const RestCall& call) 
   return JsonResponse(json);
 }
 
-absl::StatusOr<HttpResponse> SetQuota(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> SetQuota(const TenantParts& parts, const RestCall& call) {
   TenantStore& store = parts.tenants.store();
   ASSIGN_OR_RETURN(TenantRecord tenant, Reached(parts, call));
   RETURN_IF_ERROR(store.Ensure(tenant.name, SystemClock().WallMillis()));
@@ -121,7 +121,7 @@ absl::StatusOr<HttpResponse> SetQuota(const RestParts& parts, const RestCall& ca
   return JsonResponse(ToJson(tenant));
 }
 
-absl::StatusOr<HttpResponse> SetConsent(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> SetConsent(const TenantParts& parts, const RestCall& call) {
   TenantStore& store = parts.tenants.store();
   ASSIGN_OR_RETURN(TenantRecord tenant, Reached(parts, call));
   if (tenant.name != call.caller.tenant)
@@ -130,11 +130,11 @@ absl::StatusOr<HttpResponse> SetConsent(const RestParts& parts, const RestCall& 
   tenant.consent = {.answers = call.body["answers"].get<bool>(),
                     .cost_model = call.body["cost_model"].get<bool>()};
   RETURN_IF_ERROR(store.SetConsent(tenant.name, tenant.consent));
-  if (!tenant.consent.cost_model) RETURN_IF_ERROR(parts.jobs.learning().RemoveTenant(tenant.name));
+  if (!tenant.consent.cost_model) RETURN_IF_ERROR(parts.learning.RemoveTenant(tenant.name));
   return JsonResponse(ToJson(tenant));
 }
 
-absl::StatusOr<HttpResponse> Delete(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Delete(const TenantParts& parts, const RestCall& call) {
   TenantStore& store = parts.tenants.store();
   ASSIGN_OR_RETURN(TenantRecord tenant, Reached(parts, call));
   if (tenant.name == call.caller.tenant)
@@ -177,7 +177,7 @@ absl::StatusOr<HttpResponse> Usage(Tenants& tenants, const RestCall& call) {
                       .headers = {{"Content-Disposition", "attachment; filename=\"usage.csv\""}}};
 }
 
-absl::StatusOr<HttpResponse> Archive(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Archive(const TenantParts& parts, const RestCall& call) {
   ASSIGN_OR_RETURN(const TenantRecord tenant, Reached(parts, call));
   ASSIGN_OR_RETURN(HttpFile file, ArchiveOf(tenant.name, parts.folder, parts.remover.holdings()));
   return HttpResponse{
@@ -192,7 +192,7 @@ RestParameter TenantOfPath() {
 
 }  // namespace
 
-void AddTenantOperations(const RestParts& parts, RestApi& api) {
+void AddTenantOperations(const TenantParts& parts, RestApi& api) {
   Tenants& tenants = parts.tenants;
   TenantStore& store = tenants.store();
   api.schemas["Quota"] = QuotaSchema();

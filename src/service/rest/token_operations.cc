@@ -52,7 +52,7 @@ absl::Status CheckMayGive(const AccessToken& caller, const AccessToken& token) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<HttpResponse> Create(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Create(ServiceStore& tokens, Tenants& tenants, const RestCall& call) {
   AccessToken token = {.name = call.body["name"].get<std::string>(),
                        .tenant = call.body.value("tenant", call.caller.tenant),
                        .created_by = call.caller.id,
@@ -62,8 +62,8 @@ absl::StatusOr<HttpResponse> Create(const RestParts& parts, const RestCall& call
   RETURN_IF_ERROR(CheckMayGive(call.caller, token));
   ASSIGN_OR_RETURN(token.id, NewId());
   ASSIGN_OR_RETURN(const std::string text, NewTokenText());
-  RETURN_IF_ERROR(parts.tenants.store().Ensure(token.tenant, token.created_ms));
-  RETURN_IF_ERROR(parts.store.AddToken(token, DigestOfToken(text)));
+  RETURN_IF_ERROR(tenants.store().Ensure(token.tenant, token.created_ms));
+  RETURN_IF_ERROR(tokens.AddToken(token, DigestOfToken(text)));
   Log(LogLevel::kInfo, "token is given", "token", token.id, "tenant", token.tenant, "role", Name(token.role),
       "by", call.caller.id);
   HttpResponse response = JsonResponse({{"text", text}, {"token", ToJson(token)}}, 201);
@@ -90,8 +90,7 @@ absl::StatusOr<HttpResponse> Revoke(ServiceStore& store, const RestCall& call) {
 
 }  // namespace
 
-void AddTokenOperations(const RestParts& parts, RestApi& api) {
-  ServiceStore& store = parts.store;
+void AddTokenOperations(ServiceStore& tokens, Tenants& tenants, RestApi& api) {
   api.schemas["Token"] = TokenSchema();
   api.operations.push_back({.id = "getMe",
                             .method = "GET",
@@ -112,7 +111,7 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
                     .help = "The token",
                     .schema = ObjectSchema({{"text", TextSchema()}, {"token", SchemaNamed("Token")}})}},
        .problems = {409},
-       .handler = [parts](const RestCall& call) { return Create(parts, call); }});
+       .handler = [&tokens, &tenants](const RestCall& call) { return Create(tokens, tenants, call); }});
   api.operations.push_back(
       {.id = "listTokens",
        .method = "GET",
@@ -122,7 +121,7 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
        .parameters = {{.name = "tenant", .place = "query", .help = "Default: the caller's tenant"}},
        .answers = {{.help = "Latest first",
                     .schema = ObjectSchema({{"tokens", ListSchema(SchemaNamed("Token"))}})}},
-       .handler = [&store](const RestCall& call) { return List(store, call); }});
+       .handler = [&tokens](const RestCall& call) { return List(tokens, call); }});
   api.operations.push_back({.id = "revokeToken",
                             .method = "DELETE",
                             .path = "/v1/tokens/{id}",
@@ -131,7 +130,7 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
                             .parameters = {{.name = "id", .place = "path", .help = "The id of the token"}},
                             .answers = {{.status = 204, .help = "The token is revoked"}},
                             .problems = {404},
-                            .handler = [&store](const RestCall& call) { return Revoke(store, call); }});
+                            .handler = [&tokens](const RestCall& call) { return Revoke(tokens, call); }});
 }
 
 }  // namespace attune

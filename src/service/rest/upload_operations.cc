@@ -55,16 +55,15 @@ absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload,
   return upload.status();
 }
 
-absl::StatusOr<HttpResponse> Begin(const RestParts& parts, const RestCall& call) {
+absl::StatusOr<HttpResponse> Begin(Uploads& uploads, Tenants& tenants, const RestCall& call) {
   const auto digest = call.body["sha256"].get<std::string>();
   const auto bytes = call.body["bytes"].get<int64_t>();
-  const auto known = parts.uploads.Find(call.caller.tenant, digest);
+  const auto known = uploads.Find(call.caller.tenant, digest);
   if (absl::IsNotFound(known.status())) {
-    ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal,
-                     parts.tenants.RefusalOfBytes(call.caller.tenant, bytes));
+    ASSIGN_OR_RETURN(std::optional<HttpResponse> refusal, tenants.RefusalOfBytes(call.caller.tenant, bytes));
     if (refusal) return *std::move(refusal);
   }
-  return ToldOrProblem(parts.uploads.Begin(call.caller.tenant, digest, bytes), 201);
+  return ToldOrProblem(uploads.Begin(call.caller.tenant, digest, bytes), 201);
 }
 
 absl::StatusOr<HttpResponse> Append(Uploads& uploads, const RestCall& call) {
@@ -83,8 +82,7 @@ RestParameter Digest() {
 
 }  // namespace
 
-void AddUploadOperations(const RestParts& parts, RestApi& api) {
-  Uploads& uploads = parts.uploads;
+void AddUploadOperations(Uploads& uploads, Tenants& tenants, RestApi& api) {
   api.schemas["Upload"] = UploadSchema();
   std::vector<RestHeader> begun = Headers();
   begun.push_back({"Location", "URL for its bytes"});
@@ -100,7 +98,7 @@ void AddUploadOperations(const RestParts& parts, RestApi& api) {
                     .schema = SchemaNamed("Upload"),
                     .headers = begun}},
        .problems = {409, 422},
-       .handler = [parts](const RestCall& call) { return Begin(parts, call); }});
+       .handler = [&uploads, &tenants](const RestCall& call) { return Begin(uploads, tenants, call); }});
   api.operations.push_back(
       {.id = "listUploads",
        .method = "GET",

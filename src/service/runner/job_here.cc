@@ -9,6 +9,7 @@
 #include "base/state_file.h"
 #include "base/status.h"
 #include "service/wire/job_files.h"
+#include "service/wire/refused_file.h"
 
 namespace attune {
 namespace {
@@ -81,7 +82,8 @@ double JobHere::Step() {
   absl::StatusOr<std::vector<JobFile>> files = kept_.Look();
   const bool is_readable = files.ok();
   if (is_readable) files = Send(*files);
-  done_({.job = id_, .files = std::move(files), .report = std::move(report), .is_jobs_fault = !is_readable});
+  const bool is_jobs_fault = !is_readable || IsRefusedFile(files.status());
+  done_({.job = id_, .files = std::move(files), .report = std::move(report), .is_jobs_fault = is_jobs_fault});
   return 0;
 }
 

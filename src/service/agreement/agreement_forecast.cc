@@ -1,4 +1,4 @@
-#include "service/agreement/outlook.h"
+#include "service/agreement/agreement_forecast.h"
 
 #include <algorithm>
 #include <array>
@@ -27,51 +27,51 @@ std::string TextOf(const std::string& name, double value) {
 
 class Maker {
  public:
-  Maker(const Agreement& agreement, const Foresight& foresight) : agreement_(agreement), sight_(foresight) {}
+  Maker(const Agreement& agreement, const JobForecast& job) : agreement_(agreement), job_(job) {}
 
-  Outlook Make() {
+  AgreementForecast Make() {
     AddLatency();
-    AddPromise(kSizeBytes, agreement_.size_bytes, sight_.size_bytes, SizeEvidence());
+    AddPromise(kSizeBytes, agreement_.size_bytes, job_.size_bytes, SizeEvidence());
     AddAccuracy();
-    AddPromise(kDeadline, agreement_.deadline_seconds, sight_.finish.finish, FinishEvidence());
+    AddPromise(kDeadline, agreement_.deadline_seconds, job_.finish.finish, FinishEvidence());
     AddBudget();
-    outlook_.latency_ms = Latency(sight_.latency.mean).Range();
-    outlook_.slowest_ms = Slowest().Range();
-    outlook_.latency_prior_ms = Latency(sight_.latency.prior).Range();
-    outlook_.finish_seconds = sight_.finish.finish.Range();
-    outlook_.finish_prior_seconds = sight_.finish.prior.Range();
-    outlook_.bound_ms = sight_.latency.bound_ms;
-    outlook_.queue_seconds = sight_.finish.queue_seconds;
+    forecast_.latency_ms = Latency(job_.latency.mean).Range();
+    forecast_.slowest_ms = Slowest().Range();
+    forecast_.latency_prior_ms = Latency(job_.latency.prior).Range();
+    forecast_.finish_seconds = job_.finish.finish.Range();
+    forecast_.finish_prior_seconds = job_.finish.prior.Range();
+    forecast_.bound_ms = job_.latency.bound_ms;
+    forecast_.queue_seconds = job_.finish.queue_seconds;
     Decide();
-    return std::move(outlook_);
+    return std::move(forecast_);
   }
 
  private:
   LogPrediction Latency(const LogPrediction& f32) const {
-    if (!sight_.quantization.has_value()) return f32;
-    const LogPrediction& ratio = sight_.quantization->latency_ratio;
-    return f32.Times(ratio.Quantile(0.5)).Widened(ratio.Spread()).AtLeast(sight_.latency.bound_ms);
+    if (!job_.quantization.has_value()) return f32;
+    const LogPrediction& ratio = job_.quantization->latency_ratio;
+    return f32.Times(ratio.Quantile(0.5)).Widened(ratio.Spread()).AtLeast(job_.latency.bound_ms);
   }
   // Each quantile is at least that of the mean.
-  LogPrediction Slowest() const { return Latency(sight_.latency.mean).TimesAnyOf(sight_.latency.slowest); }
+  LogPrediction Slowest() const { return Latency(job_.latency.mean).TimesAnyOf(job_.latency.slowest); }
 
   void AddLatency() {
     const std::pair<const char*, std::pair<std::optional<double>, LogPrediction>> rows[] = {
-        {kLatencyMean, {agreement_.mean_ms, Latency(sight_.latency.mean)}},
+        {kLatencyMean, {agreement_.mean_ms, Latency(job_.latency.mean)}},
         {kLatencyP99, {agreement_.p99_ms, Slowest()}}};
     for (const auto& [name, row] : rows) {
       if (!AddPromise(name, row.first, row.second, LatencyEvidence())) continue;
-      const Promise& promise = outlook_.promises.back();
-      if (promise.limit >= sight_.latency.bound_ms) continue;
+      const Promise& promise = forecast_.promises.back();
+      if (promise.limit >= job_.latency.bound_ms) continue;
       CallImpossible(absl::StrCat(TextOf(name, promise.limit), " is below the roofline's bound of ",
-                                  TextOf(name, sight_.latency.bound_ms),
+                                  TextOf(name, job_.latency.bound_ms),
                                   "; no kernels reach it on this device"));
     }
   }
 
   // Marks the promise that was added last as impossible; the first such sentence becomes the reason.
   void CallImpossible(const std::string& why) {
-    Promise& promise = outlook_.promises.back();
+    Promise& promise = forecast_.promises.back();
     promise.state = PromiseState::kImpossible;
     promise.probability = 0;
     if (impossible_.empty()) impossible_ = absl::StrCat(promise.name, ": ", why);
@@ -83,21 +83,21 @@ class Maker {
                   std::vector<std::string> evidence) {
     if (!limit.has_value()) return false;
     const double probability = prediction.Probability(*limit);
-    outlook_.promises.push_back({.name = name,
-                                 .limit = *limit,
-                                 .state = StateOfProbability(probability),
-                                 .probability = probability,
-                                 .range = prediction.Range(),
-                                 .evidence = std::move(evidence)});
+    forecast_.promises.push_back({.name = name,
+                                  .limit = *limit,
+                                  .state = StateOfProbability(probability),
+                                  .probability = probability,
+                                  .range = prediction.Range(),
+                                  .evidence = std::move(evidence)});
     if (probability < kEnough)
-      outlook_.offers.push_back({name, kOnTheSafeSide * prediction.Quantile(kEnough)});
+      forecast_.offers.push_back({name, kOnTheSafeSide * prediction.Quantile(kEnough)});
     return true;
   }
 
   void AddAccuracy() {
     if (!agreement_.accuracy_loss.has_value()) return;
-    if (sight_.quantization.has_value()) return AddLoss(*agreement_.accuracy_loss, *sight_.quantization);
-    outlook_.promises.push_back(
+    if (job_.quantization.has_value()) return AddLoss(*agreement_.accuracy_loss, *job_.quantization);
+    forecast_.promises.push_back(
         {.name = kAccuracyLoss,
          .limit = *agreement_.accuracy_loss,
          .state = PromiseState::kExpected,
@@ -114,7 +114,7 @@ class Maker {
                        .probability = probability,
                        .range = AsShare(quantization.loss.Range()),
                        .evidence = {LossEvidence(quantization), SamplesEvidence(limit, plan)}};
-    outlook_.promises.push_back(std::move(promise));
+    forecast_.promises.push_back(std::move(promise));
     const std::optional<int64_t> needed = SamplesToShow(limit, plan.variants);
     if (!needed.has_value()) {
       CallImpossible("no number of samples shows that nothing is lost");
@@ -123,7 +123,7 @@ class Maker {
                                   "; the job has ", plan.samples));
     } else if (probability < kEnough) {
       const double offered = OfferedLoss(quantization.loss, plan, kEnough);
-      if (offered < 1) outlook_.offers.push_back({kAccuracyLoss, offered});
+      if (offered < 1) forecast_.offers.push_back({kAccuracyLoss, offered});
     }
   }
 
@@ -156,31 +156,31 @@ class Maker {
   // longer.
   void AddBudget() {
     if (!agreement_.device_seconds.has_value()) return;
-    const LogPrediction used(std::log(sight_.finish.work_seconds), 0.25, 8);
+    const LogPrediction used(std::log(job_.finish.work_seconds), 0.25, 8);
     AddPromise(kDeviceSeconds, agreement_.device_seconds, used,
-               {absl::StrFormat("plan: the job's stages take about %.0f s", sight_.finish.work_seconds)});
+               {absl::StrFormat("plan: the job's stages take about %.0f s", job_.finish.work_seconds)});
   }
 
   std::vector<std::string> LatencyEvidence() const {
-    const LatencyForecast& latency = sight_.latency;
+    const LatencyForecast& latency = job_.latency;
     std::vector<std::string> evidence;
     if (latency.measurements > 0)
       evidence.push_back(absl::StrFormat(
           "measured: this network took %.4g to %.4g ms%s on such a device, in %d job%s", latency.measured.low,
-          latency.measured.high, sight_.quantization.has_value() ? " in f32" : "", latency.measurements,
+          latency.measured.high, job_.quantization.has_value() ? " in f32" : "", latency.measurements,
           latency.measurements == 1 ? "" : "s"));
     evidence.push_back(
         absl::StrFormat("roofline: no kernels bring it below %.4g ms%s", latency.bound_ms,
-                        sight_.are_peaks_measured ? "" : " on the fastest possible processor of that kind"));
+                        job_.are_peaks_measured ? "" : " on the fastest possible processor of that kind"));
     const PromiseRange prior = Latency(latency.prior).Range();
     evidence.push_back(
         absl::StrFormat("prior: %.4g to %.4g ms by the roofline alone", prior.low, prior.high));
-    if (sight_.quantization.has_value()) {
-      const PromiseRange ratio = sight_.quantization->latency_ratio.Range();
+    if (job_.quantization.has_value()) {
+      const PromiseRange ratio = job_.quantization->latency_ratio.Range();
       evidence.push_back(absl::StrFormat(
           "quantized: %.2f to %.2f of the time in f32, by %s", ratio.low, ratio.high,
-          sight_.quantization->jobs > 0 ? absl::StrCat(sight_.quantization->jobs, " quantizations before")
-                                        : "the processor's rates for 8-bit integers and f32"));
+          job_.quantization->jobs > 0 ? absl::StrCat(job_.quantization->jobs, " quantizations before")
+                                      : "the processor's rates for 8-bit integers and f32"));
     }
     if (latency.networks > 0) {
       evidence.push_back(absl::StrCat("records: ", latency.networks, " networks tuned on this device, ",
@@ -190,54 +190,55 @@ class Maker {
     return evidence;
   }
   std::vector<std::string> SizeEvidence() const {
-    return {absl::StrCat("constants of the model, and the artifacts of ", sight_.sizes, " networks")};
+    return {absl::StrCat("constants of the model, and the artifacts of ", job_.sizes, " networks")};
   }
   std::vector<std::string> FinishEvidence() const {
-    return {absl::StrFormat("plan: about %.0f s of work", sight_.finish.work_seconds),
-            absl::StrFormat("queue: about %.0f s of other jobs", sight_.finish.queue_seconds),
-            absl::StrCat("records: ", sight_.finish.jobs, " earlier jobs")};
+    return {absl::StrFormat("plan: about %.0f s of work", job_.finish.work_seconds),
+            absl::StrFormat("queue: about %.0f s of other jobs", job_.finish.queue_seconds),
+            absl::StrCat("records: ", job_.finish.jobs, " earlier jobs")};
   }
 
   void Decide() {
     if (!impossible_.empty()) {
-      outlook_.verdict = Verdict::kRefused;
-      outlook_.reason = impossible_;
+      forecast_.verdict = Verdict::kRefused;
+      forecast_.reason = impossible_;
       return;
     }
-    for (const Promise& promise : outlook_.promises) {
-      if (promise.probability >= agreement_.least_probability || !outlook_.reason.empty()) continue;
-      outlook_.verdict = Verdict::kRenegotiated;
-      outlook_.reason = absl::StrCat(promise.name, ": ", TextOf(promise.name, promise.limit),
-                                     " is met with a probability of ", Percent(promise.probability));
-      const auto offer = std::ranges::find(outlook_.offers, promise.name, &Offer::name);
-      if (offer != outlook_.offers.end())
-        absl::StrAppend(&outlook_.reason, "; ", TextOf(offer->name, offer->limit), " is promised with ",
+    for (const Promise& promise : forecast_.promises) {
+      if (promise.probability >= agreement_.least_probability || !forecast_.reason.empty()) continue;
+      forecast_.verdict = Verdict::kRenegotiated;
+      forecast_.reason = absl::StrCat(promise.name, ": ", TextOf(promise.name, promise.limit),
+                                      " is met with a probability of ", Percent(promise.probability));
+      const auto offer = std::ranges::find(forecast_.offers, promise.name, &Offer::name);
+      if (offer != forecast_.offers.end())
+        absl::StrAppend(&forecast_.reason, "; ", TextOf(offer->name, offer->limit), " is promised with ",
                         Percent(kEnough));
-      absl::StrAppend(&outlook_.reason, ". Ask for that, or set least_probability to take the risk");
+      absl::StrAppend(&forecast_.reason, ". Ask for that, or set least_probability to take the risk");
     }
   }
 
   const Agreement& agreement_;
-  const Foresight& sight_;
+  const JobForecast& job_;
   std::string impossible_;  // why a promise is
-  Outlook outlook_;
+  AgreementForecast forecast_;
 };
 
 }  // namespace
 
 std::string_view Name(Verdict verdict) { return kNames[static_cast<size_t>(verdict)]; }
 
-Outlook MakeOutlook(const Agreement& agreement, const Foresight& foresight) {
-  return Maker(agreement, foresight).Make();
+AgreementForecast MakeForecast(const Agreement& agreement, const JobForecast& job) {
+  return Maker(agreement, job).Make();
 }
 
-Outlook OutlookOfKnown(const Agreement& agreement, std::shared_ptr<const Observation> known) {
-  Outlook outlook = {.verdict = Verdict::kKnown, .latency_ms = known->mean_ms, .slowest_ms = known->p99_ms};
+AgreementForecast ForecastOfKnown(const Agreement& agreement, std::shared_ptr<const Observation> known) {
+  AgreementForecast forecast = {
+      .verdict = Verdict::kKnown, .latency_ms = known->mean_ms, .slowest_ms = known->p99_ms};
   const std::string evidence = absl::StrCat("measured: ", known->runs,
                                             " runs of the whole network on this device, with these kernels");
   const auto add = [&](const char* name, const std::optional<double>& limit, const PromiseRange& range) {
     if (limit.has_value())
-      outlook.promises.push_back(Judged({.name = name, .limit = *limit}, range, evidence));
+      forecast.promises.push_back(Judged({.name = name, .limit = *limit}, range, evidence));
   };
   const PromiseRange size = {known->artifact_bytes, known->artifact_bytes, known->artifact_bytes};
   add(kLatencyMean, agreement.mean_ms, known->mean_ms);
@@ -246,24 +247,24 @@ Outlook OutlookOfKnown(const Agreement& agreement, std::shared_ptr<const Observa
   add(kAccuracyLoss, agreement.accuracy_loss, {});
   add(kDeadline, agreement.deadline_seconds, {});
   add(kDeviceSeconds, agreement.device_seconds, {});
-  outlook.known = std::move(known);
-  return outlook;
+  forecast.known = std::move(known);
+  return forecast;
 }
 
-Json ToJson(const Outlook& outlook) {
+Json ToJson(const AgreementForecast& forecast) {
   Json offers = Json::array();
-  for (const Offer& offer : outlook.offers)
+  for (const Offer& offer : forecast.offers)
     offers.push_back({{"name", offer.name}, {"limit", offer.limit}, {"probability", kEnough}});
-  return {{"verdict", Name(outlook.verdict)},
-          {"reason", outlook.reason},
-          {"promises", ToJson(outlook.promises)},
+  return {{"verdict", Name(forecast.verdict)},
+          {"reason", forecast.reason},
+          {"promises", ToJson(forecast.promises)},
           {"offers", std::move(offers)},
-          {"latency_ms", attune::ToJson(outlook.latency_ms)},
-          {"latency_prior_ms", attune::ToJson(outlook.latency_prior_ms)},
-          {"bound_ms", outlook.bound_ms},
-          {"finish_seconds", attune::ToJson(outlook.finish_seconds)},
-          {"finish_prior_seconds", attune::ToJson(outlook.finish_prior_seconds)},
-          {"queue_seconds", outlook.queue_seconds}};
+          {"latency_ms", attune::ToJson(forecast.latency_ms)},
+          {"latency_prior_ms", attune::ToJson(forecast.latency_prior_ms)},
+          {"bound_ms", forecast.bound_ms},
+          {"finish_seconds", attune::ToJson(forecast.finish_seconds)},
+          {"finish_prior_seconds", attune::ToJson(forecast.finish_prior_seconds)},
+          {"queue_seconds", forecast.queue_seconds}};
 }
 
 }  // namespace attune

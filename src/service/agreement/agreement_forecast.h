@@ -1,6 +1,6 @@
 // The forecast of an agreement before work starts: each promise with its probability, and the verdict.
-#ifndef ATTUNE_SERVICE_AGREEMENT_OUTLOOK_H_
-#define ATTUNE_SERVICE_AGREEMENT_OUTLOOK_H_
+#ifndef ATTUNE_SERVICE_AGREEMENT_AGREEMENT_FORECAST_H_
+#define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_FORECAST_H_
 
 #include <cstdint>
 #include <memory>
@@ -33,7 +33,7 @@ struct Offer {
   double limit = 0;
 };
 
-struct Outlook {
+struct AgreementForecast {
   Verdict verdict = Verdict::kAccepted;
   std::string reason = {};  // a sentence, unless it is accepted or known
   std::vector<Promise> promises = {};
@@ -49,7 +49,7 @@ struct Outlook {
 };
 
 // The facts that are known when a job is submitted.
-struct Foresight {
+struct JobForecast {
   LatencyForecast latency = {};     // in f32; but its bound is that of what the job makes
   bool are_peaks_measured = false;  // else the bound is that of the fastest such processor there can be
   FinishForecast finish = {};
@@ -59,12 +59,12 @@ struct Foresight {
   std::optional<QuantizationForecast> quantization = {};
 };
 
-Outlook MakeOutlook(const Agreement& agreement, const Foresight& foresight);
+AgreementForecast MakeForecast(const Agreement& agreement, const JobForecast& job);
 // Returns the forecast of an agreement that this answer meets.
-Outlook OutlookOfKnown(const Agreement& agreement, std::shared_ptr<const Observation> known);
+AgreementForecast ForecastOfKnown(const Agreement& agreement, std::shared_ptr<const Observation> known);
 
-nlohmann::json ToJson(const Outlook& outlook);
+nlohmann::json ToJson(const AgreementForecast& forecast);
 
 }  // namespace attune
 
-#endif  // ATTUNE_SERVICE_AGREEMENT_OUTLOOK_H_
+#endif  // ATTUNE_SERVICE_AGREEMENT_AGREEMENT_FORECAST_H_

@@ -33,7 +33,7 @@ class Draw {
 
 // A network, what was seen before, and what is asked.
 struct Situation {
-  Foresight sight;
+  JobForecast job_forecast;
   Agreement agreement;
   double fastest_ms = 0;  // that this network was measured at; 0: it was not
 };
@@ -60,11 +60,11 @@ Situation Make(int seed) {
                               // A bound may be wrong, and next to all that is predicted may lie below it.
                               .bound_ms = subject.mean_ms.median * draw.Between(0.01, 3)};
   if (network.device != subject.device) made.fastest_ms = 0;
-  Foresight& sight = made.sight;
-  sight.latency = LatencyModel(seen).Predict(network);
+  JobForecast& job_forecast = made.job_forecast;
+  job_forecast.latency = LatencyModel(seen).Predict(network);
   SizeForecast size = PredictSize(subject.network, subject.weight_bytes, seen);
-  sight.size_bytes = size.bytes;
-  sight.finish = PredictFinish(network.plan, {}, 1, seen, subject.network);
+  job_forecast.size_bytes = size.bytes;
+  job_forecast.finish = PredictFinish(network.plan, {}, 1, seen, subject.network);
   if (draw.OneIn(3)) {
     QuantizationModel model;
     for (int i = draw.Up(5); i > 0; --i)
@@ -76,7 +76,7 @@ Situation Make(int seed) {
                  .latency_ratio = draw.Between(0.1, 2),
                  .loss = draw.OneIn(2) ? 0 : draw.Between(1e-3, 1),
                  .judged = draw.Between(10, 1e3)});
-    sight.quantization =
+    job_forecast.quantization =
         model.Predict({.tenant = "ann",
                        .network = subject.network,
                        .device = subject.device,
@@ -94,17 +94,17 @@ Situation Make(int seed) {
   return made;
 }
 
-const Promise& Find(const Outlook& outlook, const std::string& name) {
-  return *std::ranges::find(outlook.promises, name, &Promise::name);
+const Promise& Find(const AgreementForecast& forecast, const std::string& name) {
+  return *std::ranges::find(forecast.promises, name, &Promise::name);
 }
 
 constexpr int kSituations = 150;
 
-TEST(OutlookPropertiesTest, NothingLiesBelowTheBoundAndTheSlowestAreNotFaster) {
+TEST(AgreementForecastPropertiesTest, NothingLiesBelowTheBoundAndTheSlowestAreNotFaster) {
   for (int seed = 0; seed < kSituations; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const Situation made = Make(seed);
-    const LatencyForecast& latency = made.sight.latency;
+    const LatencyForecast& latency = made.job_forecast.latency;
     const LogPrediction slowest = latency.mean.TimesAnyOf(latency.slowest);
     for (const LogPrediction* prediction : {&latency.mean, &slowest, &latency.prior})
       EXPECT_EQ(prediction->Probability(0.999999 * latency.bound_ms), 0);
@@ -126,76 +126,76 @@ TEST(OutlookPropertiesTest, NothingLiesBelowTheBoundAndTheSlowestAreNotFaster) {
   }
 }
 
-TEST(OutlookPropertiesTest, WhatIsSaidAgrees) {
+TEST(AgreementForecastPropertiesTest, WhatIsSaidAgrees) {
   for (int seed = 0; seed < kSituations; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const Situation made = Make(seed);
-    const Outlook outlook = MakeOutlook(made.agreement, made.sight);
-    const Promise &mean = Find(outlook, kLatencyMean), &p99 = Find(outlook, kLatencyP99);
+    const AgreementForecast forecast = MakeForecast(made.agreement, made.job_forecast);
+    const Promise &mean = Find(forecast, kLatencyMean), &p99 = Find(forecast, kLatencyP99);
     for (const double PromiseRange::* level :
          {&PromiseRange::low, &PromiseRange::median, &PromiseRange::high}) {
       EXPECT_GE(p99.range.*level, mean.range.*level * (1 - 1e-9));
-      EXPECT_GE(mean.range.*level, outlook.bound_ms * (1 - 1e-9));
+      EXPECT_GE(mean.range.*level, forecast.bound_ms * (1 - 1e-9));
     }
-    for (const Promise& promise : outlook.promises) {
+    for (const Promise& promise : forecast.promises) {
       EXPECT_LE(promise.range.low, promise.range.median) << promise.name;
       EXPECT_LE(promise.range.median, promise.range.high) << promise.name;
       if (promise.state == PromiseState::kImpossible) EXPECT_EQ(promise.probability, 0) << promise.name;
     }
     for (const Promise* latency : {&mean, &p99})
-      EXPECT_EQ(latency->state == PromiseState::kImpossible, latency->limit < outlook.bound_ms);
+      EXPECT_EQ(latency->state == PromiseState::kImpossible, latency->limit < forecast.bound_ms);
     // It is refused if, and only if, something is impossible.
-    EXPECT_EQ(outlook.verdict == Verdict::kRefused,
-              std::ranges::any_of(outlook.promises, [](const Promise& promise) {
+    EXPECT_EQ(forecast.verdict == Verdict::kRefused,
+              std::ranges::any_of(forecast.promises, [](const Promise& promise) {
                 return promise.state == PromiseState::kImpossible;
               }));
-    EXPECT_EQ(outlook.reason.empty(), outlook.verdict == Verdict::kAccepted);
+    EXPECT_EQ(forecast.reason.empty(), forecast.verdict == Verdict::kAccepted);
     // An offer is promised when it is requested.
-    for (const Offer& offer : outlook.offers) {
+    for (const Offer& offer : forecast.offers) {
       Agreement offered;
       offered.least_probability = kEnough;
       if (offer.name == kLatencyMean) offered.mean_ms = offer.limit;
       if (offer.name == kLatencyP99) offered.p99_ms = offer.limit;
       if (offer.name == kSizeBytes) offered.size_bytes = offer.limit;
       if (offer.name == kAccuracyLoss) offered.accuracy_loss = offer.limit;
-      EXPECT_EQ(MakeOutlook(offered, made.sight).verdict, Verdict::kAccepted) << offer.name;
+      EXPECT_EQ(MakeForecast(offered, made.job_forecast).verdict, Verdict::kAccepted) << offer.name;
     }
   }
 }
 
-TEST(OutlookPropertiesTest, AMeasurementRefutesTheBoundAndBeatsTheModel) {
+TEST(AgreementForecastPropertiesTest, AMeasurementRefutesTheBoundAndBeatsTheModel) {
   int measured = 0;
   for (int seed = 0; seed < kSituations; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const Situation made = Make(seed);
     if (made.fastest_ms <= 0) continue;
     ++measured;
-    EXPECT_LE(made.sight.latency.bound_ms, made.fastest_ms);
+    EXPECT_LE(made.job_forecast.latency.bound_ms, made.fastest_ms);
     Agreement agreement = {.mean_ms = made.fastest_ms, .least_probability = 0};
-    EXPECT_NE(MakeOutlook(agreement, made.sight).verdict, Verdict::kRefused);
-    const PromiseRange& seen = made.sight.latency.measured;
-    const PromiseRange told = MakeOutlook(agreement, made.sight).latency_ms;
+    EXPECT_NE(MakeForecast(agreement, made.job_forecast).verdict, Verdict::kRefused);
+    const PromiseRange& seen = made.job_forecast.latency.measured;
+    const PromiseRange told = MakeForecast(agreement, made.job_forecast).latency_ms;
     EXPECT_GE(told.median, 0.9 * seen.low);
     EXPECT_LE(told.median, 1.1 * seen.high);
-    EXPECT_THAT(MakeOutlook(agreement, made.sight).promises[0].evidence[0], HasSubstr("measured: "));
+    EXPECT_THAT(MakeForecast(agreement, made.job_forecast).promises[0].evidence[0], HasSubstr("measured: "));
   }
   EXPECT_GT(measured, kSituations / 5);
 }
 
-TEST(OutlookPropertiesTest, WhatIsSaidOfRunningJobsAgrees) {
+TEST(AgreementForecastPropertiesTest, WhatIsSaidOfRunningJobsAgrees) {
   for (int seed = 0; seed < kSituations; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const Situation made = Make(seed);
-    if (made.sight.quantization.has_value()) continue;
+    if (made.job_forecast.quantization.has_value()) continue;
     Draw draw(seed + 1'000'000);
-    const Outlook outlook = MakeOutlook(made.agreement, made.sight);
+    const AgreementForecast forecast = MakeForecast(made.agreement, made.job_forecast);
     const KeptAgreement kept = {.agreement = made.agreement,
-                                .promises = outlook.promises,
-                                .latency_ms = outlook.latency_ms,
-                                .slowest_ms = outlook.slowest_ms,
-                                .bound_ms = outlook.bound_ms};
+                                .promises = forecast.promises,
+                                .latency_ms = forecast.latency_ms,
+                                .slowest_ms = forecast.slowest_ms,
+                                .bound_ms = forecast.bound_ms};
     // The best kernels so far, which are not faster than the bound.
-    const double best = outlook.bound_ms * draw.Between(1, 100);
+    const double best = forecast.bound_ms * draw.Between(1, 100);
     const JobToday job = {.kind = "tuning",
                           .state = "running",
                           .agreement = kept.ToText(),
@@ -210,30 +210,31 @@ TEST(OutlookPropertiesTest, WhatIsSaidOfRunningJobsAgrees) {
     for (const double PromiseRange::* level :
          {&PromiseRange::low, &PromiseRange::median, &PromiseRange::high}) {
       EXPECT_GE(p99.range.*level, mean.range.*level * (1 - 1e-9));
-      EXPECT_GE(mean.range.*level, outlook.bound_ms * (1 - 1e-5));
+      EXPECT_GE(mean.range.*level, forecast.bound_ms * (1 - 1e-5));
     }
   }
 }
 
-TEST(OutlookPropertiesTest, ALossIsPromisedIfThereAreSamplesToShowIt) {
+TEST(AgreementForecastPropertiesTest, ALossIsPromisedIfThereAreSamplesToShowIt) {
   for (int seed = 0; seed < kSituations; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const Situation made = Make(seed);
-    if (!made.sight.quantization.has_value()) continue;
-    const JudgingPlan& plan = made.sight.quantization->plan;
+    if (!made.job_forecast.quantization.has_value()) continue;
+    const JudgingPlan& plan = made.job_forecast.quantization->plan;
     const double limit = *made.agreement.accuracy_loss;
-    const Outlook outlook = MakeOutlook({.accuracy_loss = limit, .least_probability = 0}, made.sight);
+    const AgreementForecast forecast =
+        MakeForecast({.accuracy_loss = limit, .least_probability = 0}, made.job_forecast);
     const std::optional<int64_t> needed = SamplesToShow(limit, plan.variants);
     const bool can_be_shown = needed.has_value() && plan.Judged() >= *needed;
-    EXPECT_EQ(outlook.verdict, can_be_shown ? Verdict::kAccepted : Verdict::kRefused);
+    EXPECT_EQ(forecast.verdict, can_be_shown ? Verdict::kAccepted : Verdict::kRefused);
     EXPECT_EQ(can_be_shown, MostErrors(limit, plan.Judged(), plan.variants) >= 0);
-    if (needed.has_value()) EXPECT_THAT(outlook.promises[0].evidence[1], HasSubstr(absl::StrCat(*needed)));
+    if (needed.has_value()) EXPECT_THAT(forecast.promises[0].evidence[1], HasSubstr(absl::StrCat(*needed)));
     if (!can_be_shown && needed.has_value())
-      EXPECT_THAT(outlook.reason, HasSubstr(absl::StrCat(*needed * 4)));
+      EXPECT_THAT(forecast.reason, HasSubstr(absl::StrCat(*needed * 4)));
   }
 }
 
-TEST(OutlookPropertiesTest, MoreSamplesPromiseMore) {
+TEST(AgreementForecastPropertiesTest, MoreSamplesPromiseMore) {
   const LogPrediction loss(std::log(0.002), 0.5, 8);
   double before = 0;
   for (const int64_t samples : {100, 1000, 2000, 4000, 20'000}) {
