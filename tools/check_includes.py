@@ -54,7 +54,8 @@ MAY_INCLUDE = {
     "tune/records": ["base", "base/sqlite", "lower", "plan", "measure", "tune/task"],
     "tune/cost_model": ["base", "tensor", "target", "tune/task", "tune/records"],
     "tune/job": ["base", "target", "device", "lower", "plan", "compile", "job", "measure"] + TUNER,
-    "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export", "io"] + TUNER,
+    "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export", "io",
+                                     "fleet/client/joined_fleet.h"] + TUNER,
     "jobs": ["base", "base/sqlite", "base/sql", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
@@ -70,8 +71,7 @@ MAY_INCLUDE = {
                      "service/models", "service/agreement", "service/cost_models", "service/page",
                      "tune/records", "tune/task", "artifact/signer.h"],
     # The public C++ interface.
-    "library": ["base", "device", "measure", "fleet", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
-                "attune/compiler.hpp"],
+    "library": ["base", "measure", "tune/job", "api", "zoo", "attune/attune.h", "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
     "backup": ["base", "base/sqlite", "base/sql", "fleet", "service/rest"],
     "setup": ["base", "base/sqlite", "base/sql", "device", "fleet", "http", "service", "service/rest"],

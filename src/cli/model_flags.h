@@ -10,6 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "api/network.h"
+#include "api/pipeline.h"
 #include "cli/artifact_flags.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
@@ -40,7 +41,6 @@ struct ModelFlags : SourceFlags {
   std::shared_ptr<MeasuringService> service;
 
   bool prints_plan() const { return passes == "print"; }
-  bool is_quantized() const { return precision == "int8" || precision == "auto"; }
 };
 
 // Adds MODEL, --shape, --signature, --threads, --cpu, --on, --precision, --weights, --compact,
@@ -51,11 +51,9 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
 // an artifact.
 bool IsForCompiling(std::string_view flag);
 
-// Whether weights are stored in fewer bytes than they have in memory.
-bool CompressesConstants(const ModelFlags& flags);
-
-// The threads that --threads names, or as many as the device has processors.
-int ThreadsOf(const ModelFlags& flags);
+// What the flags ask of the compiler, which compiles on `jobs` threads (0: all processors). Reads the file of
+// --passes and makes the folder of --dump.
+absl::StatusOr<CompileRequest> RequestOf(const ModelFlags& flags, int jobs, Progress& progress);
 
 // The action of a command's callback: `run`, after --on has found its device, or printing the default plan if
 // --passes asks for that. Throws the parser's error if MODEL is missing.
@@ -67,17 +65,9 @@ struct ReadyNetwork {
   std::vector<NamedTensor> inputs;
 };
 
-struct StageSeconds {
-  double load = 0, quantize = 0, optimize = 0, compile = 0;
-  double total() const { return load + quantize + optimize + compile; }
-};
-
-// The pass plan that --passes asks for.
-absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
-
 // Loads a model, which must not be an artifact, and optimizes it for this machine.
-absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputSources& inputs,
-                                      Progress& progress);
+absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const CompileRequest& request,
+                                      const InputSources& inputs, Progress& progress);
 
 // How the contractions of a model, which must not be an artifact, would be computed; generates no code.
 absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,

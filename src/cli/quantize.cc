@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/network.h"
+#include "api/pipeline.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
@@ -29,15 +30,16 @@ struct Flags : SourceFlags {
 };
 
 absl::StatusOr<QuantizeOptions> OptionsOf(const Flags& flags, Progress& progress) {
-  ASSIGN_OR_RETURN(const Target host, HostTarget());
-  QuantizeOptions options =
-      QuantizeOptionsOf(flags.precision, flags.samples, host, /*is_here=*/true, {.progress = &progress});
+  CompileRequest request;
+  request.precision = *ParsePrecision(flags.precision);
+  request.threads = flags.threads;
+  request.control.progress = &progress;
+  ASSIGN_OR_RETURN(QuantizeOptions options, QuantizeOptionsFor(request, flags.samples));
   options.calibration.method = *quant::ParseRangeMethod(flags.calibration);
   options.calibration.percentile = flags.percentile;
   options.clusters = flags.clusters;
   options.equalizes = !flags.keeps_ranges;
   options.corrects_biases = !flags.keeps_biases;
-  options.threads = flags.threads;
   return options;
 }
 

@@ -100,20 +100,18 @@ absl::Status Tune(Flags& flags) {
   }
   RETURN_IF_ERROR(CheckFiles(flags));
   Network network = Network::FromGraph(Graph("none"), "");
+  TuneOptions& options = flags.tune;
   {
     Progress progress;
-    ASSIGN_OR_RETURN(network, LoadOptimized(flags.model, flags.inputs, progress));
+    ASSIGN_OR_RETURN(const CompileRequest request, RequestOf(flags.model, 0, progress));
+    ASSIGN_OR_RETURN(network, LoadOptimized(flags.model, request, flags.inputs, progress));
+    SetRequest(request, options);
   }
-  TuneOptions& options = flags.tune;
-  options.service = flags.model.service;
   if (flags.shows_space) {
     ASSIGN_OR_RETURN(const std::string spaces, DescribeSpaces(network, options));
     PrintResult(spaces);
     return absl::OkStatus();
   }
-  options.records = flags.model.records;
-  options.tuning.threads = ThreadsOf(flags.model);
-  options.compress_constants = CompressesConstants(flags.model);
   if (!flags.time.empty()) options.tuning.seconds = *ParseSeconds(flags.time);
   options.tuning.cache = *ParseCacheMode(flags.cache);
   options.tuning.transfer_from_runs = !flags.no_transfer_runs;

@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "api/network_on_device.h"
-#include "api/samples.h"
+#include "api/pipeline.h"
 #include "base/memory_file.h"
 #include "base/status.h"
-#include "device/host.h"
 #include "library/convert.h"
 #include "library/network_state.h"
 #include "zoo/zoo.h"
@@ -57,15 +56,16 @@ KernelTime FromOwn(const KernelProfile& kernel) {
 
 attune::Network Network::State::Optimized(const Control& control) const {
   if (optimized) return *optimized;
-  OptimizeOptions options = optimizing;
-  options.control = control;
-  return OptimizeAs(imported, options, service.get());
+  Following following(control);
+  CompileRequest request = ToOptimize();
+  request.control = following.work();
+  return Value(OptimizeFor(imported, request, ToOwn(optimizing.examples)));
 }
 
 attune::Network Network::State::Compiled() const {
   if (compiled) return *compiled;
   if (imported.is_compiled()) return imported;
-  return CompileAs(Optimized(), compiling, optimizing.weights, service.get());
+  return Value(CompileFor(Optimized(), ToCompile()));
 }
 
 Network::State Network::State::WithGraph(attune::Network graph) const {
@@ -117,23 +117,25 @@ Network Network::on(const Device& device) const {
 Network Network::optimize(const OptimizeOptions& options) const {
   State state = state_->WithGraph(state_->imported);
   state.optimizing = options;
-  state.optimized = OptimizeAs(state.imported, options, state.service.get());
   state.optimizing.control = {};
+  state.optimized = state.Optimized(options.control);
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
 Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options) const {
   Following following(options.control);
-  attune::QuantizeOptions quantizing =
-      QuantizeOptionsOf(options.is_mixed ? "auto" : "int8", {}, TargetOf(state_->service.get()),
-                        state_->service == nullptr, following.work());
+  CompileRequest request;
+  request.precision = options.is_mixed ? attune::Precision::kAuto : attune::Precision::kInt8;
+  request.service = state_->service;
+  request.threads = options.threads;
+  request.control = following.work();
+  attune::QuantizeOptions quantizing = Value(QuantizeOptionsFor(request, {}));
   quantizing.calibration.method = MethodOf(options.calibration);
   quantizing.calibration.percentile = options.percentile;
   quantizing.max_drop = options.max_drop;
   quantizing.clusters = options.clusters;
   quantizing.equalizes = options.equalizes;
   quantizing.corrects_biases = options.corrects_biases;
-  quantizing.threads = options.threads;
   std::vector<std::vector<attune::NamedTensor>> own;
   for (const NamedTensors& sample : samples) own.push_back(ToOwn(sample));
   State state = state_->WithGraph(state_->imported.Quantize(own, quantizing));
@@ -152,12 +154,15 @@ Network Network::compile(const CompileOptions& options) const {
     return *this;
   if (is_tuned && compiling.records.empty() && compiling.cpus.empty())
     compiling.records = state_->tuning->records;
+  compiling.control = {};
   State state = *state_;
   state.optimized = state.Optimized(options.control);
-  state.compiled = CompileAs(*state.optimized, compiling, state.optimizing.weights, state.service.get());
-  state.is_as_measured = false;
-  compiling.control = {};
   state.compiling = std::move(compiling);
+  Following following(options.control);
+  CompileRequest request = state.ToCompile();
+  request.control = following.work();
+  state.compiled = Value(CompileFor(*state.optimized, request));
+  state.is_as_measured = false;
   return Network(std::make_shared<const State>(std::move(state)));
 }
 

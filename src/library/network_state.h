@@ -8,8 +8,8 @@
 #include "api/network.h"
 #include "attune/compiler.hpp"
 #include "base/memory_file.h"
+#include "library/request.h"
 #include "measure/service.h"
-#include "target/target.h"
 
 namespace attune::compiler {
 
@@ -29,15 +29,10 @@ struct Network::State {
   // The network after the steps that are needed, done with their defaults if the caller has left them out.
   attune::Network Optimized(const Control& control = {}) const;
   attune::Network Compiled() const;
+  // What they ask of the compiler.
+  CompileRequest ToOptimize() const { return RequestOf(optimizing, service); }
+  CompileRequest ToCompile() const { return RequestOf(optimizing, compiling, service); }
 };
-
-// Optimizes and compiles for the device of the service; null: this machine. Throws as Network does.
-attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOptions& options,
-                           const MeasuringService* service);
-attune::Network CompileAs(const attune::Network& optimized, const CompileOptions& options, Weights weights,
-                          const MeasuringService* service);
-// The device's target.
-Target TargetOf(const MeasuringService* service);
 
 }  // namespace attune::compiler
 

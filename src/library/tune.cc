@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/pipeline.h"
 #include "api/tuning.h"
 #include "base/process/worker.h"
 #include "base/status.h"
@@ -85,15 +86,15 @@ Network Network::tune(const TuneOptions& options) const {
   tuning.tuning.trials = options.trials;
   tuning.tuning.trials_per_task = options.trials_per_task;
   tuning.tuning.seconds = options.seconds;
-  tuning.tuning.threads = options.threads;
   tuning.tuning.batch = options.batch;
   tuning.tuning.seed = options.seed;
   tuning.tuning.execution_seconds = options.execution_seconds;
   tuning.tuning.transfer_from_runs = options.transfers_from_runs;
-  tuning.records = options.records;
   tuning.events = options.events;
-  tuning.service = state.service;
-  tuning.compress_constants = state.compiling.compresses_weights || state.optimizing.weights != Weights::kF32;
+  CompileRequest request = state.ToCompile();
+  request.records = options.records;
+  SetRequest(request, tuning);
+  tuning.tuning.threads = options.threads;
   const std::unique_ptr<NetworkTuner> tuner = Value(NetworkTuner::Create(*state.optimized, tuning));
   Check(RunToEnd(*tuner, options));
   state.compiled = Value(tuner->Compile());

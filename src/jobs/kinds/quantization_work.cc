@@ -110,32 +110,39 @@ absl::Status QuantizationWork::MeasureLoss(int threads) {
       sample.push_back(found->tensor);
     }
   }
-  const quant::Criterion criterion =
-      QuantizeOptionsOf("int8", settings_.samples, device_.target, /*is_here=*/false, Control()).criterion;
+  ASSIGN_OR_RETURN(const QuantizeOptions options,
+                   QuantizeOptionsFor(RequestFor(Precision::kInt8, threads), settings_.samples));
   const CancellableExecutor executor(threads, Control());
   ASSIGN_OR_RETURN(const quant::HeldBack expected, quant::RunFloat(*graph, std::move(samples), executor));
   ASSIGN_OR_RETURN(
       const quant::NetworkAgreement agreement,
-      quant::MeasureAgreement(*quantized_->quantized()->graph, expected, executor, criterion.value));
+      quant::MeasureAgreement(*quantized_->quantized()->graph, expected, executor, options.criterion.value));
   loss_ = 1 - agreement.agreement;
   return absl::OkStatus();
 }
 
+CompileRequest QuantizationWork::RequestFor(Precision precision, int threads) const {
+  CompileRequest request;
+  request.precision = precision;
+  request.service = elsewhere_;
+  request.records = "none";
+  request.jobs = threads;
+  request.control = Control();
+  return request;
+}
+
 absl::StatusOr<NetworkBlobs> QuantizationWork::Compile(const Network& network, int threads) const {
-  CompileOptions options;
-  options.target = device_.target;
-  options.jobs = threads;
-  options.control = Control();
-  OptimizeOptions optimizing;
-  optimizing.jobs = threads;
-  optimizing.control = Control();
-  const Network compiled = network.Optimize(DefaultPlan(), optimizing).Compile(std::move(options));
+  StageSeconds seconds;
+  ASSIGN_OR_RETURN(const Network compiled,
+                   OptimizeAndCompileFor({network}, RequestFor(Precision::kF32, threads),
+                                         /*examples=*/{}, seconds));
   return BlobsOf(compiled);
 }
 
 absl::Status QuantizationWork::Calibrate(const QuantizationVariant& variant, int threads) {
-  QuantizeOptions options =
-      QuantizeOptionsOf(variant.precision, settings_.samples, device_.target, /*is_here=*/false, Control());
+  ASSIGN_OR_RETURN(
+      QuantizeOptions options,
+      QuantizeOptionsFor(RequestFor(*ParsePrecision(variant.precision), threads), settings_.samples));
   options.calibration.method = *quant::ParseRangeMethod(variant.calibration);
   options.calibration.percentile = variant.percentile;
   options.clusters = variant.clusters;

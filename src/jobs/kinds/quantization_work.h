@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "api/network.h"
 #include "api/network_blobs.h"
+#include "api/pipeline.h"
 #include "api/samples.h"
 #include "base/cancel.h"
 #include "device/device.h"
@@ -68,6 +69,8 @@ class QuantizationWork {
   absl::Status MeasureLoss(int threads);
   std::string FileOf(const QuantizationVariant& variant) const;
   WorkControl Control() const { return {.cancellation = &cancellation_}; }
+  // What is asked of the compiler, which uses so many threads.
+  CompileRequest RequestFor(Precision precision, int threads) const;
   // Optimizes and compiles for the device.
   absl::StatusOr<NetworkBlobs> Compile(const Network& network, int threads) const;
 
