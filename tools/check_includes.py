@@ -55,7 +55,7 @@ MAY_INCLUDE = {
     "tune/cost_model": ["base", "tensor", "target", "tune/task", "tune/records"],
     "tune/job": ["base", "target", "device", "lower", "plan", "compile", "job", "measure"] + TUNER,
     "api": FRONT + BACK + ["runtime", "compile", "job", "measure", "tune/job", "quant", "export", "io",
-                                     "fleet/client/joined_fleet.h"] + TUNER,
+                                     "zoo", "fleet/client/joined_fleet.h"] + TUNER,
     "jobs": ["base", "base/sqlite", "base/sql", "device", "io", "job", "sched", "measure", "tune/job", "quant", "api"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
@@ -71,7 +71,7 @@ MAY_INCLUDE = {
                      "service/models", "service/agreement", "service/cost_models", "service/page",
                      "tune/records", "tune/task", "artifact/signer.h"],
     # The public C++ interface.
-    "library": ["base", "measure", "tune/job", "api", "zoo", "attune/attune.h", "attune/compiler.hpp"],
+    "library": ["base", "api", "attune/attune.h", "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "jobs"],
     "backup": ["base", "base/sqlite", "base/sql", "fleet", "service/rest"],
     "setup": ["base", "base/sqlite", "base/sql", "device", "fleet", "http", "service", "service/rest"],

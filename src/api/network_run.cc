@@ -6,9 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "api/network_state.h"
 #include "base/clock.h"
 #include "base/processors.h"
@@ -22,24 +19,7 @@ bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) 
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
 }
 
-// Adds the file to each NS line, and a remedy unless the reason already gives one after a semicolon.
-absl::Status NameLines(const absl::Status& status, const std::string& source) {
-  std::vector<std::string> lines = absl::StrSplit(status.message(), '\n');
-  const std::string file = absl::StrCat(" (in ", source, ")");
-  for (std::string& line : lines) {
-    if (absl::EndsWith(line, file)) continue;
-    absl::StrAppend(&line, absl::StrContains(line, "; ") ? "" : "; export the model without it", file);
-  }
-  return absl::UnimplementedError(absl::StrJoin(lines, "\n"));
-}
-
 }  // namespace
-
-absl::Status Name(const absl::Status& status, const std::string& source) {
-  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), "NS "))
-    return NameLines(status, source);
-  return absl::StartsWith(status.message(), source) ? status : Annotate(status, source);
-}
 
 absl::StatusOr<Tensor> Network::RandomInput(const std::string& name, uint64_t seed) const {
   ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
@@ -99,8 +79,8 @@ absl::StatusOr<Session> Network::Prepare(const std::vector<NamedTensor>& inputs,
   for (const NamedTensor& input : inputs) {
     const bool remains = std::any_of(declarations.begin(), declarations.end(),
                                      [&](const InputDeclaration& d) { return d.name == input.name; });
-    const auto fixed = state_->options.values.find(input.name);
-    if (remains || fixed == state_->options.values.end()) {
+    const auto fixed = state_->fixed_inputs.find(input.name);
+    if (remains || fixed == state_->fixed_inputs.end()) {
       remaining.push_back(input);
     } else if (!fixed->second.Identical(input.tensor)) {
       return InvalidInput(state_->source, ": input \"", input.name,

@@ -2,15 +2,19 @@
 #ifndef ATTUNE_API_PIPELINE_H_
 #define ATTUNE_API_PIPELINE_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "api/compile_request.h"
+#include "api/inputs.h"
 #include "api/network.h"
+#include "api/opened_model.h"
 #include "api/quantize.h"
 #include "api/samples.h"
 #include "api/tensors.h"
 #include "api/tuning.h"
+#include "plan/contractions.h"
 
 namespace attune {
 
@@ -34,12 +38,33 @@ absl::StatusOr<Network> CompileFor(const Network& optimized, const CompileReques
 // Makes the options tune for the request's device and threads, with its records.
 void SetRequest(const CompileRequest& request, TuneOptions& options);
 
-// Optimizes and compiles one network for several sets of input shapes: `imported`, at least one, are the same
-// model imported at each of them.
-absl::StatusOr<Network> OptimizeAndCompileFor(const std::vector<Network>& imported,
-                                              const CompileRequest& request,
-                                              const std::vector<NamedTensor>& examples,
-                                              StageSeconds& seconds);
+// How a model becomes a network besides what the request says.
+struct NetworkSource {
+  std::vector<std::string> shapes;  // of inputs, as ParseNamedShape() reads them
+  // More of them: the artifact is for each of these sets. Empty: for `shapes` alone.
+  std::vector<std::vector<std::string>> shape_sets;
+  InputSources inputs;
+  SampleOptions samples;  // read if the request quantizes the network
+};
+
+// A network, and the values of inputs that its source gives.
+struct ReadyNetwork {
+  Network network;
+  std::vector<NamedTensor> inputs;
+};
+
+// Imports the model and, if the request asks for that, quantizes it; then optimizes it for the request's only
+// processor. Fails for an artifact.
+absl::StatusOr<ReadyNetwork> OptimizeModel(OpenedModel model, const NetworkSource& source,
+                                           const CompileRequest& request);
+// Imports the model, quantizes it if the request asks for that, optimizes and compiles it. An artifact is
+// only loaded. Adds to the seconds.
+absl::StatusOr<ReadyNetwork> CompileModel(OpenedModel model, const NetworkSource& source,
+                                          const CompileRequest& request, StageSeconds* seconds = nullptr);
+// How compiling would compute the model's contractions; generates no code. Fails for an artifact.
+absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(OpenedModel model,
+                                                                 const NetworkSource& source,
+                                                                 const CompileRequest& request);
 
 }  // namespace attune
 

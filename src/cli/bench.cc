@@ -28,7 +28,7 @@ absl::StatusOr<std::vector<double>> Latencies(const Flags& flags, const ReadyNet
 
 absl::Status Bench(const Flags& flags) {
   Progress progress;
-  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
   ASSIGN_OR_RETURN(const std::vector<double> latencies, Latencies(flags, ready, progress));
   if (!flags.model.json.empty()) {

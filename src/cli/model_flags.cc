@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -67,35 +65,34 @@ absl::Status CheckSamples(const ModelFlags& flags, const CompileRequest& request
   return absl::OkStatus();
 }
 
-absl::Status QuantizeNetwork(const ModelFlags& flags, const CompileRequest& request, const Samples& samples,
-                             StageSeconds& seconds, Network& network) {
-  ASSIGN_OR_RETURN(const QuantizeOptions options, QuantizeOptionsFor(request, flags.samples));
-  const Stopwatch watch;
-  network = network.Quantize(samples, options);
-  seconds.quantize = watch.Seconds();
-  return network.status();
+absl::StatusOr<OpenedModel> OpenFile(const ModelFlags& flags) {
+  OpenOptions options = {.signature = flags.signature, .artifact = {}};
+  ASSIGN_OR_RETURN(options.artifact, ReadArtifactFlags(flags.artifact));
+  options.artifact.describe_only = flags.describe_only || flags.service != nullptr;
+  ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(flags.model, options));
+  if (!model.is_artifact()) return model;
+  if (!flags.why_no_artifact.empty()) return InvalidInput(flags.model, ": ", flags.why_no_artifact);
+  ExplainLostFile(flags.model);
+  RETURN_IF_ERROR(CheckArtifactFlags(flags));
+  return model;
 }
 
-// The model as it is in its file, quantized if the flags ask for that, and the inputs that the command line
-// gives.
-absl::StatusOr<ReadyNetwork> ReadNetwork(const ModelFlags& flags, const CompileRequest& request,
-                                         const InputSources& input_flags, Progress& progress,
-                                         StageSeconds& seconds) {
-  const SampleOptions* samples = request.is_quantized() ? &flags.samples : nullptr;
-  ASSIGN_OR_RETURN(Givens givens, ReadGivens(flags, input_flags, samples, progress));
-  ASSIGN_OR_RETURN(givens.options.artifact, ReadArtifactFlags(flags.artifact));
-  givens.options.artifact.describe_only = flags.describe_only || flags.service != nullptr;
-  const Stopwatch watch;
-  ReadyNetwork read = {Network::Load(flags.model, givens.options), std::move(givens.inputs.values)};
-  seconds.load = watch.Seconds();
-  RETURN_IF_ERROR(read.network.status());
-  for (const auto& [name, seed] : givens.inputs.random) {
-    ASSIGN_OR_RETURN(Tensor tensor, read.network.RandomInput(name, seed));
-    read.inputs.push_back({name, std::move(tensor)});
-  }
-  if (request.is_quantized())
-    RETURN_IF_ERROR(QuantizeNetwork(flags, request, givens.samples, seconds, read.network));
-  return read;
+// What the flags ask of the compiler, but for the files that they name.
+CompileRequest RequestOf(const ModelFlags& flags, int jobs, Progress& progress) {
+  CompileRequest request;
+  request.precision = *ParsePrecision(flags.precision);
+  request.weights = *ParseWeightType(flags.weights);
+  request.compact = flags.compact;
+  request.unchecked_indices = flags.unchecked_indices;
+  request.cpus = flags.cpus;
+  request.service = flags.service;
+  request.records = flags.records;
+  request.threads = flags.threads;
+  request.jobs = jobs;
+  request.dump_folder = flags.dump;
+  request.control.progress = &progress;
+  request.note = PrintNote;
+  return request;
 }
 
 }  // namespace
@@ -163,82 +160,32 @@ Action ModelAction(ModelFlags& flags, Action run) {
   };
 }
 
-absl::StatusOr<CompileRequest> RequestOf(const ModelFlags& flags, int jobs, Progress& progress) {
-  CompileRequest request;
-  request.precision = *ParsePrecision(flags.precision);
-  request.weights = *ParseWeightType(flags.weights);
-  request.compact = flags.compact;
-  request.unchecked_indices = flags.unchecked_indices;
-  request.cpus = flags.cpus;
-  request.service = flags.service;
-  request.records = flags.records;
-  request.threads = flags.threads;
-  request.jobs = jobs;
-  request.dump_folder = flags.dump;
-  request.control.progress = &progress;
-  request.note = PrintNote;
+absl::StatusOr<ModelWork> OpenModel(const ModelFlags& flags, const InputSources& inputs, int jobs,
+                                    Progress& progress) {
+  CompileRequest request = RequestOf(flags, jobs, progress);
   RETURN_IF_ERROR(CheckPrecision(request.precision));
   RETURN_IF_ERROR(CheckSamples(flags, request));
   progress.Show("reading the model");
-  if (IsArtifact(flags.model)) {
-    ExplainLostFile(flags.model);
-    RETURN_IF_ERROR(CheckArtifactFlags(flags));
-    return request;
-  }
+  const Stopwatch watch;
+  ASSIGN_OR_RETURN(OpenedModel model, OpenFile(flags));
+  ModelWork work = {
+      .model = std::move(model),
+      .source = {.shapes = flags.shapes, .shape_sets = {}, .inputs = inputs, .samples = flags.samples},
+      .request = std::move(request),
+      .seconds = {.load = watch.Seconds()}};
   if (!flags.passes.empty()) {
     constexpr int64_t kMaxPlanBytes = 1 << 20;
-    ASSIGN_OR_RETURN(request.passes, ReadFile(flags.passes, kMaxPlanBytes));
-    request.passes_source = flags.passes;
+    ASSIGN_OR_RETURN(work.request.passes, ReadFile(flags.passes, kMaxPlanBytes));
+    work.request.passes_source = flags.passes;
   }
   if (!flags.dump.empty()) RETURN_IF_ERROR(CreateFolder(flags.dump));
-  return request;
+  return work;
 }
 
-absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const CompileRequest& request,
-                                      const InputSources& input_flags, Progress& progress) {
-  StageSeconds seconds;
-  ASSIGN_OR_RETURN(const ReadyNetwork read, ReadNetwork(flags, request, input_flags, progress, seconds));
-  RETURN_IF_ERROR(TargetOf(request).status());
-  return OptimizeFor(read.network, request, read.inputs);
-}
-
-absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,
-                                                                 const InputSources& inputs,
-                                                                 Progress& progress) {
-  ASSIGN_OR_RETURN(const CompileRequest request, RequestOf(flags, 0, progress));
-  ASSIGN_OR_RETURN(const Network optimized, LoadOptimized(flags, request, inputs, progress));
-  progress.Show("planning");
-  CompileOptions options;
-  ASSIGN_OR_RETURN(options.target, TargetOf(request));
-  ASSIGN_OR_RETURN(const std::shared_ptr<const KernelChooser> chooser, ChooserOf(request));
-  options.chooser = chooser.get();
-  return optimized.Contractions(options);
-}
-
-absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputSources& input_flags, int jobs,
-                                         Progress& progress, StageSeconds* seconds,
-                                         const std::vector<std::string>& shape_sets) {
-  StageSeconds local;
-  StageSeconds& times = seconds == nullptr ? local : *seconds;
-  ASSIGN_OR_RETURN(const CompileRequest request, RequestOf(flags, jobs, progress));
-  if (!shape_sets.empty() && request.is_quantized()) {
-    return InvalidInput("--shapes: samples have one shape; give --shapes without --precision ",
-                        flags.precision, ", for the model that attune quantize writes");
-  }
-  std::vector<Network> imported;
-  std::optional<std::vector<NamedTensor>> inputs;  // of the first set of shapes
-  for (size_t i = 0; i < std::max<size_t>(shape_sets.size(), 1); ++i) {
-    ModelFlags at_shapes = flags;
-    if (!shape_sets.empty())
-      std::ranges::copy(ShapesOfSet(shape_sets[i]), std::back_inserter(at_shapes.shapes));
-    ASSIGN_OR_RETURN(ReadyNetwork read, ReadNetwork(at_shapes, request, input_flags, progress, times));
-    imported.push_back(std::move(read.network));
-    if (!inputs.has_value()) inputs = std::move(read.inputs);
-  }
-  ReadyNetwork ready = {imported.front(), *std::move(inputs)};
-  if (ready.network.is_compiled()) return ready;
-  ASSIGN_OR_RETURN(ready.network, OptimizeAndCompileFor(imported, request, ready.inputs, times));
-  return ready;
+absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputSources& inputs,
+                                         Progress& progress) {
+  ASSIGN_OR_RETURN(ModelWork work, OpenModel(flags, inputs, /*jobs=*/0, progress));
+  return CompileModel(std::move(work.model), work.source, work.request);
 }
 
 }  // namespace attune

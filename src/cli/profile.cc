@@ -94,7 +94,7 @@ absl::StatusOr<ProfileReport> MakeReport(const Flags& flags, const ReadyNetwork&
 
 absl::Status Profile(const Flags& flags) {
   Progress progress;
-  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
   ASSIGN_OR_RETURN(const ProfileReport report, MakeReport(flags, ready, progress));
   if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(report), flags.model.json));

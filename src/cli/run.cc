@@ -158,7 +158,7 @@ absl::Status Run(const Flags& flags) {
   std::optional<PrecisionReport> precision;
   {
     Progress progress;
-    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
     progress.Show("running");
     ASSIGN_OR_RETURN(outputs, Outputs(flags, ready, progress));
     precision = ready.network.precision_report();

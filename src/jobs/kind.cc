@@ -2,18 +2,28 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <tuple>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/model_files.h"
+#include "api/opened_model.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "jobs/kinds/kinds.h"
 
 namespace attune {
 namespace {
+
+absl::StatusOr<std::vector<std::string>> FilesBesideModel(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return std::vector<std::string>();  // it has all of them
+  ASSIGN_OR_RETURN(const OpenedModel model, OpenedModel::Open(path));
+  return model.FilesBeside();
+}
 
 constexpr InputSetting kTuningInputs[] = {
     {"model", "", FilesBesideModel}, {"cost_model", "none"}, {"start_records"}, {"replay"}};

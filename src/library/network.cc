@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "api/network_on_device.h"
+#include "api/opened_model.h"
 #include "api/pipeline.h"
-#include "base/memory_file.h"
 #include "base/status.h"
 #include "library/convert.h"
 #include "library/network_state.h"
-#include "zoo/zoo.h"
 
 namespace attune::compiler {
 namespace {
@@ -50,6 +49,12 @@ KernelTime FromOwn(const KernelProfile& kernel) {
           .gb_per_second = kernel.gb_per_s,
           .peak_share = kernel.peak_share,
           .roofline_share = kernel.roofline_share};
+}
+
+attune::Network Loaded(OpenedModel& model) {
+  attune::Network network = attune::Network::Load(model);
+  Check(network.status());
+  return network;
 }
 
 }  // namespace
@@ -94,23 +99,20 @@ Network Network::load(const std::string& path, const LoadOptions& options) {
 }
 
 Network Network::zoo(const std::string& name) {
-  const MemoryFile file = Value(MemoryFile::Of(Value(BuildZooModel(name))));
-  return load(file.path());
+  OpenedModel model = Value(OpenedModel::FromZoo(name));
+  return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
 }
 
 Network Network::from_artifact(std::span<const std::byte> bytes) {
-  const auto file = std::make_shared<const MemoryFile>(
-      Value(MemoryFile::Of({reinterpret_cast<const char*>(bytes.data()), bytes.size()})));
-  State state = *load(file->path()).state_;
-  state.file = file;
-  return Network(std::make_shared<const State>(std::move(state)));
+  OpenedModel model = Value(OpenedModel::FromBytes(
+      std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "the artifact"));
+  return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
 }
 
 Network Network::on(const Device& device) const {
   State state = state_->WithGraph(state_->imported);
   state.compiling.cpus = {};
   state.service = device.service_;
-  state.file = state_->file;
   return Network(std::make_shared<const State>(std::move(state)));
 }
 

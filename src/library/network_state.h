@@ -7,9 +7,7 @@
 
 #include "api/network.h"
 #include "attune/compiler.hpp"
-#include "base/memory_file.h"
 #include "library/request.h"
-#include "measure/service.h"
 
 namespace attune::compiler {
 
@@ -21,8 +19,6 @@ struct Network::State {
   std::optional<attune::Network> optimized = {}, compiled = {};
   std::shared_ptr<const TuningReport> tuning = {};
   bool is_as_measured = false;  // whether `compiled` is what tune() has measured
-  std::shared_ptr<const MemoryFile> file =
-      {};  // that an artifact is read from, unless it has a path of its own
 
   // The state after a step that makes another graph: what was optimized, compiled and tuned is gone.
   State WithGraph(attune::Network graph) const;

@@ -1,13 +1,11 @@
 // Network::tune(): drives a tuning job on this machine to its end.
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "api/pipeline.h"
 #include "api/tuning.h"
 #include "base/process/worker.h"
-#include "base/status.h"
 #include "library/build_id.h"
 #include "library/convert.h"
 #include "library/network_state.h"
@@ -64,16 +62,9 @@ TuningReport ReportOf(NetworkTuner& tuner) {
 absl::Status RunToEnd(NetworkTuner& tuner, const TuneOptions& options) {
   TuningJob& job = tuner.job();
   const std::stop_callback stops(options.stop, [&job] { job.Cancel(); });
-  while (const std::optional<JobStage> stage = job.Next()) {
-    if (options.progress) {
-      tuner.events().Listen(
-          [&](std::string_view, const auto&) { options.progress(ProgressOf(job.Summary(), stage->name)); });
-    }
-    const absl::Status ran = tuner.RunStage();
-    tuner.events().Listen(nullptr);
-    RETURN_IF_ERROR(ran);
-  }
-  return absl::OkStatus();
+  return tuner.RunStages([&](const std::string& stage) {
+    if (options.progress) options.progress(ProgressOf(job.Summary(), stage));
+  });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "import/common/shared_weights_for_test.h"
 #include "import/onnx/testing/model_builder.h"
 
 namespace attune::onnx {
@@ -345,6 +346,19 @@ TEST(OnnxImport, SparseInitializersTakeNoMemoryUntilUsed) {
   EXPECT_EQ((*graph)->nodes().size(), 1U);
   sparse->mutable_indices()->set_int64_data(0, int64_t{1} << 36);
   EXPECT_THAT(model.Error(), HasSubstr("index is out of range"));
+}
+
+TEST(OnnxImport, GraphsAtSeveralShapesShareWeights) {
+  Model model;
+  model.AddInput("x", {"N", "2"});
+  TensorProto* weights = model.proto.mutable_graph()->add_initializer();
+  weights->set_name("w");
+  weights->set_data_type(TensorProto::FLOAT);
+  for (const int64_t size : {2, 3}) weights->add_dims(size);
+  weights->set_raw_data(std::string(2 * 3 * sizeof(float), '\x3F'));
+  model.AddNode("MatMul", {"x", "w"}, {"y"});
+  model.AddOutput("y");
+  importing::ExpectSharedWeights(ParseOnnx(model.proto.SerializeAsString(), ""), 2);
 }
 
 }  // namespace

@@ -52,11 +52,11 @@ size_t NameBytes(const NodeProto& node) {
 }
 
 // How much a small file may unroll and tabulate; the limit grows with the size of the file.
-Budget BudgetFor(const ModelProto& model, const WorkControl& control) {
-  const int64_t own = model.graph().node_size() + model.graph().initializer_size();
-  return {.nodes = 40'000 + 200 * own,
-          .bytes = (int64_t{16} << 20) + 16 * static_cast<int64_t>(model.ByteSizeLong()),
-          .control = control};
+Budget BudgetFor(const OnnxModel& model, const WorkControl& control) {
+  const GraphProto& graph = model.proto().graph();
+  const int64_t own = graph.node_size() + graph.initializer_size();
+  return {
+      .nodes = 40'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(), .control = control};
 }
 
 }  // namespace
@@ -68,14 +68,14 @@ const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Sc
   return it != scope.attributes->end() ? it->second : nullptr;
 }
 
-Importer::Importer(ModelProto* model, std::string folder, const OnnxImportOptions& options)
+Importer::Importer(OnnxModel* model, const OnnxImportOptions& options)
     : model_(model),
-      folder_(std::move(folder)),
+      proto_(model->proto()),
       options_(options),
-      opsets_(OpsetsOf(model->opset_import())),
+      opsets_(OpsetsOf(proto_.opset_import())),
       evaluator_(options.executor),
       budget_(BudgetFor(*model, options.control)) {
-  for (const FunctionProto& function : model->functions()) {
+  for (const FunctionProto& function : proto_.functions()) {
     functions_[FunctionKey(function.domain(), function.name(), function.overload())] = &function;
   }
 }
@@ -85,15 +85,15 @@ absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
 }
 
 std::unique_ptr<Graph> Importer::Import() {
-  auto graph = std::make_unique<Graph>(model_->graph().name());
+  auto graph = std::make_unique<Graph>(proto_.graph().name());
   Scope scope{.graph = graph.get(), .opsets = &opsets_};
   CheckModel();
   ImportInputs(scope);
-  const std::vector<Binding> outputs = ImportBody(model_->graph(), scope);
+  const std::vector<Binding> outputs = ImportBody(proto_.graph(), scope);
   OrThrow(not_supported_.status());
   std::set<std::string> names;
-  for (int i = 0; i < model_->graph().output_size(); ++i) {
-    const std::string& name = model_->graph().output(i).name();
+  for (int i = 0; i < proto_.graph().output_size(); ++i) {
+    const std::string& name = proto_.graph().output(i).name();
     if (!names.insert(name).second) Invalid("the model has two outputs named '", name, "'");
     if (outputs[i].sequence) Unsupported("NS Graph ", name, ": an output that is a sequence");
     graph->AddOutput(name, outputs[i].value);
@@ -104,13 +104,13 @@ std::unique_ptr<Graph> Importer::Import() {
 }
 
 void Importer::CheckModel() {
-  if (model_->ir_version() < 1 || model_->ir_version() > kNewestIrVersion) {
-    Unsupported("NS Model ir_version: ", model_->ir_version(), " is not among the known versions 1 to ",
+  if (proto_.ir_version() < 1 || proto_.ir_version() > kNewestIrVersion) {
+    Unsupported("NS Model ir_version: ", proto_.ir_version(), " is not among the known versions 1 to ",
                 kNewestIrVersion);
   }
   // Files of IR version 1 and 2 may omit it.
   if (!opsets_.contains("")) {
-    if (model_->ir_version() >= 3 && opsets_.empty()) Invalid("the model does not say which opset it uses");
+    if (proto_.ir_version() >= 3 && opsets_.empty()) Invalid("the model does not say which opset it uses");
     opsets_[""] = 1;
   }
   if (opsets_[""] > kNewestOpset) {
@@ -122,13 +122,13 @@ void Importer::CheckModel() {
 std::vector<Shape> Importer::InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope) {
   absl::StatusOr<std::vector<Shape>> shapes = BindShapes(inputs, options_);
   if (shapes.ok()) return *std::move(shapes);
-  for (const NodeProto& node : model_->graph().node()) ReportUnknown(node, scope);
+  for (const NodeProto& node : proto_.graph().node()) ReportUnknown(node, scope);
   OrThrow(not_supported_.status());
   throw ImportFailure{shapes.status()};
 }
 
 void Importer::ImportInputs(Scope& scope) {
-  const std::vector<const ValueInfoProto*> inputs = RealInputs(model_->graph());
+  const std::vector<const ValueInfoProto*> inputs = RealInputs(proto_.graph());
   for (const ValueInfoProto* input : inputs) {
     const std::string type = DescribeValue(*input).dtype;
     if (!ParseDType(type)) not_supported_.Add("Input", input->name(), absl::StrCat("its type is ", type));
@@ -157,11 +157,7 @@ void Importer::ImportInputs(Scope& scope) {
   }
 }
 
-Tensor Importer::TensorOf(const TensorProto& proto) {
-  const auto it = tensors_.find(&proto);
-  if (it != tensors_.end()) return it->second;
-  return tensors_[&proto] = OrThrow(TensorFromProto(proto, folder_));
-}
+Tensor Importer::TensorOf(const TensorProto& proto) { return OrThrow(model_->TensorOf(proto)); }
 
 void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
   const auto bind = [this, &scope](const std::string& name, int type, const auto& make) {
@@ -176,16 +172,15 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
       not_supported_.Add("Initializer", name, failure.status.message());
     }
   };
-  const bool once = &graph == &model_->graph();
+  const bool is_main = &graph == &proto_.graph();
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const TensorProto& tensor = graph.initializer(i);
     bind(tensor.name(), tensor.data_type(), [&] {
       budget_.SpendNamed(tensor.name().size());
-      Tensor data = once ? OrThrow(TensorFromProto(tensor, folder_)) : TensorOf(tensor);
+      Tensor data = is_main ? OrThrow(model_->Initializer(i)) : TensorOf(tensor);
       OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
       return scope.graph->AddConstant(std::move(data), ScopedName("", tensor.name()));
     });
-    if (once) delete model_->mutable_graph()->mutable_initializer(i)->release_raw_data();
   }
   for (const SparseTensorProto& tensor : graph.sparse_initializer()) {
     const std::string& name = tensor.values().name();

@@ -13,6 +13,7 @@
 #include "import/common/shape_notices.h"
 #include "import/onnx/declared_shapes.h"
 #include "import/onnx/import.h"
+#include "import/onnx/model.h"
 #include "import/onnx/op_context.h"
 
 namespace attune::onnx {
@@ -41,15 +42,14 @@ const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Sc
 
 class Importer {
  public:
-  // The import removes the data of initializers from `model`.
-  Importer(ModelProto* model, std::string folder, const OnnxImportOptions& options);
+  // Both must outlive this.
+  Importer(OnnxModel* model, const OnnxImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
 
   // Services for OpContext. They throw ImportFailure.
   Evaluator& evaluator() { return evaluator_; }
   Budget& budget() { return budget_; }
-  // Converts a tensor only once, even if a loop's body is expanded several times.
   Tensor TensorOf(const TensorProto& proto);
   // Appends a graph's initializers and nodes to `scope`, whose bindings must have its inputs. Returns the
   // outputs.
@@ -81,15 +81,14 @@ class Importer {
   // Reports the unknown operators in a node that cannot be imported, and in its subgraphs.
   void ReportUnknown(const NodeProto& node, Scope& scope);
 
-  ModelProto* model_;
-  std::string folder_;
+  OnnxModel* model_;
+  const ModelProto& proto_;  // the model's
   const OnnxImportOptions& options_;
   Opsets opsets_;
   std::map<std::string, const FunctionProto*> functions_;  // by domain, name and overload
   std::vector<std::unique_ptr<Graph>> regions_;
   Evaluator evaluator_;
   Budget budget_;
-  std::unordered_map<const TensorProto*, Tensor> tensors_;
   NotSupportedList not_supported_;
   std::unordered_map<const GraphProto*, DeclaredShapes> declared_;
   ShapeNotices notices_;

@@ -203,11 +203,6 @@ std::optional<DType> DTypeFromOnnx(int data_type) {
   return row != nullptr ? row->dtype : std::nullopt;
 }
 
-int OnnxTypeBits(int data_type) {
-  const TypeRow* row = FindType(data_type);
-  return row != nullptr ? row->bits : 0;
-}
-
 absl::StatusOr<DType> RequireDType(int data_type) {
   const std::optional<DType> dtype = DTypeFromOnnx(data_type);
   if (!dtype) return NotSupported("elements of ", OnnxTypeName(data_type));

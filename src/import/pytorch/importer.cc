@@ -17,10 +17,10 @@ constexpr int kMaxDepth = 16;  // of nested graphs
 
 // How much a small file may unroll and tabulate; the limit grows with the size of the file, including
 // weights.
-Budget BudgetFor(const Archive& archive, const Json& program, const WorkControl& control) {
+Budget BudgetFor(int64_t archive_bytes, const Json& program, const WorkControl& control) {
   const Json::array_t& nodes = ListField(Field(Field(program, "graph_module"), "graph"), "nodes");
   return {.nodes = 40'000 + 200 * static_cast<int64_t>(nodes.size()),
-          .bytes = (int64_t{64} << 20) + 16 * archive.num_bytes(),
+          .bytes = (int64_t{64} << 20) + 16 * archive_bytes,
           .control = control};
 }
 
@@ -43,15 +43,15 @@ const Item* FirstTensor(const NodeProgram& node) {
 
 }  // namespace
 
-Importer::Importer(const Json* program, const Archive* archive, std::string model,
+Importer::Importer(const Json* program, int64_t archive_bytes, std::string model, Weights* weights,
                    const PytorchImportOptions& options)
     : program_(program),
       model_(std::move(model)),
       options_(options),
       graph_(std::make_unique<Graph>(model_)),
       evaluator_(options.executor),
-      budget_(BudgetFor(*archive, *program, options.control)),
-      weights_(archive, model_, &budget_) {}
+      budget_(BudgetFor(archive_bytes, *program, options.control)),
+      weights_(weights) {}
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
   try {
@@ -176,7 +176,7 @@ void Importer::ImportWeight(const std::string& name, const std::string& weight, 
   lasting_[binding.storage] = weight;
   try {
     budget_.SpendNodes();
-    Tensor data = weights_.Load(weight);
+    Tensor data = weights_->Load(weight, budget_);
     OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
     binding.value = graph_->AddConstant(std::move(data), name);
     CheckDeclared(name, binding.value, scope);

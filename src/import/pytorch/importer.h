@@ -34,8 +34,8 @@ struct Scope {
 
 class Importer {
  public:
-  // All arguments must outlive this.
-  Importer(const Json* program, const Archive* archive, std::string model,
+  // `archive_bytes`: the size of the archive, with weights. The other arguments must outlive this.
+  Importer(const Json* program, int64_t archive_bytes, std::string model, Weights* weights,
            const PytorchImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
@@ -74,7 +74,7 @@ class Importer {
   std::unique_ptr<Graph> graph_;
   Evaluator evaluator_;
   Budget budget_;
-  Weights weights_;
+  Weights* weights_;
   NotSupportedList not_supported_;
   std::map<int64_t, std::string> lasting_;  // storages that outlive a run, with their names in the program
   int64_t next_place_ = 0;

@@ -21,7 +21,7 @@ struct UserInput {
 // In the order of the program, without inputs that are None. Throws ImportFailure.
 std::vector<UserInput> ReadUserInputs(const Json& program);
 
-// The description of a tensor for ReadPytorchInfo.
+// The description of a tensor as the program declares it.
 DeclaredTensor Describe(const std::string& name, const TensorMeta& meta);
 
 // The shape of each tensor input, from the options or the program. The error lists all inputs whose shapes

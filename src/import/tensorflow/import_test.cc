@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/common/shared_weights_for_test.h"
 #include "import/tensorflow/testing/model_builder.h"
 
 namespace attune::tensorflow {
@@ -369,6 +370,14 @@ TEST(TensorflowImport, NoIndexCountsFromTheEnd) {
     EXPECT_THAT(end(op, inputs, 3), HasSubstr("index 3 in an axis of size 3"));
     EXPECT_THAT(end(op, inputs, -1), HasSubstr("index -1 in an axis of size 3"));
   }
+}
+
+TEST(TensorflowImport, GraphsAtSeveralShapesShareWeights) {
+  GraphBuilder model;
+  model.Placeholder("x", {-1, 2});
+  model.Floats("w", {2}, {1, 2});
+  model.Add("Mul", "y", {"x", "w"});
+  importing::ExpectSharedWeights(ParseTensorflow(model.graph.SerializeAsString(), ""), 2);
 }
 
 }  // namespace

@@ -54,10 +54,13 @@ Binding Marked(bool failed, bool dead) {
 
 }  // namespace
 
-Importer::Importer(const Model& model, const TensorflowImportOptions& options)
+Importer::Importer(const Model& model, const Endpoints& endpoints, Variables* variables, Constants* constants,
+                   const TensorflowImportOptions& options)
     : model_(model),
+      endpoints_(endpoints),
+      variables_(variables),
+      constants_(constants),
       options_(options),
-      variables_(model),
       evaluator_(options.executor),
       budget_(BudgetFor(model, options.control)) {
   for (const FunctionDef& function : model.graph().library().function()) {
@@ -80,9 +83,9 @@ std::unique_ptr<Graph> Importer::Import() {
 }
 
 void Importer::AddInputs(Scope& scope) {
-  const std::vector<Shape> shapes = OrThrow(BindShapes(model_.inputs(), options_));
+  const std::vector<Shape> shapes = OrThrow(BindShapes(endpoints_.inputs, options_));
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const Endpoint& input = model_.inputs()[i];
+    const Endpoint& input = endpoints_.inputs[i];
     as_declared_ &= input.shape != nullptr && WholeShape(*input.shape) == shapes[i];
     AddInput(input, shapes[i], scope);
   }
@@ -119,7 +122,7 @@ void Importer::AddInput(const Endpoint& endpoint, const Shape& shape, Scope& sco
 
 void Importer::AddOutputs(Scope& scope) {
   std::set<std::string> names;
-  for (const Endpoint& endpoint : model_.outputs()) {
+  for (const Endpoint& endpoint : endpoints_.outputs) {
     if (endpoint.tensor.empty()) {
       not_supported_.Add("Output", endpoint.name, "a tensor that is stored in parts (sparse or ragged)");
       continue;
@@ -142,7 +145,7 @@ void Importer::AddOutputs(Scope& scope) {
 Tensor Importer::TensorOf(const TensorProto& proto) {
   const auto it = tensors_.find(&proto);
   if (it != tensors_.end()) return it->second;
-  return tensors_[&proto] = TensorFromProto(proto, budget_);
+  return tensors_[&proto] = constants_->Read(proto, budget_);
 }
 
 const Result* Importer::Find(const Scope& scope, std::string_view name) const {
@@ -375,7 +378,7 @@ std::vector<bool> Importer::HandedThrough(const std::string& name) {
 Value* Importer::VariableValue(const NodeDef& variable, Graph* graph) {
   Value*& value = variable_values_[{graph, &variable}];
   if (value != nullptr) return value;
-  Tensor tensor = OrThrow(variables_.Read(variable));
+  Tensor tensor = OrThrow(variables_->Read(variable));
   OrThrow(CheckType(TensorType(tensor.dtype(), tensor.shape())));
   // Variables count like bytes in the graph's file.
   constexpr int64_t kCopies = 4;

@@ -16,6 +16,7 @@
 #include "import/tensorflow/import.h"
 #include "import/tensorflow/model.h"
 #include "import/tensorflow/op_context.h"
+#include "import/tensorflow/tensor_proto.h"
 #include "import/tensorflow/variables.h"
 
 namespace attune::tensorflow {
@@ -40,7 +41,9 @@ struct Scope {
 
 class Importer {
  public:
-  Importer(const Model& model, const TensorflowImportOptions& options);
+  // All arguments must outlive this.
+  Importer(const Model& model, const Endpoints& endpoints, Variables* variables, Constants* constants,
+           const TensorflowImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
 
@@ -85,11 +88,13 @@ class Importer {
   void FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph);
 
   const Model& model_;
+  const Endpoints& endpoints_;
+  Variables* variables_;
+  Constants* constants_;
   const TensorflowImportOptions& options_;
   std::unordered_map<std::string_view, const FunctionDef*> functions_;
   std::unordered_map<const FunctionDef*, std::unique_ptr<Body>> bodies_;
   std::vector<std::unique_ptr<Graph>> regions_;
-  Variables variables_;
   std::map<std::pair<const Graph*, const NodeDef*>, Value*> variable_values_;
   Evaluator evaluator_;
   Budget budget_;

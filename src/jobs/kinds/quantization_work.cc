@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/named_shape.h"
+#include "api/givens.h"
+#include "api/opened_model.h"
 #include "api/reusing_executor.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -63,21 +64,19 @@ int64_t FileBytes(const std::string& path) {
 
 }  // namespace
 
-absl::Status QuantizationWork::Prepare(int threads) {
-  if (IsArtifact(settings_.model))
-    return InvalidInput(settings_.model, ": is compiled already; give the model that it was made from");
-  ModelOptions options;
-  options.signature = settings_.signature;
-  options.control = Control();
-  for (const std::string& text : settings_.shapes) options.shapes.insert(*ParseNamedShape(text));
-  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,
-                   ReadInputDeclarations(settings_.model, settings_.signature));
-  RETURN_IF_ERROR(Annotate(BindShapes(options.shapes, declarations), settings_.model));
-  ASSIGN_OR_RETURN(samples_, ReadSamples(settings_.samples, settings_.inputs, {}, declarations, Control()));
+absl::Status QuantizationWork::Load() {
+  ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(settings_.model, {settings_.signature, {}}));
+  RETURN_IF_ERROR(model.CheckIsModel());
+  ASSIGN_OR_RETURN(Givens givens,
+                   ReadGivens(model, settings_.shapes, settings_.inputs, &settings_.samples, Control()));
+  samples_ = std::move(givens.samples);
   RETURN_IF_ERROR(SetAside());
-  for (const NamedTensor& value : samples_.front()) options.shapes.emplace(value.name, value.tensor.shape());
-  network_ = Network::Load(settings_.model, options);
-  RETURN_IF_ERROR(network_->status());
+  network_ = Network::Load(model, givens.options);
+  return network_->status();
+}
+
+absl::Status QuantizationWork::Prepare(int threads) {
+  RETURN_IF_ERROR(Load());
   ASSIGN_OR_RETURN(digest_, network_->GraphDigest());
   ASSIGN_OR_RETURN(weight_bytes_, network_->WeightBytes());
   ASSIGN_OR_RETURN(baseline_, Compile(*network_, threads));
@@ -132,10 +131,9 @@ CompileRequest QuantizationWork::RequestFor(Precision precision, int threads) co
 }
 
 absl::StatusOr<NetworkBlobs> QuantizationWork::Compile(const Network& network, int threads) const {
-  StageSeconds seconds;
-  ASSIGN_OR_RETURN(const Network compiled,
-                   OptimizeAndCompileFor({network}, RequestFor(Precision::kF32, threads),
-                                         /*examples=*/{}, seconds));
+  const CompileRequest request = RequestFor(Precision::kF32, threads);
+  ASSIGN_OR_RETURN(const Network optimized, OptimizeFor(network, request));
+  ASSIGN_OR_RETURN(const Network compiled, CompileFor(optimized, request));
   return BlobsOf(compiled);
 }
 

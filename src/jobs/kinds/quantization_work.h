@@ -63,6 +63,8 @@ class QuantizationWork {
 
  private:
   absl::StatusOr<Measurement> MeasureOnce(MeasuringService& service, const MeasureItem& item) const;
+  // Loads the model and the samples.
+  absl::Status Load();
   // Sets aside the samples that judge.
   absl::Status SetAside();
   // Compares the quantized network with f32 on these.
