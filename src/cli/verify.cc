@@ -43,13 +43,6 @@ Json ToJson(const Flags& flags, const VerifyReport& report, const std::optional<
   return json;
 }
 
-absl::StatusOr<VerifyReport> MakeReport(const Flags& flags, const ReadyNetwork& ready, Progress& progress) {
-  if (flags.model.service == nullptr)
-    return ready.network.Verify(ready.inputs, flags.seed, flags.model.threads);
-  WorkOnDevice work(*flags.model.service, progress);
-  return work->Verify(ready.network, ready.inputs, flags.seed, flags.model.threads);
-}
-
 absl::Status Verify(const Flags& flags) {
   VerifyReport report;
   std::optional<PrecisionReport> precision;
@@ -57,7 +50,8 @@ absl::Status Verify(const Flags& flags) {
     Progress progress;
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
     progress.Show("running the reference");
-    ASSIGN_OR_RETURN(report, MakeReport(flags, ready, progress));
+    WorkOnDevice work(flags.model.service.get(), progress);
+    ASSIGN_OR_RETURN(report, work->Verify(ready.network, ready.inputs, flags.seed, flags.model.threads));
     precision = ready.network.precision_report();
   }
   PrintNotes(precision);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/network_on_device.h"
 #include "api/opened_model.h"
 #include "api/pipeline.h"
 #include "base/status.h"
@@ -185,18 +184,13 @@ void Network::save_onnx(const std::string& path) const {
 
 NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
   const attune::Network compiled = state_->Compiled();
-  return compiler::FromOwn(Value(
-      state_->service == nullptr ? compiled.Run(ToOwn(inputs), threads)
-                                 : NetworkOnDevice(*state_->service).Run(compiled, ToOwn(inputs), threads)));
+  return compiler::FromOwn(Value(state_->Device().Run(compiled, ToOwn(inputs), threads)));
 }
 
 std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t seed, int threads) const {
   std::vector<OutputCheck> checks;
   const attune::Network compiled = state_->Compiled();
-  const VerifyReport report =
-      Value(state_->service == nullptr
-                ? compiled.Verify(ToOwn(inputs), seed, threads)
-                : NetworkOnDevice(*state_->service).Verify(compiled, ToOwn(inputs), seed, threads));
+  const VerifyReport report = Value(state_->Device().Verify(compiled, ToOwn(inputs), seed, threads));
   for (const attune::OutputCheck& check : report.outputs) checks.push_back(FromOwn(check));
   return checks;
 }
@@ -204,21 +198,16 @@ std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t se
 std::vector<double> Network::bench(double seconds, std::optional<int> threads, const NamedTensors& inputs,
                                    uint64_t seed) const {
   const attune::Network compiled = state_->Compiled();
-  const int count = threads.value_or(this->threads());
-  return Value(state_->service == nullptr
-                   ? compiled.Bench(count, seconds, ToOwn(inputs), seed)
-                   : NetworkOnDevice(*state_->service).Bench(compiled, count, seconds, ToOwn(inputs), seed));
+  return Value(
+      state_->Device().Bench(compiled, threads.value_or(this->threads()), seconds, ToOwn(inputs), seed));
 }
 
 std::vector<KernelTime> Network::profile(int rounds, std::optional<int> threads, const NamedTensors& inputs,
                                          uint64_t seed) const {
   std::vector<KernelTime> times;
   const attune::Network compiled = state_->Compiled();
-  const int count = threads.value_or(this->threads());
-  const ProfileReport report =
-      Value(state_->service == nullptr
-                ? compiled.Profile(count, rounds, ToOwn(inputs), seed)
-                : NetworkOnDevice(*state_->service).Profile(compiled, count, ToOwn(inputs), seed));
+  const ProfileReport report = Value(
+      state_->Device().Profile(compiled, threads.value_or(this->threads()), rounds, ToOwn(inputs), seed));
   for (const KernelProfile& kernel : report.kernels) times.push_back(FromOwn(kernel));
   return times;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "api/network.h"
+#include "api/network_on_device.h"
 #include "attune/compiler.hpp"
 #include "library/request.h"
 
@@ -25,6 +26,7 @@ struct Network::State {
   // The network after the steps that are needed, done with their defaults if the caller has left them out.
   attune::Network Optimized(const Control& control = {}) const;
   attune::Network Compiled() const;
+  NetworkOnDevice Device() const { return NetworkOnDevice(service.get()); }
   // What they ask of the compiler.
   CompileRequest ToOptimize() const { return RequestOf(optimizing, service); }
   CompileRequest ToCompile() const { return RequestOf(optimizing, compiling, service); }
