@@ -58,12 +58,6 @@ struct OptimizeOptions {
   WorkControl control = {};
 };
 
-// An example and the class that it belongs to.
-struct Sample {
-  std::vector<NamedTensor> inputs;
-  int64_t label = 0;
-};
-
 // A value type: copies are cheap and share all large data. Thread safe.
 class Network {
  public:
@@ -116,8 +110,6 @@ class Network {
   // The time that each kernel takes: the median of `rounds` runs.
   absl::StatusOr<ProfileReport> Profile(int threads, int rounds, const std::vector<NamedTensor>& inputs = {},
                                         uint64_t seed = 0) const;
-  // The share of samples for which the largest element of the first output is at the label's index.
-  absl::StatusOr<double> Evaluate(const std::vector<Sample>& samples, int threads = 0) const;
 
   // The artifact's manifest and sizes.
   absl::StatusOr<NetworkDescription> Describe() const;

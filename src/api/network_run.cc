@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/processors.h"
 #include "base/status.h"
-#include "quant/agreement.h"
 
 namespace attune {
 namespace {
@@ -149,23 +148,6 @@ absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,
       ProfileSession(session, threads == 0 ? Processors() : threads, rounds);
   if (!report.ok()) return Name(report.status(), state_->source);
   return report;
-}
-
-absl::StatusOr<double> Network::Evaluate(const std::vector<Sample>& samples, int threads) const {
-  if (samples.empty()) return InvalidInput(state_->source, ": there are no samples to evaluate");
-  ASSIGN_OR_RETURN(Session session, Prepare(samples.front().inputs, threads));
-  int64_t right = 0;
-  for (const Sample& sample : samples) {
-    RETURN_IF_ERROR(Name(session.SetInputs(sample.inputs), state_->source));
-    RETURN_IF_ERROR(Name(session.Run(), state_->source));
-    ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Outputs());
-    if (outputs.empty() || outputs[0].tensor.num_elements() == 0) {
-      return InvalidInput(state_->source, ": the first output has no elements to find a class in");
-    }
-    const Tensor& classes = outputs[0].tensor;
-    right += quant::ArgMax(classes, 0, classes.num_elements(), 1) == sample.label;
-  }
-  return static_cast<double>(right) / static_cast<double>(samples.size());
 }
 
 }  // namespace attune
