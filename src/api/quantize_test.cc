@@ -7,6 +7,7 @@
 #include "api/network.h"
 #include "api/reusing_executor.h"
 #include "export/onnx/export.h"
+#include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"
 #include "quant/layers.h"
 #include "quant/testing.h"
@@ -38,7 +39,7 @@ TEST(Quantize, TheModelFileComputesWhatTheGraphDoes) {
   EXPECT_EQ(model->plan.layers.size(), 4u);
   const auto bytes = ExportOnnxBytes(*model->graph);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
-  const auto imported = ImportOnnxBytes(*bytes, "", {.executor = &interpreter});
+  const auto imported = importing::ImportOnce(ParseOnnx(*bytes, ""), {.executor = &interpreter});
   ASSERT_TRUE(imported.ok()) << imported.status();
   const quant::Sample sample = quant::RandomSamples(*graph, 1)[0];
   const Tensor expected = quant::RunReference(*model->graph, sample)[0];

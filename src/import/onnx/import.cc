@@ -57,12 +57,6 @@ absl::StatusOr<std::unique_ptr<ParsedModel>> ParseOnnx(std::string_view bytes, c
   return std::make_unique<ParsedOnnxModel>(std::move(model));
 }
 
-absl::StatusOr<std::unique_ptr<Graph>> ImportOnnxBytes(std::string_view bytes, const std::string& folder,
-                                                       const OnnxImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ParsedModel> model, ParseOnnx(bytes, folder));
-  return model->Import(options);
-}
-
 absl::StatusOr<Tensor> TensorFromOnnxProto(std::string_view bytes) {
   TensorProto proto;
   RETURN_IF_ERROR(ParseProto(bytes, proto, "the tensor"));

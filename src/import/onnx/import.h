@@ -15,7 +15,6 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
 #include "graph/tensor.h"
 #include "import/common/import_options.h"
 #include "import/common/parsed_model.h"
@@ -24,14 +23,9 @@ namespace attune {
 
 using OnnxImportOptions = ImportOptions;
 
-// Parses the bytes of a model. `folder` is the folder for external data; empty: external data is refused.
+// Parses the bytes of a model, whose input and output names are those of its graphs. `folder` is the folder
+// for external data; empty: external data is refused.
 absl::StatusOr<std::unique_ptr<ParsedModel>> ParseOnnx(std::string_view bytes, const std::string& folder);
-
-// Parses and imports a model once. Input and output names are the model's. Errors:
-//   Unimplemented: everything that is not supported, one line each: "NS <OpType> <node name>: <reason>".
-//   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
-absl::StatusOr<std::unique_ptr<Graph>> ImportOnnxBytes(std::string_view bytes, const std::string& folder,
-                                                       const OnnxImportOptions& options);
 
 // A serialized TensorProto (the .pb files that accompany ONNX models). Integers with fewer than 8 bits
 // become i8 or u8.

@@ -272,13 +272,13 @@ TEST(OnnxImport, TakesABranchByTheInputsValueWhereShapesDependOnIt) {
 
 TEST(OnnxImport, RefusesWhatIsNoModel) {
   const auto error = [](const std::string& bytes) {
-    return std::string(ImportOnnxBytes(bytes, "", {}).status().message());
+    return std::string(importing::ImportOnce(ParseOnnx(bytes, ""), {}).status().message());
   };
   EXPECT_THAT(error(""), HasSubstr("empty"));
   EXPECT_THAT(error("this is text, not a model"), HasSubstr("does not parse"));
   const std::string whole = OneNode("Relu").proto.SerializeAsString();
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(ImportOnnxBytes(whole.substr(0, size), "", {}).ok()) << size;
+    EXPECT_FALSE(importing::ImportOnce(ParseOnnx(whole.substr(0, size), ""), {}).ok()) << size;
   }
   Model model = OneNode("Relu");
   model.proto.clear_opset_import();

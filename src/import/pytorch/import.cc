@@ -142,10 +142,4 @@ absl::StatusOr<std::unique_ptr<ParsedModel>> ParsePytorch(std::string bytes) {
   return ParsedProgram::Parse(std::move(bytes));
 }
 
-absl::StatusOr<std::unique_ptr<Graph>> ImportPytorchBytes(std::string_view bytes,
-                                                          const PytorchImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ParsedModel> model, ParsePytorch(std::string(bytes)));
-  return model->Import(options);
-}
-
 }  // namespace attune

@@ -19,7 +19,6 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
 #include "import/common/import_options.h"
 #include "import/common/parsed_model.h"
 
@@ -31,14 +30,8 @@ bool LooksLikePytorch(std::string_view head);
 
 using PytorchImportOptions = ImportOptions;
 
-// Parses the bytes of an archive.
+// Parses the bytes of an archive. Inputs and outputs have the program's names.
 absl::StatusOr<std::unique_ptr<ParsedModel>> ParsePytorch(std::string bytes);
-
-// Parses and imports a program once. Input and output names are the program's. Errors:
-//   Unimplemented: everything that is not supported, one line each: "NS <target> <node name>: <reason>".
-//   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
-absl::StatusOr<std::unique_ptr<Graph>> ImportPytorchBytes(std::string_view bytes,
-                                                          const PytorchImportOptions& options);
 
 }  // namespace attune
 

@@ -173,7 +173,7 @@ TEST(PytorchImport, DeclaresItsInputs) {
 
 TEST(PytorchImport, PicklesGetTheAdviceToExportToOnnx) {
   const auto message = [](const std::string& bytes) {
-    return std::string(ImportPytorchBytes(bytes, {}).status().message());
+    return std::string(importing::ImportOnce(ParsePytorch(bytes), {}).status().message());
   };
   const std::string advice = "torch.onnx.export(model, (x,), \"model.onnx\")";
   for (const char* file :

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/testing/temporary_folder.h"
+#include "import/common/import_once_for_test.h"
 #include "import/tensorflow/sorted_table.h"
 #include "import/tensorflow/testing/model_builder.h"
 #include "import/tensorflow/variables.h"
@@ -272,7 +273,7 @@ TEST_F(BundleTest, VariablesOfASavedModelAreFoundByWhatRestoresThem) {
   EXPECT_THAT((*parsed)->Declare("")->inputs[0].dims, ElementsAre("?"));
 
   const Interpreter interpreter;
-  TensorflowImportOptions options;
+  ImportOptions options;
   options.executor = &interpreter;
   options.input_shapes["x"] = {2};
   const auto graph = (*parsed)->Import(options);
@@ -291,10 +292,10 @@ TEST_F(BundleTest, VariablesOfASavedModelAreFoundByWhatRestoresThem) {
 }
 
 TEST_F(BundleTest, VariablesWithoutACheckpointAreNotSupported) {
-  TensorflowImportOptions options;
+  ImportOptions options;
   options.input_shapes["x"] = {2};
   const absl::Status status =
-      ImportTensorflowBytes(ModelWithVariables().SerializeAsString(), "", options).status();
+      importing::ImportOnce(ParseTensorflow(ModelWithVariables().SerializeAsString(), ""), options).status();
   EXPECT_TRUE(absl::IsUnimplemented(status));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("NS ReadVariableOp call/read: a variable without a value"));

@@ -27,26 +27,18 @@ char AfterLength(std::string_view bytes, size_t at) {
 
 class ParsedTensorflowModel final : public ParsedModel {
  public:
-  static absl::StatusOr<std::unique_ptr<ParsedTensorflowModel>> Parse(std::string_view bytes,
-                                                                      const std::string& folder) {
-    ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Parse(bytes, folder));
-    return std::make_unique<ParsedTensorflowModel>(std::move(model));
-  }
   explicit ParsedTensorflowModel(std::unique_ptr<Model> model)
       : model_(std::move(model)), variables_(*model_) {}
 
   absl::StatusOr<DeclaredModel> Declare(const std::string& signature) const override {
-    ASSIGN_OR_RETURN(const Endpoints endpoints, model_->EndpointsFor({{.signature = signature}}));
+    ASSIGN_OR_RETURN(const Endpoints endpoints, model_->EndpointsFor(signature));
     DeclaredModel declared;
     for (const Endpoint& input : endpoints.inputs) declared.inputs.push_back(Describe(input));
     return declared;
   }
 
   absl::StatusOr<std::unique_ptr<Graph>> Import(const ImportOptions& options) override {
-    return ImportWith({options});
-  }
-  absl::StatusOr<std::unique_ptr<Graph>> ImportWith(const TensorflowImportOptions& options) {
-    ASSIGN_OR_RETURN(const Endpoints endpoints, model_->EndpointsFor(options));
+    ASSIGN_OR_RETURN(const Endpoints endpoints, model_->EndpointsFor(options.signature));
     return Importer(*model_, endpoints, &variables_, &constants_, options).Run();
   }
 
@@ -83,15 +75,8 @@ absl::Status CheckNotKeras(std::string_view head) {
 
 absl::StatusOr<std::unique_ptr<ParsedModel>> ParseTensorflow(std::string_view bytes,
                                                              const std::string& folder) {
-  return ParsedTensorflowModel::Parse(bytes, folder);
-}
-
-absl::StatusOr<std::unique_ptr<Graph>> ImportTensorflowBytes(std::string_view bytes,
-                                                             const std::string& folder,
-                                                             const TensorflowImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ParsedTensorflowModel> model,
-                   ParsedTensorflowModel::Parse(bytes, folder));
-  return model->ImportWith(options);
+  ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Parse(bytes, folder));
+  return std::make_unique<ParsedTensorflowModel>(std::move(model));
 }
 
 }  // namespace attune

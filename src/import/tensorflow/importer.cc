@@ -55,7 +55,7 @@ Binding Marked(bool failed, bool dead) {
 }  // namespace
 
 Importer::Importer(const Model& model, const Endpoints& endpoints, Variables* variables, Constants* constants,
-                   const TensorflowImportOptions& options)
+                   const ImportOptions& options)
     : model_(model),
       endpoints_(endpoints),
       variables_(variables),

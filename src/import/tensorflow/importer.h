@@ -43,7 +43,7 @@ class Importer {
  public:
   // All arguments must outlive this.
   Importer(const Model& model, const Endpoints& endpoints, Variables* variables, Constants* constants,
-           const TensorflowImportOptions& options);
+           const ImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
 
@@ -91,7 +91,7 @@ class Importer {
   const Endpoints& endpoints_;
   Variables* variables_;
   Constants* constants_;
-  const TensorflowImportOptions& options_;
+  const ImportOptions& options_;
   std::unordered_map<std::string_view, const FunctionDef*> functions_;
   std::unordered_map<const FunctionDef*, std::unique_ptr<Body>> bodies_;
   std::vector<std::unique_ptr<Graph>> regions_;

@@ -30,7 +30,7 @@ absl::Status CheckGiven(const Endpoint& input, const Shape& given) {
 }  // namespace
 
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<Endpoint>& inputs,
-                                              const TensorflowImportOptions& options) {
+                                              const ImportOptions& options) {
   std::vector<Shape> shapes;
   OpenInputs open("model", /*channels_last=*/true);
   for (const Endpoint& input : inputs) {

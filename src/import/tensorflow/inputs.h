@@ -13,7 +13,7 @@ namespace attune::tensorflow {
 // The shape of each input, from the options or the model. The error lists all inputs whose shapes are still
 // open, and how to give them.
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<Endpoint>& inputs,
-                                              const TensorflowImportOptions& options);
+                                              const ImportOptions& options);
 
 }  // namespace attune::tensorflow
 

@@ -136,13 +136,8 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Parse(std::string_view bytes, cons
   return model;
 }
 
-absl::StatusOr<Endpoints> Model::EndpointsFor(const TensorflowImportOptions& options) const {
-  if (meta_graph_ != nullptr) return EndpointsOfSignature(options.signature);
-  try {
-    return EndpointsOfFrozen(options.outputs);
-  } catch (const ImportFailure& failure) {
-    return failure.status;
-  }
+absl::StatusOr<Endpoints> Model::EndpointsFor(const std::string& signature) const {
+  return meta_graph_ != nullptr ? EndpointsOfSignature(signature) : EndpointsOfFrozen();
 }
 
 absl::Status Model::ParseBytes(std::string_view bytes) {
@@ -195,14 +190,10 @@ std::vector<std::string> Model::UnusedNodes() const {
   return unused;
 }
 
-Endpoints Model::EndpointsOfFrozen(const std::vector<std::string>& outputs) const {
+absl::StatusOr<Endpoints> Model::EndpointsOfFrozen() const {
   Endpoints endpoints;
-  const std::vector<std::string> names = outputs.empty() ? UnusedNodes() : outputs;
-  if (names.empty()) Invalid("no node of the graph looks like an output; name the outputs");
-  for (const std::string& name : names) {
-    if (body_->Find(ParseReference(name).node) == nullptr) Invalid("the graph has no node '", name, "'");
-    endpoints.outputs.push_back({name, name});
-  }
+  for (const std::string& name : UnusedNodes()) endpoints.outputs.push_back({name, name});
+  if (endpoints.outputs.empty()) return InvalidInput("no node of the graph looks like an output");
   const std::unordered_set<const NodeDef*> reached = Reachable(*body_, endpoints.outputs);
   for (const NodeDef& node : graph_->node()) {
     const bool placeholder = node.op() == "Placeholder" || node.op() == "PlaceholderV2";

@@ -37,8 +37,9 @@ class Model {
 
   const GraphDef& graph() const { return *graph_; }
   const Body& body() const { return *body_; }
-  // The inputs and outputs of the signature or, for a frozen graph, of the nodes that the options name.
-  absl::StatusOr<Endpoints> EndpointsFor(const TensorflowImportOptions& options) const;
+  // The inputs and outputs of the signature, or of a frozen graph, whose outputs are the nodes that no other
+  // node uses.
+  absl::StatusOr<Endpoints> EndpointsFor(const std::string& signature) const;
   // The prefix of the checkpoint's files; empty if the model has none.
   std::string checkpoint_prefix() const;
   // Size of the whole model file.
@@ -48,8 +49,7 @@ class Model {
   Model() = default;
   absl::Status ParseBytes(std::string_view bytes);
   absl::StatusOr<Endpoints> EndpointsOfSignature(const std::string& wanted) const;
-  // Throws ImportFailure.
-  Endpoints EndpointsOfFrozen(const std::vector<std::string>& outputs) const;
+  absl::StatusOr<Endpoints> EndpointsOfFrozen() const;
   std::vector<std::string> UnusedNodes() const;
 
   SavedModel saved_model_;

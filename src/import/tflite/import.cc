@@ -69,10 +69,4 @@ absl::StatusOr<std::unique_ptr<ParsedModel>> ParseTflite(std::string bytes) {
   return ParsedTfliteModel::Parse(std::move(bytes));
 }
 
-absl::StatusOr<std::unique_ptr<Graph>> ImportTfliteBytes(std::string_view bytes,
-                                                         const TfliteImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ParsedModel> model, ParseTflite(std::string(bytes)));
-  return model->Import(options);
-}
-
 }  // namespace attune

@@ -18,7 +18,6 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
 #include "import/common/import_options.h"
 #include "import/common/parsed_model.h"
 
@@ -30,17 +29,10 @@ using TfliteImportOptions = ImportOptions;
 // Whether the first bytes of a file (8 are enough) are those of a TensorFlow Lite model.
 bool LooksLikeTflite(std::string_view head);
 
-// Parses the bytes of a model.
-absl::StatusOr<std::unique_ptr<ParsedModel>> ParseTflite(std::string bytes);
-
-// Parses and imports a model once. Inputs and outputs have the names of the signature or, without one, of the
+// Parses the bytes of a model. Its inputs and outputs have the names of the signature or, without one, of the
 // tensors of the first subgraph ("input0", "output1", … for a tensor without a name, or with one that another
-// has). Errors:
-//   Unimplemented: everything that is not supported, one line each: "NS <OPERATOR> <output's name>:
-//   <reason>". InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the
-//   input.
-absl::StatusOr<std::unique_ptr<Graph>> ImportTfliteBytes(std::string_view bytes,
-                                                         const TfliteImportOptions& options);
+// has).
+absl::StatusOr<std::unique_ptr<ParsedModel>> ParseTflite(std::string bytes);
 
 }  // namespace attune
 
