@@ -117,7 +117,7 @@ Network Network::Optimize(PassPlan plan, const OptimizeOptions& options) const {
   EnsureIndexChecks(plan);
   PassPlan only_groups{.steps = {{"fuse", {}}}};
   SetUncheckedIndices(only_groups);  // rounding may produce a wrong index
-  const CompiledExecutor executor({}, only_groups, options.jobs);
+  const CompiledExecutor executor(only_groups, options.jobs);
   NarrowingReport narrowing;
   RunOptions run;
   run.dump_folder = options.dump_folder;

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/network.h"
-#include "api/reusing_executor.h"
+#include "api/compiled_executor.h"
 #include "export/onnx/export.h"
 #include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"
@@ -107,8 +107,8 @@ TEST(Quantize, SaysWhatIsMissing) {
   EXPECT_THAT(std::string(QuantizeGraph(empty, samples).status().message()), HasSubstr("to quantize"));
 }
 
-TEST(ReusingExecutor, GivesWhatTheReferenceGivesForEachGraph) {
-  const ReusingExecutor executor(DefaultPlan(), 1);
+TEST(CompiledExecutor, GivesWhatTheReferenceGivesForEachGraph) {
+  const CompiledExecutor executor(DefaultPlan(), 1);
   const std::unique_ptr<Graph> graph = quant::SmallClassifier();
   // The same text, but other constants.
   const std::unique_ptr<Graph> other = graph->Clone();

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/givens.h"
 #include "api/opened_model.h"
-#include "api/reusing_executor.h"
+#include "api/compiled_executor.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -37,7 +37,7 @@ class CancellableExecutor final : public Executor {
   }
 
  private:
-  const ReusingExecutor executor_;
+  const CompiledExecutor executor_;
   const WorkControl control_;
 };
 
