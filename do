@@ -5,51 +5,51 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'TEXT'
-./do demo                       compile real networks and show what comes out; sets up all it needs
+./do demo                       compile real networks and show the results; sets up all it needs
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do test-elsewhere [busy] [x86-64-v3] [x86-64-v4] [ctest arguments]
                                 run the built tests as on other machines: beside four busy loops, with AVX2 alone, with
                                 AVX-512 alone; by default as on each of them
 ./do setup                      install the packages that the build and the tests need
-./do wheel                      the Python package, as a wheel and as an sdist, in build/dist/
-./do deb                        the Debian package, in build/dist/
-./do images [--twice]           container images of compiler, agent, server and runtime, in build/dist/; as root
-./do build [preset]             build/PRESET: release (default), debug, asan, tsan or fuzz
+./do wheel                      make the Python package, as a wheel and as an sdist, in build/dist/
+./do deb                        make the Debian packages, in build/dist/
+./do images [--twice]           make container images of compiler, agent, server and runtime, in build/dist/; as root
+./do build [preset]             the programs and libraries, in build/PRESET: release (default), debug, asan, tsan or fuzz
 ./do bench [options] [network ...]
-                                latency beside other engines, with --int8 of networks of integers, with --wide of
-                                a hundred networks that nobody tuned for, or beside another commit;
-                                ./do bench --help
+                                compare latency with other engines, with --int8 on integer networks, with --wide on a
+                                hundred networks outside the suite, or with another commit; ./do bench --help
 ./do study [options] [network ...]
-                                what versions of fewer bits cost and gain: throughput, latency, power, energy, size,
+                                measure the cost and gain of fewer bits: throughput, latency, power, energy, size,
                                 agreement; ./do study --help
-./do pretrain [options]         measure random kernels, and learn from them the cost model that tuning begins with
-./do experiments [options]      what tuning gains, by which of its parts; ./do experiments --help
-./do promises [options]         how good the service's predictions are, on networks that it has not learned from;
+./do pretrain [options]         measure random kernels, and learn the cost model that tuning starts with from them
+./do experiments [options]      measure the gain of tuning, and of each of its parts; ./do experiments --help
+./do promises [options]         judge the service's predictions on networks that it has not learned from;
                                 ./do promises --help
-./do scheduling [options]       what running many tuning jobs at a time gains, and that it distorts no measurement;
-                                ./do scheduling --help
-./do accuracy [options]         what quantization costs, beside other tools; ./do accuracy --help
-./do page-types                 types of the service's OpenAPI document, for the web page
+./do scheduling [options]       measure the gain of running many tuning jobs at a time, and show that it distorts no
+                                measurement; ./do scheduling --help
+./do accuracy [options]         compare the accuracy of quantized networks with other tools; ./do accuracy --help
+./do page-types                 generate the web page's types from the service's OpenAPI document
 ./do fmt                        format the sources in place
-./do lint [--fast]              format, includes and (without --fast) clang-tidy
+./do lint [--fast]              check format, includes, names, prose and (without --fast) run clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
 ./do fuzz wire [conversations] [seed]
-                                agents, runners, clients and device hosts that lie to a server, under the sanitizers;
-                                100,000 of each kind
+                                run agents, runners, clients and device hosts that lie to a server, under the
+                                sanitizers; 100,000 of each kind
 ./do fuzz graphs [seconds] [--seed N ...]
-                                random graphs through compiler and runtime, compared with the reference; what
-                                fails is made small in build/fuzz/graphs
+                                run random graphs through compiler and runtime, and compare with the reference;
+                                failures are minimized in build/fuzz/graphs
 TEXT
 }
 
 sources() { find benchmarks docs include python src tests -name '*.cc' -o -name '*.h' -o -name '*.c' -o -name '*.hpp'; }
 
+# Builds without tests, unless the variable `tests` is ON.
 build() {
   local preset=${1:-release}
   tools/setup.sh
   local page=()
   [ "$preset" = release ] && page=(-DATTUNE_PAGE=ON)
-  cmake --preset "$preset" -Wno-dev "${page[@]}" >&2
+  cmake --preset "$preset" -Wno-dev -DATTUNE_TESTS="${tests:-OFF}" "${page[@]}" >&2
   cmake --build --preset "$preset" "${@:2}" >&2
 }
 
@@ -57,7 +57,7 @@ deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
 
 run_tests() {
   tools/setup.sh tests
-  build release
+  tests=ON build release
   tools/wheel.sh
   deb
   # No test has a limit of time of its own: how long is long depends on the machine. One that hangs is ended, so that it
@@ -70,6 +70,7 @@ lint() {
   tools/setup.sh
   python3 tools/check_includes.py
   python3 tools/check_names.py
+  python3 tools/check_prose.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
   cmake --preset lint -Wno-dev >&2
@@ -86,10 +87,11 @@ fuzz() {
     return
   fi
   if [ "$target" = wire ]; then
-    build asan --target fleet_test service_test
+    tests=ON build asan --target fleet_host_test fleet_server_test service_queue_test
     export ATTUNE_FUZZED_CONVERSATIONS=${2:-100000} ATTUNE_FUZZ_SEED=${3:-1}
-    build/asan/bin/fleet_test --gtest_filter='LiarsTest.*:LyingHost.*'
-    build/asan/bin/service_test --gtest_filter='LyingRunnersTest.*'
+    build/asan/bin/fleet_host_test --gtest_filter='LyingHost.*'
+    build/asan/bin/fleet_server_test --gtest_filter='LiarsTest.*'
+    build/asan/bin/service_queue_test --gtest_filter='LyingRunnersTest.*'
     return
   fi
   build fuzz --target fuzzers
@@ -141,12 +143,12 @@ case $command in
     ;;
   promises)
     tools/setup.sh python
-    build release --target attune
+    build release --target attune attune_server
     PYTHONPATH=$PWD/tools build/python/bin/python -m promises "$@"
     ;;
   scheduling)
     tools/setup.sh python
-    build release --target attune
+    build release --target attune attune_server
     PYTHONPATH=$PWD/tools build/python/bin/python -m scheduling "$@"
     ;;
   accuracy)
@@ -154,7 +156,7 @@ case $command in
     build release --target attune attune_runtime_shared
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m accuracy "$@"
     ;;
-  page-types) tools/setup.sh tests; build release --target attune; PYTHONPATH=$PWD/tools python3 tools/page_types.py ;;
+  page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 tools/page_types.py ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   fuzz) fuzz "$@" ;;

@@ -2,8 +2,8 @@
 //
 //   cost_model_bench RECORDS [CANDIDATES]
 //
-// builds and times random candidates of some common groups, so many of each (default 60), writes them to the
-// file RECORDS, or reads that where it exists, and prints how well the model orders them:
+// builds and times random candidates of some common groups, this many of each (default 60), writes them to
+// the file RECORDS, or reads that where it exists, and prints how well the model orders them:
 //
 //   seen    by Kendall's tau, the mean of all groups, on candidates that it has not seen, after it has
 //   learned

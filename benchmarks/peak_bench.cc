@@ -3,8 +3,8 @@
 //   peak_bench
 //
 // prints what a core reaches in a loop of fused multiply-adds in AVX-512 whose operands stay in registers,
-// and what it reaches with operands from the first-level cache (docs/decisions/peaks.md), then the first once
-// more, all as the most of eight runs.
+// and what it reaches with operands from L1 (docs/decisions/peaks.md), then the first once more, all as the
+// most of eight runs.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -52,9 +52,8 @@ int Main() {
     return 1;
   }
   const double before = GflopsFromRegisters(), peak = MeasurePeaks(1).gflops_per_core;
-  std::printf(
-      "GFLOP/s with operands from registers %.1f, from the first-level cache %.1f, from registers %.1f\n",
-      before, peak, GflopsFromRegisters());
+  std::printf("GFLOP/s with operands from registers %.1f, from L1 %.1f, from registers %.1f\n", before, peak,
+              GflopsFromRegisters());
   return 0;
 }
 

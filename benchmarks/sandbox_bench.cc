@@ -2,8 +2,8 @@
 //
 //   sandbox_bench [seconds]
 //
-// times, for so many seconds each, the same kernels in processes behind all fences, as the measuring process
-// does, interleaved with processes that have none, and prints the median ratio of both times and its
+// times, for this many seconds each, the same kernels in processes behind all fences, as the measuring
+// process does, interleaved with processes that have none, and prints the median ratio of both times and its
 // confidence interval. The first are also compared with each other, which shows how far processes differ that
 // should not.
 #include <signal.h>

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
-#include "sched/simulation.h"
+#include "work/sched/simulation.h"
 
 namespace attune {
 namespace {

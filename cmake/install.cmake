@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the program, the two libraries with their headers, and what find_package(Attune)
+# What `cmake --install` puts where: the programs, the two libraries with their headers, and what find_package(Attune)
 # and pkg-config read.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -8,7 +8,7 @@ set_target_properties(attune_shared PROPERTIES EXPORT_NAME attune)
 set_target_properties(attune_runtime_shared PROPERTIES EXPORT_NAME runtime VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR})
 
-install(TARGETS attune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS attune attune_server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS attune_worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/attune)
 install(TARGETS attune_shared attune_runtime_shared EXPORT AttuneTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

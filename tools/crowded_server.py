@@ -6,7 +6,7 @@ crowded_server.py       starts a server; beside 2,000 silent connections from 12
                         user of another tenant asks from 127.0.0.2. Prints how many answers came and how late the
                         slowest ones were; exits with 1 if a request of that user was not answered as it should be.
 
-What the server closes is opened again every second.
+Connections that the server closes are opened again every second.
 """
 import argparse
 import collections
@@ -91,7 +91,7 @@ class Server:
 
 
 def hold(server, greeting, count, stop, is_ready):
-    """Keeps so many connections, each of which has sent the greeting and sends nothing more, until it is stopped."""
+    """Keeps this many connections, each of which has sent the greeting and sends nothing more, until it is stopped."""
     most = count + 100
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, max(most, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
     poll, connections = select.poll(), {}
@@ -165,7 +165,7 @@ def requests(server, options, stop, is_ready):
 
 
 def work(server, token, number):
-    """One request of somebody who works, or two; returns the statuses that came, and those that should."""
+    """One request of a working user, or two; returns the statuses that came, and those that should."""
     def ask(*request):
         return server.ask(NEIGHBOUR, token, *request)[0]
     if number % 5 == 4:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a fleet costs and gains, on this machine.
+"""Measures the cost and gain of a fleet on this machine.
 
     tools/fleet_figures.py replay [--trials N] NETWORK...   a recorded run is replayed here, and on this machine's agent:
                                                             whether both try the same candidates, how their times
@@ -95,7 +95,7 @@ def processors(options, folder):
 
 
 def held(fleet, agent):
-    """Whether somebody holds the device of this agent, by its id."""
+    """Returns whether a client holds the device of this agent, by its id."""
     return any(device["held_by"] for device in fleet.devices() if device["id"].startswith(agent + "/"))
 
 

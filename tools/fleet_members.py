@@ -47,7 +47,7 @@ class Member:
             self._process.send_signal(signal.SIGCONT)
 
     def stop_for(self, seconds):
-        """Lets it stand still for so long."""
+        """Lets it stand still for this long."""
         with self.stopped():
             time.sleep(seconds)
 
@@ -114,7 +114,7 @@ class Fleet:
         return self._folder / "server"
 
     def server_log(self):
-        """What the server has said."""
+        """Returns the server's output."""
         return (self._folder / "server.log").read_text()
 
     def await_server(self):
@@ -134,7 +134,7 @@ class Fleet:
         return [device for device in devices if device["is_there"]]
 
     def add_mocks(self, name, mocks, seconds, count=1):
-        """Starts a process of `count` agents, whose devices answer after so many seconds."""
+        """Starts a process of `count` agents, whose devices answer after this many seconds."""
         self._await_more(count, name, [mocks, self._folder / "server", self._folder / name, KEY, count, seconds])
 
     def add_agent(self, name, key, processor=None, owner="server"):

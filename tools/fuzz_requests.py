@@ -83,7 +83,7 @@ class Tenant:
 
 
 class Target:
-    """What is fuzzed, and how to tell that it still works."""
+    """A target of the fuzzer, and how to tell that it still works."""
 
     def __init__(self, fleet, admin):
         self._fleet, self._admin = fleet, admin
@@ -267,7 +267,7 @@ def start(folder):
 
 
 def prepare(fleet):
-    """What to fuzz in a fleet."""
+    """The targets in a fleet."""
     admin = first_client(fleet)
     for tenant in (TENANT, OTHER):
         fleet.add_runner(f"runner-{tenant}", tenant)

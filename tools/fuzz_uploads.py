@@ -73,7 +73,7 @@ def send(client, name, content):
 
 
 def fuzz(client, originals, count, seed):
-    """Sends so many damaged models; returns how many came to which end, and the sentences that tell of crashes."""
+    """Sends this many damaged models; returns how many came to which end, and the sentences that tell of crashes."""
     chance = random.Random(seed)
     named = [(name, damaged(originals[name], chance))
              for name in (chance.choice(list(originals)) for _ in range(count))]

@@ -45,12 +45,12 @@ class Server(Member):
                           "--http", self.address, "--lease-seconds", 2, *options], folder / f"{name}.log")
 
     def text(self):
-        """What it has said so far."""
+        """Returns its output so far."""
         return self.log.read_text()
 
 
 def free_port():
-    """A port that nobody listens at just now."""
+    """Returns a free port."""
 
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -58,7 +58,7 @@ def free_port():
 
 
 def ask(address, token, method, path, body=None, headers=None):
-    """The status and the JSON of an answer; None while nobody answers, or while the server says so."""
+    """Returns the status and the JSON of an answer; None without an answer, or while the server says so."""
     connection = http.client.HTTPConnection(address)
     try:
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
@@ -84,7 +84,7 @@ class Service:
         self.asked = 0
 
     def await_text(self, pattern):
-        """What the first server says that matches."""
+        """Returns the first output of the server that matches."""
         def said():
             if all(server.ended() is not None for server in self.servers):
                 raise Violation(f"no server has said {pattern}: {self.servers[0].text()[-1000:]}")

@@ -42,7 +42,7 @@ def start(options, folder):
 
 
 class Client(Member):
-    """One that finds no server does not begin; one that has begun goes on without it for a while."""
+    """A process that finds no server does not start; one that has started continues without it for a while."""
 
     def __init__(self, command, log, events):
         self._events = events

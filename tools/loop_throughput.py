@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What llvm-mca says of the loops that multiply: how many products they start in a cycle, and what they wait for.
+"""Prints llvm-mca's view of the loops that multiply: how many products they start in a cycle, and what they wait for.
 
     tools/loop_throughput.py [--cpu CPU] [--precision PRECISION] NETWORK ...
 

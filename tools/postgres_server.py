@@ -1,4 +1,4 @@
-"""A PostgreSQL server in a folder, for scripts and tests that drive one. It is nobody else's, and ends with them."""
+"""A PostgreSQL server in a folder, for scripts and tests that drive one. It is theirs alone, and ends with them."""
 import os
 import pathlib
 import pwd
@@ -43,7 +43,7 @@ class PostgresServer:
 
     @property
     def url(self):
-        """What --database takes."""
+        """Returns the value for --database."""
         return self.url_of("attune")
 
     def url_of(self, database, password=""):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the Python package adds to an inference, and whether it keeps memory or holds threads back.
+"""Measures what the Python package adds to an inference, and whether it keeps memory or holds threads back.
 
     PYTHONPATH=tools python3 tools/python_figures.py [--network mobilenet_v2] [--runs 1000] [--seconds 3] [--turns 9]
 
@@ -103,7 +103,7 @@ def memory(network, runs):
 
 
 def python_rate(network, count, seconds):
-    """Inferences per second of so many threads."""
+    """Returns inferences per second of this many threads."""
     inputs = {name: network.random_input(name) for name in network.inputs}
     runs = [0] * count
     sessions = [network.session() for _ in range(count)]

@@ -108,7 +108,7 @@ def header_text(text):
 
 
 def plain_text(value):
-    """What stands for the value in a path, a query or a header."""
+    """Returns the text that stands for the value in a path, a query or a header."""
     return value if isinstance(value, str) else to_json(value)[:4000]
 
 

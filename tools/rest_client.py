@@ -38,7 +38,7 @@ class Client:
         return http.client.HTTPConnection(self.address())
 
     def headers(self, more=None):
-        """What every request has."""
+        """The headers of every request."""
         own = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
         return {**own, **(more or {})}
 
@@ -56,7 +56,7 @@ class Client:
                 used.close()
 
     def told(self, method, path, body=None):
-        """What the service answers, as Python values. Raises Refused."""
+        """Returns the service's answer, as Python values. Raises Refused."""
         answer = self.ask(method, path, body)
         if answer.status >= 400:
             raise Refused(f"{method} {path}: {answer.status} {answer.body.decode(errors='replace')}")

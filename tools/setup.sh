@@ -19,6 +19,7 @@ packages=(
   # what the other folders use
   libabsl-dev libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc nlohmann-json3-dev libssl-dev
   libjpeg-dev libpng-dev libcli11-dev libspdlog-dev libsqlite3-dev libpq-dev libyaml-cpp-dev libxgboost-dev libmimalloc-dev
+  libcurl4-openssl-dev
   # what the fleet serves HTTP with, and intervals are computed with; what tokens of people are checked with
   libboost-dev libcjose-dev
   # what model files are read with

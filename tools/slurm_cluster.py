@@ -72,7 +72,7 @@ def enter_namespaces():
 
 
 def free_ports(count):
-    """Ports in a row on which nobody listens now."""
+    """Returns free ports in a row."""
     while True:
         with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
             first = stack.enter_context(socket.socket())
@@ -134,7 +134,7 @@ class Cluster:
 
     @staticmethod
     def _ask(*command):
-        """What the command prints; None if it fails."""
+        """Returns the output of the command; None if it fails."""
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         return result.stdout.strip() if result.returncode == 0 else None
 

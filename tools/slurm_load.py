@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts load on pilots in a Slurm cluster of its own, kills slurmctld again and again, and checks that nothing is lost.
 
-Tunes a small network, several runs at a time, until the pilots have served so many leases (a stage of a run holds one
+Tunes a small network, several runs at a time, until the pilots have served this many leases (a stage of a run holds one
 device or several, each by a lease), and kills slurmctld at random moments meanwhile. There are never more Slurm jobs or
 devices than allowed, each run ends well with all of its records, and in the end no pilot is left. Needs to be root.
 
@@ -63,7 +63,7 @@ def parse():
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path, help="a small network, such as that of write_convolutions")
-    parser.add_argument("--leases", type=int, default=1000, help="until there were so many (default: 1000)")
+    parser.add_argument("--leases", type=int, default=1000, help="leases until the end (default: 1000)")
     parser.add_argument("--kills", type=int, default=50, help="of slurmctld (default: 50)")
     parser.add_argument("--pause", type=float, default=4, help="mean seconds between kills (default: 4)")
     parser.add_argument("--most", type=int, default=10, help="pilots at a time (default: 10)")

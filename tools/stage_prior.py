@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the rows of src/jobs/stage_prior.cc: how long stages take whose jobs cannot tell.
+"""Prints the rows of src/work/job/stage_prior.cc: how long stages take whose jobs cannot tell.
 
     tools/stage_prior.py SCHEDULE.json...
 

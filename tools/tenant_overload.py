@@ -32,7 +32,7 @@ JOB = {"name": "load", "kind": "mock", "on": KEY,
 
 
 class Asker:
-    """Asks for a tenant, with several connections, so often for so long."""
+    """Sends requests for a tenant, over several connections, at this rate and for this long."""
 
     def __init__(self, client, rate, connections, seconds):
         self._times, self._statuses, self._lock = [], {}, threading.Lock()
@@ -63,12 +63,12 @@ class Asker:
 
 
 def used(admin, tenant):
-    """What the tenant has of its quota now."""
+    """The tenant's current use of its quota."""
     return admin.told("GET", f"/v1/tenants/{tenant}")["used"]
 
 
 class Submitter:
-    """Has so many jobs of a tenant waiting, or as many as it may, until it is ended."""
+    """Keeps this many jobs of a tenant waiting, or as many as it may have, until it is ended."""
 
     def __init__(self, admin, tenant, jobs):
         self._admin, self._tenant, self._wanted = admin, tenant, jobs

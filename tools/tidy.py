@@ -6,7 +6,7 @@
 BUILD is a build folder with compile_commands.json and the generated sources. BUILD/tidy keeps a file for each source
 that was clean, named by a digest of all that clang-tidy sees: the preprocessed source, the suppressions in its files,
 the checks and the program's version. So after a change of one header or one comment, few sources or none take their ten
-seconds. What clang-tidy finds is printed, and the exit code is 1 if that is anything."""
+seconds. Findings of clang-tidy are printed, and the exit code is 1 if there are any."""
 import concurrent.futures
 import hashlib
 import json
@@ -35,8 +35,8 @@ def configuration():
 
 
 def preprocessed(entry):
-    """What the compiler sees of a source: (the text; the files of src/ that it is from). None, and what is wrong, if it
-    cannot be preprocessed."""
+    """Returns the compiler's view of a source: (the text; the files of src/ that it is from). None, and what is wrong,
+    if it cannot be preprocessed."""
     arguments = shlex.split(entry["command"])
     output = arguments.index("-o")
     del arguments[output:output + 2]
@@ -59,7 +59,7 @@ def suppressions(files):
 
 
 def check(path, entry, build, settings):
-    """What clang-tidy finds; empty if that is nothing."""
+    """Returns the findings of clang-tidy; empty if there are none."""
     source, files = preprocessed(entry)
     if source is None:
         return files

@@ -1,5 +1,5 @@
-"""Waits for what other threads and processes do, for as long as that takes: how long is long depends on the machine, and
-whoever runs a test ends one that hangs."""
+"""Waits for what other threads and processes do, for as long as that takes: how long is long depends on the machine,
+and the runner of a test ends one that hangs."""
 import sys
 import time
 

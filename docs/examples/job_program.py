@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A job for Attune's scheduler: which zlib settings suit a file?
 
-Each candidate takes two stages. "compress" finds out how small the file becomes, on any processor, together with
-whatever else runs there. "time" measures how fast it is read back, which needs a device that nobody else uses
-meanwhile. Results are kept in the job's folder after each stage, so that the job goes on where it was if it is killed.
+Each candidate takes two stages. "compress" measures the compressed size, on any processor, beside other work. "time"
+measures how fast the result is read back, which needs a device of its own. Results are stored in the job's folder after
+each stage, so that a job that was killed resumes there.
 
 In a schedule:
 
@@ -37,7 +37,7 @@ def send(message):
 
 
 class Results:
-    """What is known of each candidate, in a file that is never half written."""
+    """The results so far of each candidate, in a file that is never half written."""
 
     def __init__(self, folder):
         self.path = pathlib.Path(folder) / "results.json"
@@ -62,7 +62,7 @@ class Search:
         self.is_cancelled = False
 
     def todo(self):
-        """The stages that are left, each as its name and its candidate."""
+        """The remaining stages, each as its name and its candidate."""
         for candidate in self.candidates:
             row = self.results.rows.get(candidate, {})
             if "bytes" not in row:

@@ -23,7 +23,7 @@
  *
  * Trust: an artifact is native code that runs in this process. Loading any file is safe; running it is only
  * as safe as its compiler can be trusted. Pin the file with attune_load_options.expected_sha256, or a set of
- * files with trusted_sha256, or trust whoever has signed it with trusted_keys.
+ * files with trusted_sha256, or name the keys whose signatures you trust with trusted_keys.
  *
  * A process that forks must not run, in the child, a session that was made before the fork. */
 #ifndef ATTUNE_ATTUNE_H_
@@ -257,8 +257,8 @@ typedef struct attune_output {
   size_t bytes;
 } attune_output;
 
-/* Output `index` of the last run, which must have succeeded. What `output` points to is valid until the
- * session runs again or is freed. */
+/* Output `index` of the last run, which must have succeeded. The data that `output` points to is valid until
+ * the session runs again or is freed. */
 ATTUNE_EXPORT attune_code attune_session_output(attune_session* session, size_t index, attune_output* output,
                                                 attune_error* error);
 

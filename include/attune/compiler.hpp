@@ -1,5 +1,5 @@
-// The whole way from a model's file to a fast program on this machine: load, optimize, quantize, tune,
-// compile, save, run, compare and measure.
+// Compiles a model's file into a fast program for this machine: load, optimize, quantize, tune, compile,
+// save, run, compare and measure.
 //
 //   namespace ac = attune::compiler;
 //
@@ -8,14 +8,13 @@
 //   const std::vector<ac::NamedTensor> outputs = network.run({{"input", image}});
 //
 // A program that links attune::attune has all of this. Each step returns another Network and leaves the one
-// that it was called for as it was; steps that are left out are done with their defaults when they are
-// needed.
+// that it was called for unchanged; a step that is left out runs with its defaults when a later one needs it.
 //
 // Errors: functions throw ac::Error, whose text is one sentence that names the file, what is wrong and what
 // to do; the command line prints the same. std::bad_alloc is the only other exception.
 //
-// Threads: a Network is immutable and may be used by any number of threads at once; so may a Tensor that
-// nobody writes to.
+// Threads: a Network is immutable and may be used by any number of threads at once; so may a Tensor while no
+// thread writes to it.
 //
 // Processes: tuning, and optimizing for bf16, build and run candidates in processes of the program
 // attune-worker, which is installed with the library; both must be of the same build.
@@ -47,7 +46,7 @@ namespace attune::compiler {
 enum class ErrorCode {
   kInvalid,      // an argument, a file or a damaged model
   kNotFound,     // a file, an input, a device
-  kUnsupported,  // the model needs what Attune does not have: a line "NS …" for each operator
+  kUnsupported,  // the model needs what Attune lacks: a line "NS …" for each operator
   kCancelled,
   kNoResources,  // memory, threads, disk
   kUnavailable,  // may work later: another process holds the records
@@ -80,7 +79,7 @@ class ATTUNE_EXPORT Tensor {
   attune_dtype dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   std::span<const std::byte> bytes() const { return {bytes_.get(), num_bytes_}; }
-  // For whoever has the only copy.
+  // May be called only while this is the only copy.
   std::span<std::byte> mutable_bytes() { return {bytes_.get(), num_bytes_}; }
 
   // The elements as T, whose size must be the dtype's (uint16_t for f16 and bf16, uint8_t for bool).
@@ -116,7 +115,7 @@ struct InputInfo {
   bool has_shape = true;          // false: the model does not even say how many dimensions there are
 };
 
-// What a model's file says of the model.
+// The declarations in a model's file.
 struct ModelDeclaration {
   std::vector<InputInfo> inputs;
   // The other files that it consists of, relative to its folder; none for a folder, which has all.
@@ -126,13 +125,13 @@ struct ModelDeclaration {
   // "producer_name", "producer_version", "domain", "description", "version", "graph_name" and
   // "graph_description".
   std::map<std::string, std::string> about;
-  std::map<std::string, std::string> metadata;  // what its author has added
+  std::map<std::string, std::string> metadata;  // metadata entries of its author
 };
 
-// How a caller follows and ends a long call.
+// Lets a caller follow and stop a long call.
 struct Control {
-  // `done` of `total` units of `what` ("compiling kernels") are done; a total of 0 means that it is not
-  // known. Called often, and by several threads at once.
+  // Called when `done` of `total` units of `what` ("compiling kernels") are done; a total of 0 means that it
+  // is not known. Called often, and by several threads at once.
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
   // If a stop is requested, the call throws an Error with kCancelled; Network::tune() returns instead.
   std::stop_token stop = {};
@@ -144,9 +143,9 @@ class ATTUNE_EXPORT Device {
  public:
   // This machine.
   static Device here();
-  // A device of the fleet that this user has joined (`attune fleet join`), or whose server he runs on this
-  // machine: one with this key, as `attune fleet list` shows them. The fleet's server must have the address
-  // `server`, "host:port", unless that is empty.
+  // Returns the device of the fleet with this key, as `attune fleet list` shows it. The user must have joined
+  // the fleet (`attune fleet join`), or run its server on this machine. The fleet's server must have the
+  // address `server`, "host:port", unless that is empty.
   static Device in_fleet(const std::string& key, const std::string& server = {});
 
   bool is_here() const { return service_ == nullptr; }
@@ -173,7 +172,8 @@ struct LoadOptions {
   // Public keys of Ed25519 as 64 hexadecimal digits: one of them must have signed an artifact. Empty: any
   // file.
   std::vector<std::string> trusted_keys = {};
-  // What the network is for, as Network::on() has it; an artifact for a device of a fleet need not run here.
+  // The device that the network is for, as in Network::on(); an artifact for a device of a fleet need not run
+  // here.
   Device device = Device::here();
   Control control = {};
 };
@@ -213,7 +213,7 @@ struct QuantizeOptions {
   Control control = {};
 };
 
-// What a tuning run is about to do, and has done.
+// The progress of a tuning run.
 struct TuningProgress {
   std::string stage;
   int64_t trials = 0;
@@ -225,21 +225,21 @@ struct TuneOptions {
   // Limits; the first one reached ends the run. 0: none; then it ends when no task promises a gain.
   int64_t trials = 0, trials_per_task = 0;
   double seconds = 0;
-  int threads = 1;  // that one inference is to run on
+  int threads = 1;  // threads of one inference
   int batch = 32;   // candidates that are built, and then measured, together
   uint64_t seed = 0;
   // The longest that one execution of a candidate may take, unless its baseline takes half as long. 0: a
   // second, which rises to ten while more than a tenth of the candidates take longer.
   double execution_seconds = 0;
-  bool transfers_from_runs = true;  // whether what earlier runs have measured counts, for the same tasks
-  // The database of records; empty: the user's own, which `attune records` shows. A killed run with the same
-  // options goes on from there.
+  bool transfers_from_runs = true;  // whether measurements of earlier runs count, for the same tasks
+  // The database of records; empty: the user's own, which `attune records` shows. A killed run is resumed by
+  // the same options.
   std::string records = {};
-  // A file that what happens is appended to, as JSON lines; empty: none.
+  // A file to which events are appended, as JSON lines; empty: none.
   std::string events = {};
-  // Called when something has happened; one call at a time.
+  // Called after each event; one call at a time.
   std::function<void(const TuningProgress&)> progress = {};
-  // If a stop is requested, the run ends after what is measured now, with the best that it has found.
+  // If a stop is requested, the run finishes its current measurement and ends with the best result so far.
   std::stop_token stop = {};
 };
 
@@ -253,7 +253,7 @@ struct TaskReport {
   std::string best_config;                        // empty: that of the baseline
 };
 
-// The time of one inference, as the sum of its kernels, after so many trials.
+// The time of one inference, as the sum of its kernels, after `trials` trials.
 struct TuningPoint {
   double elapsed_seconds = 0;
   int64_t trials = 0;
@@ -264,12 +264,13 @@ struct TuningReport {
   std::string run;  // its id in the records
   int64_t trials = 0;
   double elapsed_seconds = 0;
-  // Of one inference, measured interleaved; 0: nothing faster was found, and so nothing was measured.
+  // The times of one inference, measured interleaved; 0: nothing faster was found, and so nothing was
+  // measured.
   double baseline_seconds = 0, tuned_seconds = 0;
   bool was_stopped = false;
   std::string records;      // the database
   std::string fingerprint;  // the device's
-  int threads = 1;          // that one inference is to run on
+  int threads = 1;          // threads of one inference
   std::vector<TaskReport> tasks = {};
   std::vector<TuningPoint> curve = {};
   std::map<std::string, double> stage_seconds = {};  // by the names of stages
@@ -279,7 +280,7 @@ struct CompileOptions {
   // Names of processors to compile for, as `attune compile --help` lists them; the runtime takes the best of
   // them that runs. Empty: this machine.
   std::vector<std::string> cpus = {};
-  // That one inference is to run on: records of as many count first. 0: as many as in the latest tune() or
+  // Threads of one inference; records for this number are preferred. 0: that of the latest tune() or
   // compile(), or else 1.
   int threads = 0;
   // The database by which kernels are chosen; empty: the one that the network was tuned with, or else the
@@ -317,27 +318,27 @@ struct NetworkSizes {
 // A value type: copies are cheap.
 class ATTUNE_EXPORT Network {
  public:
-  // A model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or an artifact, recognized by its content.
-  // An artifact is compiled already: steps that change the network throw.
+  // Loads a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or an artifact, recognized by its
+  // content. An artifact is compiled already: steps that change the network throw.
   static Network load(const std::string& path, const LoadOptions& options = {});
-  // One of the architectures that `attune zoo` lists, with random weights.
+  // Builds one of the architectures that `attune zoo` lists, with random weights.
   static Network zoo(const std::string& name);
-  // The artifact with these bytes.
+  // Loads the artifact with these bytes.
   static Network from_artifact(std::span<const std::byte> bytes);
 
   ~Network();
   Network(const Network&);
   Network& operator=(const Network&);
 
-  // The network for this device. From here on, it is optimized, tuned and compiled for the device, and run,
-  // verified, benched and profiled there; a network that was compiled before is compiled again, but an
-  // artifact stays as it is.
+  // Returns the network for this device. From here on, it is optimized, tuned and compiled for the device,
+  // and run, verified, benched and profiled there; a network that was compiled before is compiled again, but
+  // an artifact stays as it is.
   Network on(const Device& device) const;
   Network optimize(const OptimizeOptions& options = {}) const;
-  // To 8-bit integers, calibrated with `samples` of typical inputs: all inputs, by name.
+  // Quantizes to 8-bit integers, calibrated with `samples` of typical inputs: all inputs, by name.
   Network quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options = {}) const;
-  // Finds faster kernels for this machine by measuring them, which takes minutes and wants the machine for
-  // itself.
+  // Finds faster kernels for this machine by measuring them. Takes minutes, during which the machine should
+  // do nothing else.
   Network tune(const TuneOptions& options = {}) const;
   Network compile(const CompileOptions& options = {}) const;
 
@@ -347,18 +348,18 @@ class ATTUNE_EXPORT Network {
   // Writes the quantized model as ONNX. Throws if the network is not quantized.
   void save_onnx(const std::string& path) const;
 
-  // All outputs, in the model's order. Makes a session for each call: for many runs, see attune.hpp.
+  // Returns all outputs, in the model's order. Makes a session for each call: for many runs, see attune.hpp.
   // `threads` 0: as many as processors.
   NamedTensors run(const NamedTensors& inputs, int threads = 0) const;
   // Compares the outputs with those of the reference interpreter. Inputs that are missing are random, by
   // `seed`; so in the next two.
   std::vector<OutputCheck> verify(const NamedTensors& inputs = {}, uint64_t seed = 0, int threads = 0) const;
-  // The milliseconds of each run, for so many seconds and at least 3 runs. `threads`: by default threads();
-  // 0: as many as processors; so in the next one.
+  // Returns the milliseconds of each run, for `seconds` seconds and at least 3 runs. `threads`: by default
+  // threads(); 0: as many as processors; so in the next one.
   std::vector<double> bench(double seconds = 1, std::optional<int> threads = {},
                             const NamedTensors& inputs = {}, uint64_t seed = 0) const;
-  // The time of each kernel, the slowest first: the median of `rounds` runs, or of as many as a device of a
-  // fleet chooses.
+  // Returns the time of each kernel, the slowest first: the median of `rounds` runs, or of as many as a
+  // device of a fleet chooses.
   std::vector<KernelTime> profile(int rounds = 20, std::optional<int> threads = {},
                                   const NamedTensors& inputs = {}, uint64_t seed = 0) const;
 
@@ -367,12 +368,12 @@ class ATTUNE_EXPORT Network {
   NetworkSizes sizes() const;
   bool is_compiled() const;
   bool is_quantized() const;
-  // By which steps that are left out compile: those of the latest compile(), with what tune() and on() have
-  // changed of them, and without its control. Its threads are 0 where nobody has named any.
+  // Returns the options for a compilation that no call of compile() precedes: those of the latest compile(),
+  // with the changes of tune() and on(), and without its control. Its threads are 0 if no call has named any.
   const CompileOptions& compile_options() const;
-  // That one inference is to run on, as the latest tune() or compile() was told; 1 where neither was.
+  // Returns the threads of one inference, as the latest tune() or compile() was given; 1 if neither was.
   int threads() const;
-  // Of the latest tune(); throws if the network is not tuned.
+  // Returns the report of the latest tune(); throws if the network is not tuned.
   const TuningReport& tuning() const;
 
  private:
@@ -388,19 +389,19 @@ struct RecordSelection {
   bool is_best_only = false;  // the fastest of each task, device and number of threads
 };
 
-// Copies records from one database to another, which is made if it is missing; those that are there already
-// are not doubled. Returns how many were new. Both may be used by others meanwhile.
+// Copies records from one database to another, which is made if it is missing; skips those that are there
+// already. Returns the number of new records. Other programs may use both databases meanwhile.
 ATTUNE_EXPORT int64_t copy_records(const std::string& from, const std::string& to,
                                    const RecordSelection& which = {});
 
-// Reads what the file of a model says, without importing it; an artifact has inputs alone. `signature` as in
-// LoadOptions.
+// Reads the declarations in a model's file, without importing it; an artifact has inputs alone. `signature`
+// as in LoadOptions.
 ATTUNE_EXPORT ModelDeclaration declaration(const std::string& path, const std::string& signature = {});
 
-// The user's own database of records, whether or not it exists.
+// Returns the path of the user's own database of records, whether or not it exists.
 ATTUNE_EXPORT std::string records_path();
 
-// The library's version, "0.1.0", and what tells builds apart, of which the worker program has the same.
+// Return the library's version, "0.1.0", and an id of the build, which must be that of the worker program.
 ATTUNE_EXPORT std::string version();
 ATTUNE_EXPORT std::string build_id();
 

@@ -15,7 +15,7 @@ _NUMPY_NAMES = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "u
 
 
 def by_name(what: str, given: Any) -> Mapping[str, Any]:
-    """A dict by the names of inputs as the caller has given it, or an empty one for None."""
+    """Returns the caller's dict by the names of inputs, or an empty one for None."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -35,7 +35,7 @@ def _converted(value: Any) -> numpy.ndarray[Any, Any]:
 
 
 def as_array(name: str, value: Any) -> numpy.ndarray[Any, Any]:
-    """The array that is given for an input, in its own memory where that is possible; bf16 becomes uint16.
+    """Returns the array for an input, in its own memory where that is possible; bf16 becomes uint16.
 
     value: an array of NumPy, or what it makes one of, or an object with __dlpack__ in memory of the processor.
     """
@@ -55,5 +55,5 @@ def as_array(name: str, value: Any) -> numpy.ndarray[Any, Any]:
 
 
 def arrays_by_name(what: str, given: Any) -> dict[str, numpy.ndarray[Any, Any]]:
-    """The arrays that are given by the names of inputs."""
+    """Returns the given arrays by the names of inputs."""
     return {name: as_array(name, value) for name, value in by_name(what, given).items()}

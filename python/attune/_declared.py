@@ -21,12 +21,12 @@ class Declared:
 
     @property
     def is_open(self) -> bool:
-        """Whether the file leaves a size to whoever runs the model."""
+        """Whether the file leaves a size open."""
         return self.dims is None or any(isinstance(dim, str) for dim in self.dims)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """-1 for a size that is open."""
+        """Its sizes, -1 for one that is open."""
         return tuple(-1 if isinstance(dim, str) else dim for dim in self.dims or ())
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Declared:
 
 
 def declared(rows: Sequence[tuple[str, str, Sequence[int | str] | None]]) -> tuple[Declared, ...]:
-    """From the rows of _core.declaration()."""
+    """Makes them from the rows of _core.declaration()."""
     def named(dim: int | str) -> int | str:
         # A negative size is open, too.
         return "?" if isinstance(dim, str) and dim.lstrip("-").isdigit() else dim
@@ -42,13 +42,13 @@ def declared(rows: Sequence[tuple[str, str, Sequence[int | str] | None]]) -> tup
 
 
 def named_dims(inputs: Sequence[Declared]) -> list[str]:
-    """The names of the open dimensions, each once."""
+    """Returns the names of the open dimensions, each once."""
     return list(dict.fromkeys(dim for input in inputs for dim in input.dims or ()
                               if isinstance(dim, str) and dim != "?"))
 
 
 def _check_shape(input: Declared, shape: Sequence[int], sizes: dict[str, int]) -> None:
-    """Also notes the sizes of named dimensions."""
+    """Checks a shape, and notes the sizes of named dimensions."""
     if input.dims is None:
         return
     fits = len(shape) == len(input.dims) and all(size == dim for size, dim in zip(shape, input.dims)
@@ -61,7 +61,7 @@ def _check_shape(input: Declared, shape: Sequence[int], sizes: dict[str, int]) -
 
 
 def bind(inputs: Sequence[Declared], shapes: Mapping[str, Sequence[int]]) -> Sizes:
-    """The shapes of all inputs, from those of some: a named dimension has the same size everywhere."""
+    """Returns the shapes of all inputs, from those of some: a named dimension has the same size everywhere."""
     unknown = shapes.keys() - {input.name for input in inputs}
     if unknown:
         raise InvalidError(f"there is no input \"{sorted(unknown)[0]}\"; the inputs are "
@@ -83,7 +83,7 @@ def bind(inputs: Sequence[Declared], shapes: Mapping[str, Sequence[int]]) -> Siz
 
 
 def without(inputs: Sequence[Declared], given: Mapping[str, Sequence[int]]) -> tuple[Declared, ...]:
-    """The inputs but for those of the given shapes, which set named dimensions of the others."""
+    """Returns the inputs but for those of the given shapes, which set named dimensions of the others."""
     sizes: dict[str, int] = {}
     for input in inputs:
         if input.name in given:
@@ -94,7 +94,7 @@ def without(inputs: Sequence[Declared], given: Mapping[str, Sequence[int]]) -> t
 
 
 def check_arrays(inputs: Sequence[Declared], arrays: Mapping[str, Any]) -> Sizes:
-    """The shapes of all inputs, from their arrays, all of which must be there and fit."""
+    """Returns the shapes of all inputs, from their arrays, all of which must be there and fit."""
     for input in inputs:
         if input.name not in arrays:
             raise InvalidError(f"there is no value for input \"{input.name}\"")

@@ -21,11 +21,11 @@ _SAFE = ("https://", "http://127.0.0.1:", "http://[::1]:", "http://localhost:")
 
 
 class _Away(Exception):
-    """The issuer cannot be asked now."""
+    """The issuer does not answer now."""
 
 
 def _ends_within(token: str, seconds: float) -> bool:
-    """Whether a JSON web token ends so soon; one that does not say so has ended."""
+    """Returns whether a JSON web token ends within `seconds`; one without an end counts as ended."""
     try:
         claims = token.split(".")[1]
         end = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"]
@@ -35,7 +35,7 @@ def _ends_within(token: str, seconds: float) -> bool:
 
 
 def _ask(url: str, form: Mapping[str, str] | None = None) -> tuple[int, Any]:
-    """The status of an answer and its JSON, which is None if it has none. With a form, it is sent."""
+    """Returns the status of an answer and its JSON, which is None if it has none. With a form, the form is sent."""
     parts = urllib.parse.urlsplit(url)
     host, port = parts.hostname or "", parts.port
     connection = (http.client.HTTPConnection(host, port, timeout=_ISSUER_SECONDS) if parts.scheme == "http" else
@@ -66,7 +66,7 @@ def _text(answer: Any, name: str) -> str:
 
 
 def _token_endpoint(issuer: str) -> str:
-    """https://openid.net/specs/openid-connect-discovery-1_0.html"""
+    """Finds the endpoint by https://openid.net/specs/openid-connect-discovery-1_0.html."""
     url = issuer.removesuffix("/") + "/.well-known/openid-configuration"
     if not url.startswith(_SAFE):
         raise InvalidError(f"{issuer}: is neither https:// nor on this machine")
@@ -80,7 +80,7 @@ def _token_endpoint(issuer: str) -> str:
 
 
 def _new_tokens(server: KnownServer) -> tuple[str, str]:
-    """The next token and the next refresh token."""
+    """Returns the next token and the next refresh token."""
     login, again = server.login, f"log in again: attune login {server.url}"
     if login is None or not login.refresh_token:
         raise AccessError(f"the login for {server.url} has ended; {again}")
@@ -97,10 +97,10 @@ def _new_tokens(server: KnownServer) -> tuple[str, str]:
 
 
 def renewed(server: KnownServer, is_refused: bool = False) -> KnownServer:
-    """The server as it is, or with a new token, which is then kept, if that of a login ends soon or is refused.
+    """Returns the server as it is, or with a new token, which is saved, if that of a login ends soon or is refused.
 
-    Several processes, those of `attune` too, may ask at once: one of them asks the issuer. AccessError if the person must
-    log in again.
+    Several processes, those of `attune` too, may ask at once: one of them asks the issuer. Raises AccessError if the
+    person must log in again.
     """
     if server.login is None or (not is_refused and not _ends_within(server.token, _SOON)):
         return server
@@ -133,13 +133,13 @@ class Token:
         self._server, self._lock = server, threading.Lock()
 
     def text(self) -> str:
-        """The token as it counts now."""
+        """Returns the token that is valid now."""
         with self._lock:
             self._server = renewed(self._server)
             return self._server.token
 
     def after(self, refused: str) -> str | None:
-        """Another one in the place of one that the server has refused; None if there is none."""
+        """Returns a token in place of one that the server has refused; None if there is none."""
         with self._lock:
             if self._server.token == refused and self._server.login is not None and self._server.login.refresh_token:
                 self._server = renewed(self._server, is_refused=True)

@@ -31,10 +31,10 @@ def _by_name(pad_to: PadTo, inputs: Sequence[Declared]) -> dict[str, list[int]]:
 
 
 class Buckets:
-    """How inputs are padded, and outputs cut back. Immutable.
+    """Pads inputs, and cuts outputs back. Immutable.
 
     pad_to: {name of a dimension: sizes}, or sizes alone if one dimension besides the first one is open. A size beyond
-    all of them stays as it is. value: of what is added, or {input: value}.
+    all of them stays as it is. value: the value of the padding, or {input: value}.
     """
 
     def __init__(self, pad_to: PadTo, value: float | Mapping[str, float], inputs: Sequence[Declared],
@@ -50,7 +50,7 @@ class Buckets:
         return self._value.get(name, 0) if isinstance(self._value, Mapping) else self._value
 
     def pad(self, arrays: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, tuple[int, int]]]:
-        """The padded inputs, and {dimension: (its size, its padded size)} of those that have become larger."""
+        """Returns the padded inputs, and {dimension: (its size, its padded size)} of those that have become larger."""
         padded = dict(arrays)
         changed: dict[str, tuple[int, int]] = {}
         for input in self._inputs:
@@ -70,7 +70,7 @@ class Buckets:
         return padded, changed
 
     def cut(self, outputs: Mapping[str, Array], changed: Mapping[str, tuple[int, int]]) -> dict[str, Array]:
-        """The outputs without what comes from the padding, as far as they have dimensions that were padded.
+        """Returns the outputs without the padding, as far as they have dimensions that were padded.
 
         Exporters often leave such a dimension of an output without its name: then it is known by its size.
         """

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 
 def user_folder(variable: str, fallback: str, name: str) -> pathlib.Path:
-    """attune/NAME in the folder that an XDG variable names, else in `fallback` of the home folder."""
+    """Returns attune/NAME in the folder that an XDG variable names, else in `fallback` of the home folder."""
     folder = os.environ.get(variable)
     return (pathlib.Path(folder) if folder else pathlib.Path.home() / fallback) / "attune" / name
 
 
 @contextlib.contextmanager
 def written_whole(path: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A file beside the path, within a with statement, that takes its place at the end; removed after an error."""
+    """Yields a file beside the path, which replaces the path at the end; removed after an error."""
     unfinished = path.with_name(path.name + ".unfinished")
     try:
         yield unfinished

@@ -1,4 +1,4 @@
-"""Shows how far a long call is: a progress bar in a terminal or a notebook, nothing elsewhere."""
+"""Shows the progress of a long call: a progress bar in a terminal or a notebook, nothing elsewhere."""
 from __future__ import annotations
 
 import dataclasses
@@ -19,7 +19,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 @dataclasses.dataclass(frozen=True)
 class _View:
-    """How far a call is: share of the work from 0 to 1, if it is known, and what to say about it."""
+    """The progress of a call: share of the work from 0 to 1, if it is known, and a text."""
 
     title: str
     share: float | None
@@ -101,7 +101,7 @@ class _Notebook:
 
 
 def _screen() -> _Terminal | _Notebook | None:
-    """Where progress can be shown."""
+    """Returns the screen for progress, or None."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if getattr(shell, "kernel", None) is not None:
         return _Notebook()
@@ -130,7 +130,7 @@ class Line:
             self._try(lambda screen: screen.end(text))
 
     def step(self, what: str, done: int, total: int) -> None:
-        """A report of a step of the compiler; total 0: nobody knows of how many."""
+        """Reports a step of the compiler; total 0: the total is not known."""
         now = time.monotonic()
         if what != self._step[0]:
             self._step = (what, now)
@@ -142,7 +142,7 @@ class Line:
         self._draw(_View(what, min(done / total, 1.0), f"{done} of {total}{left}"))
 
     def tuning(self, stage: str, trials: int, elapsed: float, left: float, baseline: float, best: float) -> None:
-        """A report of a tuning run."""
+        """Reports the progress of a tuning run."""
         gain = f", kernels {baseline / best:.2f} times as fast" if best > 0 else ""
         more = f", {_duration(left)} left" if left > 0 else ""
         share = elapsed / (elapsed + left) if left > 0 else None
@@ -157,7 +157,7 @@ class Line:
         self._try(lambda screen: screen.show(view))
 
     def _try(self, call: Callable[[_Terminal | _Notebook], None]) -> None:
-        """A terminal that goes away must not end the call."""
+        """Draws; a terminal that goes away must not end the call."""
         try:
             if self._screen is not None:
                 call(self._screen)

@@ -34,7 +34,7 @@ _ERRORS: dict[int, type[Error]] = {400: InvalidError, 401: AccessError, 403: Acc
 
 
 class ConflictError(InvalidError):
-    """Something else has changed what a request is about."""
+    """The object of a request has changed meanwhile."""
 
 
 class _Refused(Exception):
@@ -54,13 +54,13 @@ class Answer:
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """The body as Python values."""
+        """Returns the body as Python values."""
         try:
             value = json.loads(self.body)
         except ValueError as error:
             raise InternalError("the server answers without JSON") from error
         if not isinstance(value, dict):
-            raise InternalError("the server answers with JSON that is no object")
+            raise InternalError("the server answers with JSON that is not an object")
         return value
 
 
@@ -74,12 +74,12 @@ class Event:
 
 
 def part(text: str) -> str:
-    """The text as a part of a path."""
+    """Returns the text as a part of a path."""
     return urllib.parse.quote(text, safe="")
 
 
 def key_digest(certificate: bytes) -> str:
-    """SHA-256 of the public key (SubjectPublicKeyInfo) of a certificate in DER."""
+    """Returns the SHA-256 of the public key (SubjectPublicKeyInfo) of a certificate in DER."""
 
     def element(at: int) -> tuple[int, int]:  # where the content and the next element begin
         length, content = certificate[at + 1], at + 2
@@ -100,7 +100,7 @@ def _context_for(server: KnownServer) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cadata=server.authorities or None)
     except ssl.SSLError as error:
-        raise InvalidError(f"{server.url}: the certificates that vouch for it cannot be used: {error}") from error
+        raise InvalidError(f"{server.url}: the certificates that authenticate it cannot be used: {error}") from error
     if server.pinned_key:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
@@ -127,7 +127,8 @@ class Rest:
 
     def ask(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None,
             headers: Mapping[str, str] | None = None) -> Answer:
-        """The answer to a request that counts once however often it is sent; a body that is not bytes goes as JSON.
+        """Sends a request that counts once however often it is sent, and returns the answer; a body that is not bytes
+        goes as JSON.
 
         It is sent again, after pauses that grow or that the server asks for, while the server is away or busy.
         """
@@ -140,7 +141,7 @@ class Rest:
     @contextlib.contextmanager
     def open(self, path: str, headers: Mapping[str, str] | None = None,
              silent: float = _SILENT_SECONDS) -> Iterator[http.client.HTTPResponse]:
-        """An answer to be read piece by piece, on a connection of its own; for insist()."""
+        """Opens an answer to be read piece by piece, on a connection of its own; for insist()."""
         with contextlib.ExitStack() as opened:
             def begin(token: str) -> http.client.HTTPResponse:
                 connection = opened.enter_context(contextlib.closing(self._connect()))
@@ -161,7 +162,8 @@ class Rest:
         self._insist(attempt, position)
 
     def events(self, path: str, deadline: float | None = None) -> Iterator[Event | None]:
-        """Events across connections that break, until the server has no more; None at signs of life and after breaks.
+        """Yields events across connections that break, until the server has no more; None at signs of life and after
+        breaks.
 
         `deadline`, by time.monotonic(), bounds the waits; the caller ends the iteration.
         """
@@ -208,7 +210,7 @@ class Rest:
         try:
             connection.connect()
         except ssl.SSLCertVerificationError as error:
-            raise AccessError(f"{self.server.url}: nobody who is trusted vouches for this server "
+            raise AccessError(f"{self.server.url}: no trusted authority vouches for this server "
                               f"({error.verify_message})") from error
         connection.sock.settimeout(_SILENT_SECONDS)
         if self.server.pinned_key and isinstance(connection.sock, ssl.SSLSocket):
@@ -275,7 +277,7 @@ def _pause(failures: int) -> float:
 
 
 def _is_dead(connection: http.client.HTTPConnection) -> bool:
-    """Whether the server has closed it, or has sent something unasked."""
+    """Returns whether the server has closed the connection, or has sent unexpected bytes."""
     if connection.sock is None:
         return True
     connection.sock.settimeout(0)
@@ -292,7 +294,7 @@ def _is_dead(connection: http.client.HTTPConnection) -> bool:
 
 
 def _events_of(stream: http.client.HTTPResponse) -> Iterator[Event | None]:
-    """The events of one connection (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+    """Yields the events of one connection (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
     identity, kind, size = "", "", 0
     data: list[str] = []
     while line := stream.readline(_MOST_EVENT + 1):

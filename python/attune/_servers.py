@@ -22,7 +22,7 @@ _LOOPBACK = re.compile(r"localhost|::1|127\.[0-9.]+")
 
 @dataclasses.dataclass(frozen=True)
 class Login:
-    """By which a token that has come from an identity provider is renewed."""
+    """The login at an identity provider that renews a token."""
 
     issuer: str
     client_id: str
@@ -35,20 +35,20 @@ class KnownServer:
 
     url: str  # "https://host:9193"
     token: str = ""
-    login: Login | None = None  # None: the token is nobody's, or was not given by a provider
-    authorities: str = ""  # certificates in PEM that vouch for it; empty: the system's do
+    login: Login | None = None  # None: the token is no person's, or does not come from a provider
+    authorities: str = ""  # certificates in PEM that authenticate it; empty: the system's do
     pinned_key: str = ""  # SHA-256 of the public key of its certificate
 
 
 def server_url(text: str) -> str:
-    """The address without a path; refuses one to which a token would go in the clear."""
+    """Returns the address without a path; refuses one to which a token would go in the clear."""
     try:
         parts = urllib.parse.urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise InvalidError(f"{text}: is no URL such as https://host:9193") from error
+        raise InvalidError(f"{text}: is not a URL such as https://host:9193") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise InvalidError(f"{text}: is no URL such as https://host:9193")
+        raise InvalidError(f"{text}: is not a URL such as https://host:9193")
     if parts.path not in ("", "/"):
         raise InvalidError(f"{text}: the address of a server has no path")
     if parts.scheme == "http" and not _LOOPBACK.fullmatch(parts.hostname):
@@ -81,7 +81,8 @@ def _load() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def changed_servers() -> Iterator[dict[str, Any]]:
-    """What the file has, to be changed within a with statement and then written. Meanwhile nobody else changes it."""
+    """Yields the content of the file, to be changed within a with statement and then written. Holds the file's lock
+    meanwhile."""
     path = _path()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -121,7 +122,7 @@ def _texts_of(known: dict[str, Any], url: str) -> dict[str, str]:
 
 
 def kept_server(known: dict[str, Any], url: str) -> KnownServer | None:
-    """The server as the file has it; None if its token is not known."""
+    """Returns the server as saved in the file; None if its token is not known."""
     texts = _texts_of(known, url)
     if not texts.get("token"):
         return None
@@ -137,17 +138,17 @@ def keep_tokens(known: dict[str, Any], url: str, token: str, refresh_token: str)
 
 
 def find_server(server: str | None, token: str | None) -> KnownServer:
-    """The server and the token that are given, else those of $ATTUNE_URL and $ATTUNE_TOKEN, else of `attune login`."""
+    """Returns the given server and token, else those of $ATTUNE_URL and $ATTUNE_TOKEN, else those of `attune login`."""
     known = _load()
     named = server or os.environ.get("ATTUNE_URL")
     url = server_url(named) if named else known.get("default")
     if not isinstance(url, str):
-        raise NotFoundError("no server is known; name one, https://HOST:9193, or keep one by attune login")
+        raise NotFoundError("no server is known; name one, https://HOST:9193, or save one with attune login")
     given = token or os.environ.get("ATTUNE_TOKEN")
     if given:
         texts = _texts_of(known, url)
         return KnownServer(url, given, None, texts.get("authorities", ""), texts.get("pinned_key", ""))
     kept = kept_server(known, url)
     if kept is None:
-        raise AccessError(f"no token for {url} is known; attune login {url} keeps one; or give one, or set ATTUNE_TOKEN")
+        raise AccessError(f"no token for {url} is known; attune login {url} saves one; or give one, or set ATTUNE_TOKEN")
     return kept

@@ -1,4 +1,4 @@
-"""A model as load() is given it: a file, a folder, or bytes in memory."""
+"""A model in the forms that load() accepts: a file, a folder, or bytes in memory."""
 from __future__ import annotations
 
 import contextlib
@@ -14,13 +14,14 @@ from .errors import Error, InvalidError, NotFoundError
 
 
 def _is(model: Any, module: str, name: str) -> bool:
-    """Whether it is of a class in a module; False where nobody has imported the module, so that no model is of it."""
+    """Returns whether it is of a class in a module; False if the module is not imported, since no model is of it
+    then."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(model, kind)
 
 
 def _bytes_of(model: Any) -> bytes:
-    """An onnx.ModelProto or a torch.export.ExportedProgram, as the file that importers read."""
+    """Returns the bytes of an onnx.ModelProto or a torch.export.ExportedProgram, in the form of its file."""
     if _is(model, "torch.export", "ExportedProgram"):
         buffer = io.BytesIO()
         sys.modules["torch.export"].save(model, buffer)
@@ -39,7 +40,7 @@ def _files_below(folder: str) -> list[str]:
 
 
 class ModelSource:
-    """Where a model can be read from, again and again. Thread safe.
+    """A source that a model can be read from repeatedly. Thread safe.
 
     model: a path, the bytes of a file, an onnx.ModelProto or a torch.export.ExportedProgram.
     """
@@ -59,7 +60,7 @@ class ModelSource:
 
     @contextlib.contextmanager
     def file(self) -> Iterator[str]:
-        """The path to read it from, within a with statement. Errors of Attune name the object instead of the path."""
+        """Yields the path to read it from. Errors of Attune name the object instead of the path."""
         if self._bytes is None:
             yield self._path
             return
@@ -80,7 +81,7 @@ class ModelSource:
         return [self._path, *(os.path.join(folder, name) for name in beside)]
 
     def digest(self, beside: Sequence[str]) -> str:
-        """The SHA-256 of all its content, hexadecimal. beside: the other files that it has, relative to its folder.
+        """Returns the SHA-256 of all its content, hexadecimal. beside: the other files that it has, relative to its folder.
 
         Raises InvalidError if they have changed since the first call, and NotFoundError if they are gone.
         """

@@ -1,4 +1,4 @@
-"""Files that are sent to a server: what a model consists of, and uploads that go on after a break."""
+"""Files that are sent to a server: the files of a model, and uploads that resume after a break."""
 from __future__ import annotations
 
 import dataclasses
@@ -28,14 +28,15 @@ class InputFile:
 def input_file(name: str, path: pathlib.Path) -> InputFile:
     """Reads the file."""
     if not path.is_file():
-        raise NotFoundError(f"{path}: is no file")
+        raise NotFoundError(f"{path}: is not a file")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return InputFile(name, path, digest, os.fstat(file.fileno()).st_size)
 
 
 def input_files(setting: str, path: pathlib.Path) -> tuple[str, list[InputFile]]:
-    """The value of a setting that names a file or a folder, and the files: all of a folder, those beside an ONNX model."""
+    """Returns the value of a setting that names a file or a folder, and its files: all of a folder, those beside an
+    ONNX model."""
     path = pathlib.Path(os.path.abspath(path))
     name = f"in/{setting}/{path.name}"
     if not path.is_dir():
@@ -54,7 +55,7 @@ def input_files(setting: str, path: pathlib.Path) -> tuple[str, list[InputFile]]
 
 
 def send(rest: Rest, file: InputFile) -> None:
-    """Sends the bytes that the server lacks, wherever an earlier attempt has ended."""
+    """Sends the bytes that the server lacks, from the end of an earlier attempt on."""
     position, changed = 0, InvalidError(f"{file.path}: has changed while it was being sent; submit again")
 
     def attempt() -> None:
@@ -74,9 +75,9 @@ def send(rest: Rest, file: InputFile) -> None:
         try:
             rest.insist(attempt, lambda: position)
             return
-        except ConflictError:  # another one sends the same, or a piece has come though its answer did not
+        except ConflictError:  # another program sends the same file, or a piece has arrived though its answer did not
             continue
-    raise InvalidError(f"{file.path}: somebody else sends the same file all the time")
+    raise InvalidError(f"{file.path}: another program keeps sending the same file")
 
 
 def _append(rest: Rest, sha256: str, offset: int, piece: bytes) -> Answer:
@@ -85,7 +86,7 @@ def _append(rest: Rest, sha256: str, offset: int, piece: bytes) -> Answer:
 
 
 def _external_data(model: pathlib.Path) -> list[str]:
-    """The files with tensors that an ONNX model names: they must be below its folder."""
+    """Returns the files with tensors that an ONNX model names: they must be below its folder."""
     if not model.is_file() or not model.stat().st_size:
         return []
     with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_of:
@@ -94,7 +95,7 @@ def _external_data(model: pathlib.Path) -> list[str]:
                 found = {location for graph in _messages(view, 7) for tensor in _tensors(graph)
                          for location in _locations(tensor)}
             except (IndexError, UnicodeDecodeError):
-                return []  # a damaged model, of which the server says what is wrong
+                return []  # a damaged model; the server reports its fault
     for location in found:
         if pathlib.PurePosixPath(location).is_absolute() or ".." in pathlib.PurePosixPath(location).parts:
             raise InvalidError(f"{model}: the file \"{location}\" that it names leaves the model's folder")
@@ -118,7 +119,7 @@ def _locations(tensor: memoryview) -> Iterator[str]:
 
 
 def _messages(view: memoryview, wanted: int) -> Iterator[memoryview]:
-    """The fields of a protobuf message with this number and a length (https://protobuf.dev/programming-guides/encoding)."""
+    """Yields the fields of a protobuf message with this number and a length (https://protobuf.dev/programming-guides/encoding)."""
     at = 0
     while at < len(view):
         tag, at = _varint(view, at)

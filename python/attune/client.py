@@ -1,4 +1,4 @@
-"""Jobs on a server: models are tuned there, on devices that need not be at hand.
+"""Jobs on a server: it tunes models on devices that need not be at hand.
 
     client = attune.Client()                      # the server and the token that attune login has kept
     job = client.submit("resnet50.onnx", on="desk", latency="5ms", deadline="30m")
@@ -41,7 +41,7 @@ _INPUTS = ("cost_model", "replay", "data", "files")  # settings that name files,
 
 @dataclasses.dataclass(frozen=True)
 class Promise:
-    """What an agreement asks for, and how it stands. Numbers are in the unit of the name: milliseconds, a share, bytes.
+    """A limit of an agreement, and its state. Numbers are in the unit of the name: milliseconds, a share, bytes.
 
     state: unknown, expected, at_risk, impossible, met or broken. low, median and high: the 10, 50 and 90 % quantiles of
     the prediction, or the measured value between the ends of its interval.
@@ -59,7 +59,7 @@ class Promise:
 
 @dataclasses.dataclass(frozen=True)
 class Prediction:
-    """What the server foresees for a job. verdict: known, accepted, renegotiated or refused. answer: all that it says."""
+    """A server's forecast for a job. verdict: known, accepted, renegotiated or refused. answer: the whole answer."""
 
     verdict: str
     promises: tuple[Promise, ...]
@@ -68,7 +68,7 @@ class Prediction:
 
 @dataclasses.dataclass(frozen=True)
 class RemoteDevice:
-    """A device of the server's fleet. keys: what `on` may name. state: free, held, drained or away."""
+    """A device of the server's fleet. keys: the keys that `on` may name. state: free, held, drained or away."""
 
     id: str
     keys: tuple[str, ...]
@@ -81,7 +81,7 @@ class RemoteDevice:
 
 @dataclasses.dataclass(frozen=True)
 class JobFile:
-    """A file of a job. What it was given is below in/, what it makes for people below out/."""
+    """A file of a job. Inputs are below in/, results for people below out/."""
 
     name: str
     sha256: str
@@ -100,7 +100,7 @@ class Job:
 
     @property
     def status(self) -> str:
-        """waiting, running, done, failed or cancelled."""
+        """The state: waiting, running, done, failed or cancelled."""
         return str(_field(self._shown, "state", str))
 
     @property
@@ -110,22 +110,22 @@ class Job:
 
     @property
     def error(self) -> str:
-        """Why it has failed; empty if it has not."""
+        """The reason why it has failed; empty if it has not."""
         return str(_field(self._shown, "error", str))
 
     @property
     def progress(self) -> str:
-        """How far it is, for people."""
+        """The progress, for people."""
         return str(_field(self._shown, "progress", str))
 
     @property
     def promises(self) -> tuple[Promise, ...]:
-        """Those of its agreement."""
+        """The promises of its agreement."""
         return _promises(self._shown)
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """All that the server has last said of it, by the names of its OpenAPI document."""
+        """The server's last answer about it, by the names of its OpenAPI document."""
         return dict(self._shown)
 
     @property
@@ -140,7 +140,7 @@ class Job:
         return self
 
     def events(self, timeout: float | None = None) -> Iterator[Mapping[str, Any]]:
-        """The job at once and whenever it changes, until it is over; a server that is away meanwhile is waited for.
+        """Yields the job at once and after each change, until it is over; waits for a server that is away meanwhile.
 
         timeout: seconds, after which WaitTimeoutError is raised.
         """
@@ -152,29 +152,29 @@ class Job:
                 if self.is_over:
                     return
             if deadline is not None and time.monotonic() >= deadline:
-                raise WaitTimeoutError(f"{self.id} is not over after {timeout:g} s; it goes on")
+                raise WaitTimeoutError(f"{self.id} is not over after {timeout:g} s; it continues on the server")
 
     def wait(self, timeout: float | None = None) -> Job:
-        """Returns once it is over, in whatever way. timeout: seconds, after which WaitTimeoutError is raised."""
+        """Returns once the job is over, in whatever way. timeout: seconds, after which WaitTimeoutError is raised."""
         for _ in self.events(timeout):
             pass
         return self.refresh()
 
     def cancel(self) -> Job:
-        """Has it end soon. One that is over stays as it is."""
+        """Cancels the job. One that is over stays as it is."""
         self._shown = {**self._shown, **self._rest.ask("POST", self._path("/cancel")).json()}
         return self
 
     def download(self, folder: Path) -> list[pathlib.Path]:
-        """Brings what the job has made for people into the folder. Each file appears once it is whole and checked."""
+        """Downloads the job's results for people into the folder. Each file appears once it is whole and checked."""
         return [self._bring(file, pathlib.Path(folder) / _below_out(file.name)) for file in self.files
                 if file.name.startswith("out/")]
 
     def result(self, path: Path | None = None, trusted_keys: Sequence[str] | None = None) -> Network:
-        """The network that the job has built, to run; waits until it is over. path: where its artifact is kept.
-        trusted_keys: as for load(); GET /v1/signing-keys tells the tenant's.
+        """Waits until the job is over, and returns the network that it has built. path: where its artifact is saved.
+        trusted_keys: as for load(); GET /v1/signing-keys lists the tenant's.
 
-        JobFailedError if it has failed or was cancelled, NotFoundError if its kind builds no artifact.
+        Raises JobFailedError if the job has failed or was cancelled, NotFoundError if its kind builds no artifact.
         """
         if not self.is_over:
             self.wait()
@@ -182,7 +182,7 @@ class Job:
             raise JobFailedError(f"{self.id} is {self.status}" + (f": {self.error}" if self.error else ""))
         artifact = next((file for file in self.files if re.fullmatch(r"out/.*\.atn", file.name)), None)
         if artifact is None:
-            raise NotFoundError(f"{self.id}: has built no artifact; download() brings what it has made")
+            raise NotFoundError(f"{self.id}: has built no artifact; download() fetches its results")
         from .network import load  # which needs the compiler
         if path is not None:
             return load(self._bring(artifact, pathlib.Path(path)), sha256=artifact.sha256, trusted_keys=trusted_keys)
@@ -202,29 +202,29 @@ class Job:
                 nonlocal position
                 headers = {"Range": f"bytes={position}-"} if position else {}
                 with self._rest.open(self._path(f"/files/{part(file.name)}"), headers) as answer:
-                    known = position if answer.status == 200 else 0  # bytes that come once more
+                    known = position if answer.status == 200 else 0  # bytes that arrive a second time
                     while piece := answer.read(1 << 18):
                         known, piece = max(0, known - len(piece)), piece[known:]
                         digest.update(piece)
                         to.write(piece)
                         position += len(piece)
                 if position < file.bytes:
-                    raise ConnectionError(f"only {position} of {file.bytes} bytes have come")
+                    raise ConnectionError(f"only {position} of {file.bytes} bytes have arrived")
 
             if file.bytes:
                 self._rest.insist(attempt, lambda: position)
             if position != file.bytes or digest.hexdigest() != file.sha256:
-                raise InternalError(f"{file.name}: what comes is not what the server has named")
+                raise InternalError(f"{file.name}: the bytes are not those that the server has announced")
         return path
 
 
 class Client:
     """A server that tunes models, by REST. Any number of threads may use it.
 
-    server: its address, "https://host:9193". token: who asks. Without them, those of $ATTUNE_URL and $ATTUNE_TOKEN count,
-    and then those that `attune login` has kept; a token of a login at an identity provider is renewed in time. ca: a file
-    of certificates that vouch for the server. retries: how often a call is sent while the server is away or busy, with
-    pauses that grow or that it asks for.
+    server: its address, "https://host:9193". token: your token. Without them, those of $ATTUNE_URL and $ATTUNE_TOKEN
+    count, and then those that `attune login` has saved; a token of a login at an identity provider is renewed in time.
+    ca: a file of certificates that authenticate the server. retries: how often a call is sent while the server is away
+    or busy, with pauses that grow or that it asks for.
     """
 
     def __init__(self, server: str | None = None, token: str | None = None, *, ca: Path | None = None,
@@ -244,10 +244,11 @@ class Client:
         """Submits a job, and sends the files that the server lacks.
 
         model: a model file, or a folder with one. on: the key of the device that it measures on. kind: "tuning"; with
-        samples "quantization". latency, p99: what an inference may take in the mean, and in 99 of 100 cases: "5ms", or
-        seconds. accuracy_loss: "1%" or 0.01. size: of the artifact, "10MB" or bytes. deadline, device_time: "30m", or
-        seconds. priority: a number, or a class of the server's. samples: a folder, for calibration and judging. key: the
-        same again is the same job; by default each call submits another one. settings: of the kind, as in a file of jobs.
+        samples "quantization". latency, p99: the highest latency in the mean, and of 99 of 100 inferences: "5ms", or
+        seconds. accuracy_loss: the highest loss, "1%" or 0.01. size: the largest artifact, "10MB" or bytes. deadline,
+        device_time: "30m", or seconds. priority: a number, or a class of the server. samples: a folder, for calibration
+        and judging. key: the same key returns the same job; by default each call submits another one. settings: of the
+        kind, as in a file of jobs.
         """
         body = self._job(model, on, name, kind, samples, settings)
         _agree(body, latency=latency, p99=p99, accuracy_loss=accuracy_loss, size=size, deadline=deadline,
@@ -260,7 +261,7 @@ class Client:
                 accuracy_loss: float | str | None = None, size: int | str | None = None,
                 deadline: Duration | None = None, device_time: Duration | None = None,
                 priority: int | str | None = None, samples: Path | None = None, **settings: Any) -> Prediction:
-        """What the server can promise for a job, which is not submitted. The arguments are those of submit()."""
+        """Asks the server for its predictions for a job, without submitting it. The arguments are those of submit()."""
         body = self._job(model, on, name, kind, samples, settings)
         _agree(body, latency=latency, p99=p99, accuracy_loss=accuracy_loss, size=size, deadline=deadline,
                device_time=device_time, priority=priority)
@@ -268,11 +269,11 @@ class Client:
         return Prediction(str(answer.get("verdict", "")), _promises(answer), answer)
 
     def job(self, id: str) -> Job:
-        """The job with this id."""
+        """Returns the job with this id."""
         return Job(self._rest, self._rest.ask("GET", f"/v1/jobs/{part(id)}").json())
 
     def jobs(self, status: str = "") -> Iterator[Job]:
-        """Your tenant's jobs, the latest first. status: one of a job's, or "unfinished"; by default all."""
+        """Returns your tenant's jobs, latest first. status: one state, or "unfinished"; by default all."""
         query: dict[str, Any] = {"most": _PAGE, **({"state": status} if status else {})}
         while True:
             page = self._rest.ask("GET", "/v1/jobs", query=query).json()
@@ -282,7 +283,7 @@ class Client:
             query["cursor"] = page["next_cursor"]
 
     def devices(self, key: str = "") -> list[RemoteDevice]:
-        """The devices that your jobs can measure on. key: those with this key alone."""
+        """Returns the devices that your jobs can measure on. key: only devices with this key."""
         answer = self._rest.ask("GET", "/v1/devices", query={"key": key} if key else None).json()
         return [RemoteDevice(id=_field(device, "id", str), keys=tuple(_field(device, "keys", list)),
                              fingerprint=_field(device, "fingerprint", str), target=_field(device, "target", str),
@@ -291,7 +292,7 @@ class Client:
                 for device in _field(answer, "devices", list) if device.get("is_usable", True)]
 
     def me(self) -> Mapping[str, Any]:
-        """What the server knows of the token: its name, tenant and role, and when it expires."""
+        """Returns the server's facts about the token: its name, tenant and role, and when it expires."""
         return self._rest.ask("GET", "/v1/me").json()
 
     def _job(self, model: Path | None, on: str, name: str, kind: str, samples: Path | None,
@@ -324,10 +325,10 @@ class Client:
 
 
 def _field(answer: Mapping[str, Any], name: str, kind: Any) -> Any:
-    """A field of an answer, which must be there and of this type."""
+    """Returns a field of an answer, which must be there and of this type."""
     value = answer.get(name)
     if not isinstance(value, kind):
-        raise InternalError(f"what the server says has no field \"{name}\" as this version knows it")
+        raise InternalError(f"the server's answer has no field \"{name}\" as this version knows it")
     return value
 
 
@@ -338,10 +339,10 @@ def _promises(answer: Mapping[str, Any]) -> tuple[Promise, ...]:
 
 
 def _below_out(name: str) -> pathlib.PurePosixPath:
-    """The path of a result below the folder for results; a server that names anything else is not obeyed."""
+    """Returns the path of a result below the folder for results; refuses any other name from the server."""
     path = pathlib.PurePosixPath(name.removeprefix("out/"))
     if path.is_absolute() or not path.parts or any(each in ("..", ".") for each in path.parts):
-        raise InternalError(f"{name}: is no name of a file of a job")
+        raise InternalError(f"{name}: is not a name of a file of a job")
     return path
 
 
@@ -353,7 +354,7 @@ def _seconds(name: str, value: Duration) -> float:
         if parts and re.fullmatch(r"(\s*[0-9.]+\s*(us|ms|s|m|h))+\s*", value):
             with contextlib.suppress(ValueError):
                 return sum(float(number) * _UNITS[unit] for number, unit in parts)
-        raise InvalidError(f"{name}: \"{value}\" is no time like 5ms, 90s or 1h30m")
+        raise InvalidError(f"{name}: \"{value}\" is not a time like 5ms, 90s or 1h30m")
     return float(value)
 
 
@@ -362,13 +363,13 @@ def _share(value: float | str) -> float:
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
-        raise InvalidError(f"accuracy_loss: \"{value}\" is no share like 1% or 0.01") from error
+        raise InvalidError(f"accuracy_loss: \"{value}\" is not a share like 1% or 0.01") from error
 
 
 def _bytes(value: int | str) -> int:
     found = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]?i?B|)\s*", str(value))
     if found is None or found[2] not in _SIZES:
-        raise InvalidError(f"size: \"{value}\" is no size like 10MB or 512KiB")
+        raise InvalidError(f"size: \"{value}\" is not a size like 10MB or 512KiB")
     return int(float(found[1]) * _SIZES[found[2]])
 
 

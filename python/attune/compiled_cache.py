@@ -1,4 +1,4 @@
-"""What open networks have compiled, in memory and on disk; the least recently used goes first."""
+"""The compiled code of open networks, in memory and on disk; the least recently used entry is dropped first."""
 from __future__ import annotations
 
 import concurrent.futures
@@ -25,7 +25,8 @@ _ABANDONED_SECONDS = 3600.0  # a file that is still being written after an hour 
 
 @dataclasses.dataclass(frozen=True)
 class CacheLimits:
-    """How much is kept: sets of shapes and bytes in memory for each network, files and bytes on disk for all of a user.
+    """Limits of the cache: sets of shapes and bytes in memory for each network, files and bytes on disk for all of a
+    user.
 
     files=0 keeps nothing on disk. The latest set of shapes is kept in memory whatever its size is.
     """
@@ -50,9 +51,9 @@ class CompiledInMemory(Generic[Value]):
         self._owner = os.getpid()
 
     def get(self, key: Hashable, make: Callable[[], Value], bytes_of: Callable[[Value], int]) -> Value:
-        """The value for the key, from make() unless it is there. Raises what make() raises."""
+        """Returns the value for the key, from make() unless it is there. Raises what make() raises."""
         if os.getpid() != self._owner:
-            # In this process nobody ends what other threads had begun before the fork.
+            # After a fork, the child has none of the threads that were making a value.
             self._begin()
         while True:
             with self._lock:
@@ -99,15 +100,15 @@ class CompiledInMemory(Generic[Value]):
 
 
 def default_folder() -> pathlib.Path:
-    """attune/compiled in $XDG_CACHE_HOME, else in ~/.cache."""
+    """Returns attune/compiled in $XDG_CACHE_HOME, else in ~/.cache."""
     return user_folder("XDG_CACHE_HOME", ".cache", "compiled")
 
 
 class CompiledFiles:
     """Artifacts in a folder, by key. Any number of threads and processes may use it at once.
 
-    A file is the artifact and its SHA-256. Artifacts are native code, so that only a folder is used that nobody else
-    can write to. Nothing here raises: without a folder, or with a damaged file, nothing is found.
+    A file is the artifact and its SHA-256. Artifacts are native code, so the folder must be writable for its user
+    alone. Nothing here raises: without a folder, or with a damaged file, nothing is found.
     """
 
     def __init__(self, limits: CacheLimits, folder: pathlib.Path | None = None) -> None:
@@ -120,7 +121,7 @@ class CompiledFiles:
                 not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
     def get(self, key: str) -> bytes | None:
-        """The artifact that was put there, or None. key: letters and digits."""
+        """Returns the artifact that was put there, or None. key: letters and digits."""
         path = self._folder / key
         try:
             if self._limits.files <= 0 or not self._is_own():

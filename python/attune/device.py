@@ -12,13 +12,13 @@ class Device:
 
     @classmethod
     def here(cls) -> Device:
-        """This machine."""
+        """Returns this machine."""
         return cls(_core.Device.here())
 
     @classmethod
     def in_fleet(cls, key: str, server: str = "") -> Device:
-        """A device with this key of the fleet that you have joined (`attune fleet join`), or whose server you run on this
-        machine. server: the address "host:port" that the fleet's server must have; empty: any."""
+        """Returns the device with this key in the fleet that you have joined (`attune fleet join`), or whose server you
+        run on this machine. server: the address "host:port" that the fleet's server must have; empty: any."""
         return cls(_core.Device.in_fleet(key, server))
 
     @property
@@ -46,7 +46,7 @@ class Device:
 
 
 def as_device(device: str | Device) -> Device:
-    """The device itself, or that of the fleet with this key; an empty key is this machine."""
+    """Returns the device itself, or that of the fleet with this key; an empty key is this machine."""
     if isinstance(device, Device):
         return device
     if not isinstance(device, str):

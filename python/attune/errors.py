@@ -2,7 +2,7 @@
 
 
 class Error(Exception):
-    """Whatever Attune reports: one sentence that names the file, what is wrong and what to do."""
+    """Any error of Attune: one sentence that names the file, what is wrong and what to do."""
 
 
 class InvalidError(Error, ValueError):
@@ -14,11 +14,11 @@ class NotFoundError(Error, LookupError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """The model needs what Attune does not have: a line "NS ..." for each operator."""
+    """The model needs what Attune lacks: a line "NS ..." for each operator."""
 
 
 class CancelledError(Error):
-    """The caller has ended it."""
+    """The caller has cancelled it."""
 
 
 class ResourceError(Error, MemoryError):
@@ -38,7 +38,7 @@ class JobFailedError(Error):
 
 
 class WaitTimeoutError(Error, TimeoutError):
-    """What was waited for has not come in time; it goes on."""
+    """The wait has taken too long; the job continues."""
 
 
 class InternalError(Error):

@@ -42,7 +42,7 @@ def check_options(**options: Any) -> None:
 class Network:
     """A network after some steps. Immutable: each step returns another one. Any number of threads may use it.
 
-    Steps that are left out are done with their defaults when they are needed: `attune.load(path).run({...})` optimizes
+    A step that is left out runs with its defaults when a later one needs it: `attune.load(path).run({...})` optimizes
     and compiles.
     """
 
@@ -60,7 +60,7 @@ class Network:
         return Network(core, self._progress, self._device)
 
     def on(self, device: str | Device) -> Network:
-        """The network for a device of the fleet that you have joined: its key, or a Device.
+        """Returns the network for a device of the fleet that you have joined: its key, or a Device.
 
         From here on, it is optimized, tuned and compiled for that device, and run, verified, benched and profiled there.
         """
@@ -97,14 +97,14 @@ class Network:
     def tune(self, minutes: float = 0.0, trials: int = 0, trials_per_task: int = 0, threads: int = 1, batch: int = 32,
              seed: int = 0, execution_seconds: float = 0.0, transfer: bool = True,
              records: str | os.PathLike[str] = "", events: str | os.PathLike[str] = "") -> Network:
-        """Finds faster kernels for the device by measuring them, which wants the device for itself.
+        """Finds faster kernels for the device by measuring them; nothing else should run on the device meanwhile.
 
-        Ends after `minutes` or `trials`, or without limits when nothing more is to be gained. threads: that one
-        inference is to run on. batch: candidates that are built, and then measured, together. execution_seconds: the
-        longest that one execution of a candidate may take; 0: a second, which rises while more than a tenth take longer.
-        transfer: whether what earlier runs have measured counts. records: the database; by default the user's own.
-        events: a file that what happens is appended to, as JSON lines. A run that is interrupted keeps what it has
-        measured, and the same call goes on from there.
+        Ends after `minutes` or `trials`, or without limits when no more gain is expected. threads: of one inference.
+        batch: candidates that are built, and then measured, together. execution_seconds: the longest that one execution
+        of a candidate may take; 0: a second, which rises while more than a tenth take longer. transfer: whether
+        measurements of earlier runs count. records: the database; by default the user's own. events: a file to which
+        events are appended, as JSON lines. A run that is interrupted keeps its measurements, and the same call resumes
+        it.
         """
         if not isinstance(minutes, (int, float)):
             raise TypeError(f"minutes: must be a number, and is a {type(minutes).__name__}")
@@ -117,8 +117,8 @@ class Network:
                 compact: bool = False) -> Network:
         """Generates the code: for this machine, or for the processors that `cpus` names.
 
-        threads: that one inference is to run on; 0: as many as the latest tune() or compile() was told, or else 1. records:
-        the database by which kernels are chosen, "none" for none. compact: compresses weights without loss.
+        threads: of one inference; 0: as many as for the latest tune() or compile(), or else 1. records: the database by
+        which kernels are chosen, "none" for none. compact: compresses weights without loss.
         """
         with Line(self._progress) as line:
             return self._next(self._core.compile(list(cpus), threads, os.fspath(records), compact, line.step))
@@ -134,7 +134,7 @@ class Network:
         return self
 
     def _compiled_core(self) -> _core.Network:
-        """The network itself, or what is compiled of it as the latest compile() or tune() was told."""
+        """Returns the network itself, or compiles it with the options of the latest compile() or tune()."""
         with self._lock:
             if self._compiled is None and self._core.is_compiled():
                 self._compiled = self._core
@@ -150,19 +150,19 @@ class Network:
             return self._model
 
     def _threads(self) -> int:
-        """That one inference runs on unless a call says otherwise."""
+        """Returns the threads of one inference unless a call says otherwise."""
         return self._core.threads()
 
     def session(self, threads: int | None = None) -> Session:
-        """A Session on this machine, for many runs.
+        """Returns a Session on this machine, for many runs.
 
-        threads: by default as many as tune() or compile() was told, or else 1; 0: as many as processors. So in the other
-        calls that run the network.
+        threads: by default as many as for tune() or compile(), or else 1; 0: as many as processors. The same holds for
+        the other calls that run the network.
         """
         return Session(self._compiled_model(), self._threads() if threads is None else threads)
 
     def run(self, inputs: Arrays, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
-        """The outputs {name: array} of these inputs {name: array}. Thread safe."""
+        """Returns the outputs {name: array} of these inputs {name: array}. Thread safe."""
         threads = self._threads() if threads is None else threads
         if not self._device.is_here:
             return self._compiled_core().run(by_name("inputs", inputs), threads)
@@ -185,17 +185,17 @@ class Network:
 
     def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Arrays | None = None,
               seed: int = 0) -> list[float]:
-        """The milliseconds of each run, for so many seconds and at least 3 runs."""
+        """Returns the milliseconds of each run, for `seconds` seconds and at least 3 runs."""
         threads = self._threads() if threads is None else threads
         return self._compiled_core().bench(seconds, threads, by_name("inputs", inputs), seed)
 
     def profile(self, rounds: int = 20, threads: int | None = None, inputs: Arrays | None = None, seed: int = 0) -> Profile:
-        """The time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
+        """Returns the time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
         threads = self._threads() if threads is None else threads
         return Profile(self._compiled_core().profile(rounds, threads, by_name("inputs", inputs), seed))
 
     def inspect(self) -> dict[str, Any]:
-        """A dict of the sizes in bytes of the compiled network, and the processors that it is for."""
+        """Returns a dict of the sizes in bytes of the compiled network, and the processors that it is for."""
         return self._compiled_core().sizes()
 
     @property
@@ -204,12 +204,12 @@ class Network:
         return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in self._core.inputs()}
 
     def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
-        """A random array for an input, with indices that are valid."""
+        """Returns a random array for an input, with indices that are valid."""
         return numpy.asarray(self._core.random_input(name, seed))
 
     @property
     def tuning(self) -> dict[str, Any]:
-        """What the latest tune() has found: a dict with run, trials, baseline_seconds, tuned_seconds and others."""
+        """The results of the latest tune(): a dict with run, trials, baseline_seconds, tuned_seconds and others."""
         return self._core.tuning()
 
     def __repr__(self) -> str:
@@ -245,7 +245,7 @@ class Profile(list[dict[str, Any]]):
 
 
 def _keys(trusted_keys: Sequence[str] | None) -> list[str]:
-    """As the core takes them: empty if everybody is trusted."""
+    """Returns the keys in the core's form: empty if every artifact is trusted."""
     if trusted_keys is None:
         return []
     if isinstance(trusted_keys, str) or not trusted_keys:
@@ -260,17 +260,17 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
          trusted_keys: Sequence[str] | None = None) -> Network:
     """Loads a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch, or an artifact that was compiled.
 
-    model: a path, the bytes of a file, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of open
-    dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256: what an
-    artifact must have. trusted_keys: public keys, each as 64 hexadecimal digits (attune key show), one of which must have
-    signed an artifact before any of it runs; a model is compiled here, and needs no trust. device: what the network is
-    for, as Network.on() has it; by default this machine. progress: False hides how far long calls are, which terminals and
-    notebooks show.
+    model: a path, the bytes of a file, an onnx.ModelProto or a torch.export.ExportedProgram. shapes: {input: sizes} of
+    open dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256:
+    the SHA-256 that an artifact must have. trusted_keys: public keys, each as 64 hexadecimal digits (attune key show),
+    one of which must have signed an artifact before any of it runs; a model is compiled here, and needs no trust.
+    device: the device that the network is for, as in Network.on(); by default this machine. progress: False hides the
+    progress of long calls, which terminals and notebooks show.
 
-    A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each set
-    of shapes that comes, within the limits of `cache`. pad_to: {dimension: sizes} that inputs are padded to, or the sizes
-    alone if one dimension besides the first is open; only for models that mask what is padded. pad_value: what is added,
-    or {input: value}.
+    A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each
+    set of shapes that comes, within the limits of `cache`. pad_to: {dimension: sizes} that inputs are padded to, or the
+    sizes alone if one dimension besides the first is open; only for models that mask the padding. pad_value: the value
+    of the padding, or {input: value}.
     """
     from .open_network import open_model  # which is built on this module
     source, target = ModelSource(model), as_device(device)
@@ -292,5 +292,5 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
 
 
 def zoo(name: str) -> Network:
-    """One of the architectures that `attune zoo` lists, with random weights."""
+    """Builds one of the architectures that `attune zoo` lists, with random weights."""
     return Network(_core.Network.zoo(name))

@@ -1,4 +1,4 @@
-"""Networks whose inputs have open dimensions: compiled for each set of shapes when it first comes."""
+"""Networks whose inputs have open dimensions: compiled for each set of shapes on first use."""
 from __future__ import annotations
 
 import contextlib
@@ -27,7 +27,7 @@ Sample = dict[str, numpy.ndarray[Any, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class OpenModel:
-    """What is opened: how to import it at some shapes, and what its file says."""
+    """The model of an open network: how to import it at some shapes, and its declarations."""
 
     inputs: tuple[Declared, ...]  # without those whose values are given
     outputs: tuple[Declared, ...]  # empty if the file does not declare them
@@ -36,7 +36,7 @@ class OpenModel:
     digest: Callable[[], str]  # of its content
 
     def named(self, sizes: Sizes) -> dict[str, tuple[int, ...]]:
-        """{input: shape}."""
+        """Returns {input: shape}."""
         return {input.name: shape for input, shape in zip(self.inputs, sizes)}
 
 
@@ -47,11 +47,11 @@ class Plan:
     steps: tuple[tuple[str, dict[str, Any]], ...] = ()  # optimize and quantize, with their arguments
     compiling: dict[str, Any] | None = None
     records: str = ""  # that tune() has written
-    threads: int = 1  # that the latest tune() or compile() was told
+    threads: int = 1  # options of the latest tune() or compile()
 
     @property
     def compile_options(self) -> dict[str, Any]:
-        """Those of compile(), by the records of tune() unless it names others."""
+        """The options of compile(), with the records of tune() unless they name others."""
         options = dict(self.compiling or {"cpus": (), "threads": self.threads, "records": "", "compact": False})
         if not options["records"] and not options["cpus"]:
             options["records"] = self.records
@@ -59,14 +59,14 @@ class Plan:
 
 
 def _digest_of(value: Any) -> Any:
-    """Something that json takes instead of an array or an object of another kind."""
+    """Returns something that json takes instead of an array or an object of another kind."""
     if isinstance(value, numpy.ndarray):
         return [str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
     return str(value)
 
 
 def _state_of_records(options: Mapping[str, Any]) -> list[Any]:
-    """Differs once the database has other records."""
+    """Returns a text that differs once the database has other records."""
     if options["cpus"] or options["records"] == "none":
         return []
     state: list[Any] = []
@@ -80,7 +80,7 @@ def _state_of_records(options: Mapping[str, Any]) -> list[Any]:
 
 
 def _bytes_of(network: Network) -> int:
-    """Of its artifact and of one session."""
+    """Returns the bytes of its artifact and of one session."""
     sizes = network.inspect()
     return int(sizes["file_bytes"] + sizes["arena_bytes"])
 
@@ -88,8 +88,8 @@ def _bytes_of(network: Network) -> int:
 class OpenNetwork(Network):
     """A network with open dimensions. Immutable and thread safe, as Network.
 
-    The steps are remembered, and done for each set of shapes when it first comes in run(); compile() does them for the
-    shapes that load() was given. The compiled code is kept in memory and on disk, within the limits of `CacheLimits`.
+    The steps are remembered, and run for each set of shapes on its first use in run(); compile() runs them for the
+    shapes that load() was given. The compiled code is cached in memory and on disk, within the limits of `CacheLimits`.
     at(shapes) is the Network for some shapes.
     """
 
@@ -113,14 +113,14 @@ class OpenNetwork(Network):
         return self._with(dataclasses.replace(self._plan, steps=(*self._plan.steps, (name, options)), records=""))
 
     def on(self, device: str | Device) -> OpenNetwork:
-        """As Network.on(). What is compiled for another machine is not kept on disk."""
+        """Works like Network.on(). Code for another machine is not cached on disk."""
         compiling = self._plan.compiling and {**self._plan.compiling, "cpus": ()}
         plan = dataclasses.replace(self._plan, compiling=compiling, records="")
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, as_device(device), plan)
 
     def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
                  examples: Arrays | None = None, unchecked_indices: bool = False) -> OpenNetwork:
-        """As Network.optimize()."""
+        """Works like Network.optimize()."""
         arrays = arrays_by_name("examples", examples)
         return self._with_step("optimize", precision=precision, weights=weights, passes=passes, examples=arrays,
                                unchecked_indices=unchecked_indices)
@@ -128,7 +128,7 @@ class OpenNetwork(Network):
     def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
                  max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,
                  threads: int = 0) -> OpenNetwork:
-        """As Network.quantize(). A set of shapes is calibrated with those samples that have these shapes."""
+        """Works like Network.quantize(). A set of shapes is calibrated with the samples that have these shapes."""
         first = self._source.inputs[0].name
         given = (sample if isinstance(sample, dict) else {first: sample} for sample in data)
         samples = [arrays_by_name("data", sample) for sample in given]
@@ -141,10 +141,10 @@ class OpenNetwork(Network):
     def tune(self, minutes: float = 0.0, trials: int = 0, trials_per_task: int = 0, threads: int = 1, batch: int = 32,
              seed: int = 0, execution_seconds: float = 0.0, transfer: bool = True,
              records: str | os.PathLike[str] = "", events: str | os.PathLike[str] = "") -> OpenNetwork:
-        """As Network.tune(), for each set of shapes that load() was given; they share minutes and trials evenly. Other
-        shapes profit where they have kernels in common."""
+        """Works like Network.tune(), for each set of shapes that load() was given; they share minutes and trials
+        evenly. Other shapes profit where they have kernels in common."""
         if not self._ahead:
-            raise InvalidError("tune() needs to know for which shapes: attune.load(model, shapes=[{...}, ...])")
+            raise InvalidError("tune() needs shapes: attune.load(model, shapes=[{...}, ...])")
         count = len(self._ahead)
         tuned = {sizes: self._replayed(sizes).tune(minutes / count, -(-trials // count), trials_per_task, threads, batch,
                                                    seed, execution_seconds, transfer, records, events) for sizes in self._ahead}
@@ -153,7 +153,7 @@ class OpenNetwork(Network):
 
     def compile(self, cpus: Sequence[str] = (), threads: int = 0, records: str | os.PathLike[str] = "",
                 compact: bool = False) -> OpenNetwork:
-        """As Network.compile(), now for the shapes that load() was given, and for others when they come."""
+        """Works like Network.compile(), now for the shapes that load() was given, and for others on first use."""
         threads = threads or self._plan.threads
         options = {"cpus": tuple(cpus), "threads": threads, "records": os.fspath(records), "compact": compact}
         # Tuned networks are compiled already, as the run has measured them.
@@ -165,7 +165,7 @@ class OpenNetwork(Network):
         return network
 
     def _replayed(self, sizes: Sizes) -> Network:
-        """Imported at these shapes, optimized and quantized."""
+        """Returns the network imported at these shapes, optimized and quantized."""
         network = self._source.read(self._source.named(sizes))
         if not self._device.is_here:
             network = network.on(self._device)
@@ -180,13 +180,13 @@ class OpenNetwork(Network):
         fitting = [sample for sample in samples
                    if all(sample[name].shape == shape for name, shape in shapes.items() if name in sample)]
         if not fitting:
-            raise InvalidError(f"quantize() was given no sample of the shapes {shapes}; give it some of each set of shapes "
-                               "that is used")
+            raise InvalidError(f"quantize() was given no sample of the shapes {shapes}; give it some of each set of "
+                               "shapes in use")
         return fitting
 
     def at(self, shapes: Mapping[str, Sequence[int]]) -> Network:
-        """The Network for these shapes {input: sizes}, after the same steps. A named dimension that one input sets is set
-        in all of them."""
+        """Returns the Network for these shapes {input: sizes}, after the same steps. A named dimension that one input
+        sets is set in all of them."""
         sizes = bind(self._source.inputs, shapes)
         if sizes in self._tuned:
             return self._tuned[sizes]
@@ -206,7 +206,7 @@ class OpenNetwork(Network):
         return network
 
     def _make(self, sizes: Sizes) -> Network:
-        """From the disk, or else compiled."""
+        """Reads the network from the disk, or else compiles it."""
         if not self._device.is_here:
             return self._replayed(sizes).compile(**self._plan.compile_options)
         key = self._key(sizes)
@@ -235,8 +235,8 @@ class OpenNetwork(Network):
         return network.run(arrays, threads)
 
     def run(self, inputs: Arrays, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
-        """The outputs {name: array} of these inputs {name: array}. The first run with new shapes compiles, which takes
-        seconds. Thread safe."""
+        """Returns the outputs {name: array} of these inputs {name: array}. The first run with new shapes compiles,
+        which takes seconds. Thread safe."""
         threads = self._threads() if threads is None else threads
         arrays = arrays_by_name("inputs", inputs)
         if self._buckets is None:
@@ -247,44 +247,45 @@ class OpenNetwork(Network):
         return self._buckets.cut(outputs, changed) if changed else outputs
 
     def session(self, threads: int | None = None) -> OpenSession:
-        """An OpenSession, which takes inputs of any shapes. at(shapes).session() has memory of its own for some."""
+        """Returns an OpenSession, which takes inputs of any shapes. at(shapes).session() has memory of its own for some."""
         return OpenSession(self, self._threads() if threads is None else threads)
 
     def _sizes_for(self, inputs: Arrays | None, what: str) -> Sizes:
-        """Those of the inputs, or else the only ones that load() was given."""
+        """Returns the shapes of the inputs, or else the only ones that load() was given."""
         arrays = arrays_by_name(what, inputs)
         if arrays:
             return bind(self._source.inputs, {name: array.shape for name, array in arrays.items()})
         if len(self._ahead) == 1:
             return self._ahead[0]
-        raise InvalidError(f"{what} needs one set of shapes: take network.at({{...}}).{what}")
+        raise InvalidError(f"{what} needs one set of shapes: use network.at({{...}}).{what}")
 
     def save(self, path: str | os.PathLike[str]) -> OpenNetwork:
-        """As Network.save(), if load() was given one set of shapes; otherwise take at(shapes).save(path)."""
+        """Works like Network.save(), if load() was given one set of shapes; otherwise use at(shapes).save(path)."""
         self.at(self._source.named(self._sizes_for(None, "save()"))).save(path)
         return self
 
     def verify(self, inputs: Arrays | None = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
-        """As Network.verify(), at the shapes of the inputs or the only ones that load() was given; so in the next ones."""
+        """Works like Network.verify(), at the shapes of the inputs or the only ones that load() was given; the same
+        holds for the next ones."""
         return self.at(self._source.named(self._sizes_for(inputs, "verify()"))).verify(inputs, seed, threads)
 
     def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Arrays | None = None,
               seed: int = 0) -> list[float]:
-        """As Network.bench()."""
+        """Works like Network.bench()."""
         threads = self._threads() if threads is None else threads
         return self._compiled_at(self._sizes_for(inputs, "bench()")).bench(seconds, threads, inputs, seed)
 
     def profile(self, rounds: int = 20, threads: int | None = None, inputs: Arrays | None = None, seed: int = 0) -> Profile:
-        """As Network.profile()."""
+        """Works like Network.profile()."""
         threads = self._threads() if threads is None else threads
         return self._compiled_at(self._sizes_for(inputs, "profile()")).profile(rounds, threads, inputs, seed)
 
     def inspect(self) -> dict[str, Any]:
-        """As Network.inspect()."""
+        """Works like Network.inspect()."""
         return self._compiled_at(self._sizes_for(None, "inspect()")).inspect()
 
     def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
-        """As Network.random_input()."""
+        """Works like Network.random_input()."""
         return self._replayed(self._sizes_for(None, "random_input()")).random_input(name, seed)
 
     @property
@@ -294,7 +295,7 @@ class OpenNetwork(Network):
 
     @property
     def tuning(self) -> dict[str, Any]:
-        """Sums over the sets of shapes, and in "shapes" a list with what tune() has found for each."""
+        """Sums over the sets of shapes, and in "shapes" a list with the results of tune() for each."""
         if not self._tuned:
             raise InvalidError("the network is not tuned; call tune() first")
         each = [{**network.tuning, "shapes": self._source.named(sizes)} for sizes, network in self._tuned.items()]
@@ -310,8 +311,8 @@ class OpenNetwork(Network):
 
 
 class OpenSession(Session):
-    """Runs an open network with inputs of any shapes. `outputs` are those of the last run; `inputs` is empty, since memory
-    of its own is what network.at(shapes).session() has."""
+    """Runs an open network with inputs of any shapes. `outputs` are those of the last run; `inputs` is empty: a session
+    of network.at(shapes) has memory of its own."""
 
     def __init__(self, network: OpenNetwork, threads: int = 1) -> None:
         self._network: OpenNetwork | None = network
@@ -343,7 +344,7 @@ class OpenSession(Session):
 def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
                ahead: Sequence[Mapping[str, Sequence[int]]], values: Arrays, signature: str, pad_to: PadTo | None,
                pad_value: float | Mapping[str, float], limits: CacheLimits, device: Device) -> OpenNetwork | None:
-    """The network if the model leaves dimensions open, besides those that `values` set."""
+    """Returns the network if the model leaves dimensions open, besides those that `values` set."""
     with source.file() as path:
         found = _core.declaration(path, signature)
     arrays = arrays_by_name("values", values)

@@ -14,8 +14,8 @@ from .errors import InvalidError
 class Session:
     """The memory and threads to run a network. For one thread at a time; make one session for each thread.
 
-    `inputs` and `outputs` are dicts of NumPy arrays in the memory that the network reads and writes: what is written to
-    `session.inputs["x"][...]` is the input of the next run(), and `session.outputs` are those of the last one. bf16 is
+    `inputs` and `outputs` are dicts of NumPy arrays in the memory that the network reads and writes: values written to
+    `session.inputs["x"][...]` are the input of the next run(), and `session.outputs` are those of the last one. bf16 is
     uint16. close(), or the end of a with statement, gives the threads back; arrays that are still used keep the memory.
     """
 
@@ -45,12 +45,12 @@ class Session:
 
     @property
     def outputs(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """The outputs of the last run, in the memory of the session: copy what must last."""
+        """The outputs of the last run, in the memory of the session: copy them to keep them."""
         session = self._session
         return {name: numpy.asarray(session.output(index)) for index, name in enumerate(self._names)}
 
     def run(self, inputs: Mapping[str, Any] | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
-        """Computes the outputs, from these inputs or from what `inputs` holds. Returns copies: {name: array}."""
+        """Computes the outputs, from these inputs or from the content of `inputs`. Returns copies: {name: array}."""
         session = self._session
         if type(inputs) is dict:
             outputs = session.compute(inputs, self._input_names, self._names)

@@ -25,12 +25,12 @@ _NUMBER = re.compile(r"-?\d{1,18}(\.\d+)?([eE][-+]?\d+)?")
 
 
 def _is_measured(name: str) -> bool:
-    """Whether a column has measurements; no option has an underscore in its name."""
+    """Returns whether a column has measurements; no option has an underscore in its name."""
     return "_" in name or name in ("speedup", "agreement")
 
 
 def _type_of(name: str, values: Sequence[str]) -> type:
-    """The type of a column with these values, of which empty ones are of any type."""
+    """Returns the type of a column with these values; empty ones are of any type."""
     if name in _TEXTS:
         return str
     if name in _COUNTS:
@@ -46,7 +46,7 @@ def _type_of(name: str, values: Sequence[str]) -> type:
 class Results(list[dict[str, Any]]):
     """A row for each run of a sweep: a dict from the names of columns to text, int, float, bool or None.
 
-    types: the type of each column. docs/guides/sweeps.md says what the columns are.
+    types: the type of each column. docs/guides/sweeps.md describes the columns.
     """
 
     def __init__(self, rows: Sequence[dict[str, Any]], types: dict[str, type]) -> None:
@@ -71,7 +71,8 @@ class Results(list[dict[str, Any]]):
 
 
 def read(path: str | os.PathLike[str]) -> Results:
-    """The results of a sweep: its folder, also while it runs, or its results.csv. What was not measured is None."""
+    """Reads the results of a sweep: its folder, also while it runs, or its results.csv. Missing measurements are
+    None."""
     file = pathlib.Path(path)
     if file.is_dir():
         file = file / "results.csv"
@@ -81,10 +82,10 @@ def read(path: str | os.PathLike[str]) -> Results:
     except FileNotFoundError:
         raise NotFoundError(f"{file}: there is no such file; attune sweep writes it into the folder of a sweep") from None
     except (ValueError, csv.Error) as error:
-        raise InvalidError(f"{file}: is no table of a sweep: {error}") from None
+        raise InvalidError(f"{file}: is not a table of a sweep: {error}") from None
     header = rows.pop(0) if rows else []
     if header[:2] != ["run", "repeat"]:
-        raise InvalidError(f"{file}: is no table of a sweep: it does not begin with the columns run and repeat")
+        raise InvalidError(f"{file}: is not a table of a sweep: it does not begin with the columns run and repeat")
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise InvalidError(f"{file}: row {number} has {len(row)} fields, and the header has {len(header)}")
@@ -101,4 +102,4 @@ def _parse(file: pathlib.Path, name: str, kind: type, text: str) -> Any:
     try:
         return kind(text)
     except ValueError:
-        raise InvalidError(f"{file}: {name}: \"{text}\" is no number") from None
+        raise InvalidError(f"{file}: {name}: \"{text}\" is not a number") from None

@@ -4,8 +4,8 @@
     with torch.inference_mode():
         scores = model(image)
 
-What Attune cannot run runs as without torch.compile: graphs that need gradients, are on another device, change their
-inputs, or have an operator that Attune lacks. A warning says each reason once, and counts() has them all.
+Graphs that Attune cannot run, PyTorch runs as without torch.compile: those that need gradients, are on another device,
+change their inputs, or have an operator that Attune lacks. A warning says each reason once, and counts() has them all.
 """
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _reasons: collections.Counter[str] = collections.Counter()  # why the others fel
 
 
 def counts() -> dict[str, Any]:
-    """{"compiled": graphs that Attune runs, "fell_back": graphs that PyTorch runs, "reasons": {reason: graphs}}, since
-    the program began. Each shape of an input has a graph of its own."""
+    """Returns {"compiled": graphs that Attune runs, "fell_back": graphs that PyTorch runs, "reasons": {reason:
+    graphs}}, since the program started. Each shape of an input has a graph of its own."""
     with _lock:
         return {"compiled": _graphs, "fell_back": _reasons.total(), "reasons": dict(_reasons)}
 
 
 def backend(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any] | None = None, mode: str | None = None,
             **_: Any) -> Callable[..., Any]:
-    """The backend that torch.compile calls with each graph.
+    """Compiles a graph; torch.compile calls it with each one.
 
     options: threads, by default those of PyTorch; precision, weights and unchecked_indices as in
     Network.optimize; records as in Network.compile.
@@ -51,7 +51,7 @@ def backend(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any] | None
         raise InvalidError(f"backend \"attune\" has no {unknown[0]}; its options are {', '.join(_OPTIONS)}")
     for name, value in options.items():
         if not isinstance(value, _OPTIONS[name]):
-            raise InvalidError(f"option \"{name}\": {value!r} is no {_OPTIONS[name].__name__}")
+            raise InvalidError(f"option \"{name}\": {value!r} is not of type {_OPTIONS[name].__name__}")
     for value in inputs:
         if isinstance(value, torch.SymInt):
             int(value)  # from here on, PyTorch takes this graph for this size alone
@@ -59,7 +59,7 @@ def backend(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any] | None
 
 
 def _is_weight(value: Any) -> bool:
-    """Whether an input is a parameter of a module, or a buffer, which torch.compile marks."""
+    """Returns whether an input is a parameter of a module, or a buffer, which torch.compile marks."""
     return isinstance(value, torch.nn.Parameter) or getattr(value, "_dynamo_static_input_type", None) is not None
 
 
@@ -116,7 +116,7 @@ def _count_fallback(reason: str) -> None:
 
 
 class _Weights:
-    """Tells whether weights are still those, with the values, that were compiled into a network."""
+    """Tells whether weights are still the tensors and values that were compiled into a network."""
 
     def __init__(self, tensors: Sequence[Any]) -> None:
         if any(tensor.is_inference() for tensor in tensors):
@@ -159,7 +159,7 @@ class _Compiled:
         return self._weights.are([inputs[index] for index in self._weight_indices])
 
     def _export(self, graph: Any, inputs: Sequence[Any]) -> Any:
-        """The program that computes the graph's outputs from those inputs that are neither weights nor sizes."""
+        """Returns the program that computes the graph's outputs from those inputs that are neither weights nor sizes."""
         module = torch.nn.Module()
         module.graph = graph
         for index in self._weight_indices:
@@ -171,7 +171,7 @@ class _Compiled:
             versions = {index: value._version for index, value in given.items()}
             outputs = graph(*(given.get(index, value) for index, value in enumerate(inputs)))
             if not all(isinstance(output, torch.Tensor) for output in outputs):
-                raise InvalidError("an output is no tensor")
+                raise InvalidError("an output is not a tensor")
             if any(value._version != versions[index] for index, value in given.items()):
                 raise InvalidError("the graph changes one of its inputs in place")
             memory = {value.untyped_storage()._cdata for value in given.values()}

@@ -1,4 +1,4 @@
-"""Tuning studies as a chain: a context that says on which device, and a tuner that keeps all it makes by run.
+"""Tuning studies as a chain: a context that names the device, and a tuner that saves all results by run.
 
     context = attune.BenchmarkingContext(device_key="desk")
     tuner = attune.Tuner(context).from_model("resnet18").autotune(trials=100).build()
@@ -31,7 +31,7 @@ Path = str | os.PathLike[str]
 
 
 class BenchmarkingContext:
-    """What a study is measured on, and what it has taken so far. For one Tuner, in one thread.
+    """The device of a study, and the time of its steps so far. For one Tuner, in one thread.
 
     target: the kind of device; "cpu" is the only one. device_key: the key of a device of the fleet, or "" for this
     machine. cpu_arch: the processor to compile for, or "" for the device's. workspace: a folder for all runs:
@@ -48,7 +48,7 @@ class BenchmarkingContext:
             if not isinstance(text, str):
                 raise InvalidError(f"{name}: must be a str, and is a {type(text).__name__}")
         if target != "cpu":
-            raise InvalidError(f"target: \"{target}\" is no kind of device; the only one is \"cpu\"")
+            raise InvalidError(f"target: \"{target}\" is not a kind of device; the only one is \"cpu\"")
         self.target, self.device_key, self.cpu_arch = target, device_key, cpu_arch
         self.workspace = (pathlib.Path(workspace) if workspace else
                           user_folder("XDG_DATA_HOME", ".local/share", "workspace"))
@@ -71,7 +71,7 @@ class BenchmarkingContext:
         return folder
 
     def module_path(self, run_id: str) -> pathlib.Path:
-        """The network that a run has built."""
+        """Returns the path of the network that a run has built."""
         return self.workspace / "modules" / f"{run_id}.atn"
 
     def save(self) -> pathlib.Path:
@@ -85,9 +85,9 @@ class BenchmarkingContext:
         return path
 
     def saved(self, run_id: str) -> dict[str, Any]:
-        """What another run of this workspace has saved."""
+        """Returns the saved context of another run of this workspace."""
         if not isinstance(run_id, str) or not re.fullmatch("[0-9a-f]{32}", run_id):
-            raise InvalidError(f"{run_id!r} is no run's id, which has 32 hexadecimal digits")
+            raise InvalidError(f"{run_id!r} is not a run's id, which has 32 hexadecimal digits")
         path = self.workspace / "runs" / run_id / "context.json"
         try:
             content = json.loads(path.read_text())
@@ -102,7 +102,7 @@ class BenchmarkingContext:
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """The latency of one inference in milliseconds, over so many runs with random data."""
+    """The latency of one inference in milliseconds, over `rounds` runs with random data."""
 
     mean_ms: float
     median_ms: float
@@ -119,8 +119,8 @@ def _threads_of(saved: Mapping[str, Any]) -> int | None:
 class Tuner:
     """A network on its way from the model to a tuned module: from_model(), then autotune() if you like, then build().
 
-    context: what it is measured on. server: the address of the server of the fleet that the context's device belongs to;
-    by default, it is the fleet that you have joined. Not thread safe.
+    context: the device to measure on. server: the address of the server of the fleet that the context's device belongs
+    to; by default, it is the fleet that you have joined. Not thread safe.
     """
 
     def __init__(self, context: BenchmarkingContext, server: str | None = None) -> None:
@@ -131,13 +131,14 @@ class Tuner:
         self._network: Network | None = None
         self._built: Network | None = None
         self._output_name, self._output_size = "", 0
-        self._threads: int | None = None  # that one inference runs on, if autotune() or build() was told
+        self._threads: int | None = None  # threads of one inference, if autotune() or build() was given any
         context.facts["device"] = {"fingerprint": self._device.fingerprint, "cpu": self._device.cpu,
                                    "processors": self._device.processors, "server": server or ""}
 
     def from_model(self, model: Any, output_name: str = "", output_size: int = 0,
                    shapes: Mapping[str, Sequence[int]] | None = None, values: Arrays | None = None) -> Tuner:
-        """Takes a model: what attune.load() does, such as a file or the folder of a SavedModel, or a name of the zoo.
+        """Takes a model: anything that attune.load() takes, such as a file or the folder of a SavedModel, or a name of
+        the zoo.
 
         output_name: the output that run() returns, by default the first. output_size: the number of its elements, for a
         check. shapes, values: see attune.load(); a network of the zoo takes none.
@@ -160,11 +161,11 @@ class Tuner:
                  minutes: float = 0.0, threads: int = 1, seed: int = 0) -> Tuner:
         """Searches for faster kernels.
 
-        trials: for each task; 0: until nothing more is to be gained. timeout: the seconds that one execution of a
-        candidate may take; 0: one, which rises while more than a tenth of the candidates take longer. batch: candidates
-        that are built, and then measured, together. transfer: whether earlier jobs of this workspace count; what is
-        learned from one task is always used for the others. minutes: a limit for the whole job. threads: that one inference
-        is to run on; build() and evaluate() take the same.
+        trials: for each task; 0: until no more gain is expected. timeout: the seconds that one execution of a candidate
+        may take; 0: one, which rises while more than a tenth of the candidates take longer. batch: candidates that are
+        built, and then measured, together. transfer: whether earlier jobs of this workspace count; tasks of one job
+        always learn from each other. minutes: a limit for the whole job. threads: of one inference; build() and
+        evaluate() use as many.
         """
         network = self._before_building("autotune")
         if self.context.cpu_arch not in ("", self._device.cpu):
@@ -188,8 +189,8 @@ class Tuner:
     def build(self, from_job: str = "", threads: int = 0) -> Tuner:
         """Generates the code, by the records of all jobs of this workspace or, if from_job is its id, of one.
 
-        threads: that one inference is to run on: records of as many count first. 0: as many as autotune(), or that job, was
-        told, or else 1.
+        threads: of one inference; records for this number are preferred. 0: as many as for autotune(), or for that job,
+        or else 1.
         """
         network = self._before_building("build")
         records: Path = self._all_records if self._all_records.exists() else "none"
@@ -197,7 +198,7 @@ class Tuner:
             records = self.context.workspace / "runs" / from_job / "records.db"
             if not records.exists():
                 raise NotFoundError(f"{records}: no job of this workspace has the id \"{from_job}\"")
-            with contextlib.suppress(NotFoundError):  # a job of before tuning saved its context
+            with contextlib.suppress(NotFoundError):  # a job from before tuning saved its context
                 threads = threads or _threads_of(self.context.saved(from_job)) or 0
         self._threads = threads or self._threads
         cpus = [self.context.cpu_arch] if self.context.cpu_arch not in ("", self._device.cpu) else []
@@ -206,7 +207,8 @@ class Tuner:
         return self
 
     def run(self, inputs: Any) -> numpy.ndarray[Any, Any]:
-        """The output for these inputs: {name: array}, a list of arrays in the order of the inputs, or one array."""
+        """Returns the output for these inputs: {name: array}, a list of arrays in the order of the inputs, or one
+        array."""
         network = self._built_network("run")
         if not isinstance(inputs, Mapping):
             arrays = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
@@ -223,9 +225,9 @@ class Tuner:
         return outputs[name]
 
     def evaluate(self, seconds: float = 1.0, threads: int | None = None, seed: int = 0) -> Evaluation:
-        """Measures the whole network with random data, for so many seconds and at least 3 runs.
+        """Measures the whole network with random data, for `seconds` seconds and at least 3 runs.
 
-        threads: by default as many as autotune() or build() was told, also if load() brings what they made, or else 1; 0: as
+        threads: by default as many as for autotune() or build(), also if load() brings their module, or else 1; 0: as
         many as processors.
         """
         network = self._built_network("evaluate")
@@ -237,7 +239,7 @@ class Tuner:
         return evaluation
 
     def save(self) -> str:
-        """Keeps the module and the context in the workspace; returns the run's id, which load() takes."""
+        """Saves the module and the context in the workspace; returns the run's id, which load() takes."""
         network = self._built_network("save")
         path = self.context.module_path(self.context.run_id)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@
 
 namespace attune::python {
 
-// The latest report of work that goes on in another thread, for the thread that shows it. Thread safe.
+// The latest report of work in another thread, for the thread that shows it. Thread safe.
 template <typename Report>
 class Latest {
  public:

@@ -33,7 +33,7 @@ compiler::NamedTensors ToTensors(const Arrays& arrays) {
   return tensors;
 }
 
-// A report of a long call: so many units of the work are done, of how many.
+// A report of a long call: the units of work that are done, and all units.
 struct Step {
   std::string what;
   int64_t done = 0, total = 0;

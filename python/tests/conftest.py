@@ -1,4 +1,4 @@
-"""What tests share: small models, and a folder of their own for what is compiled."""
+"""Shared parts of tests: small models, and a folder of their own for compiled networks."""
 import pathlib
 import sys
 

@@ -21,7 +21,7 @@ FILE = {"name": "out/data", "sha256": hashlib.sha256(CONTENT).hexdigest(), "byte
 
 
 def shown(state):
-    """What the server says of a job."""
+    """Returns the server's answer about a job."""
     return {"id": "net-1", "state": state, "error": "", "progress": "", "files": [FILE],
             "promises": [{"name": "latency_mean", "state": "met", "limit": 5, "evidence": ["measured"]}]}
 
@@ -138,7 +138,7 @@ def test_events_go_on_after_a_break(serve):
 
 
 def test_waiting_has_an_end(serve):
-    """The job goes on."""
+    """The job continues."""
     def answer(handler, _):
         if handler.path.endswith("/events"):
             handler.say(b": alive\n\n", kind="text/event-stream", length=10**6)
@@ -167,10 +167,10 @@ def test_a_download_goes_on_after_a_break(serve, tmp_path, has_ranges):
 
 
 def test_wrong_content_is_not_kept(serve, tmp_path):
-    """What stood there stays."""
+    """Earlier files stay."""
     (tmp_path / "data").write_bytes(b"mine")
     _, client = serve(lambda handler, _: handler.say(CONTENT[::-1] if "/files/" in handler.path else shown("done")))
-    with pytest.raises(attune.InternalError, match="is not what the server has named"):
+    with pytest.raises(attune.InternalError, match="not those that the server has announced"):
         client.job("net-1").download(tmp_path)
     assert (tmp_path / "data").read_bytes() == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
@@ -180,7 +180,7 @@ def test_a_hostile_server_writes_nothing_elsewhere(serve, tmp_path):
     """Names that leave the folder are refused."""
     for name in ("out/../x", "out//etc/x", "out/"):
         _, client = serve(lambda handler, _, name=name: handler.say({**shown("done"), "files": [{**FILE, "name": name}]}))
-        with pytest.raises(attune.InternalError, match="is no name"):
+        with pytest.raises(attune.InternalError, match="is not a name"):
             client.job("net-1").download(tmp_path / "a")
 
 
@@ -258,7 +258,7 @@ def test_external_data_is_sent_beside_its_model(tmp_path):
 
 
 def test_servers_are_those_of_attune_login(monkeypatch, tmp_path):
-    """The environment counts before the file, which nobody else may read."""
+    """The environment counts before the file, which only its owner may read."""
     path = tmp_path / "servers.json"
     monkeypatch.setenv("ATTUNE_SERVERS", str(path))
     for variable in ("ATTUNE_URL", "ATTUNE_TOKEN"):
@@ -281,7 +281,7 @@ def test_servers_are_those_of_attune_login(monkeypatch, tmp_path):
 
 
 def web_token(name, seconds):
-    """One that ends in so many seconds."""
+    """Returns a token that ends in this many seconds."""
     claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + seconds}).encode()).decode().rstrip("=")
     return f"{name}.{claims}.x"
 
@@ -295,7 +295,7 @@ class Issuer:
         self.url = f"http://127.0.0.1:{server.server_address[1]}"
 
     def answer(self, handler):
-        """Vouches, renews, and serves whoever has the token that counts."""
+        """Vouches, renews, and serves the holder of the valid token."""
         if handler.path == "/v1/me":
             knows = handler.headers["Authorization"] == f"Bearer {self.counts}"
             handler.say({"name": "ann"} if knows else {"detail": "who?"}, 200 if knows else 401)
@@ -319,7 +319,7 @@ class Issuer:
         self.file.chmod(0o600)
 
     def kept(self):
-        """What the file has of the server."""
+        """Returns the content of the file about the server."""
         return json.loads(self.file.read_text())["servers"][self.url]
 
 
@@ -351,7 +351,7 @@ def test_a_token_that_is_refused_is_renewed_once(issuer):
     assert issuer.renewals == 2
     with pytest.raises(attune.AccessError, match="status 401"):
         attune.Client(issuer.url, "given").me()
-    assert issuer.renewals == 2  # a token that is given is nobody's login
+    assert issuer.renewals == 2  # a given token belongs to no login
 
 
 def test_many_who_renew_at_once_ask_the_issuer_once(issuer):

@@ -223,7 +223,7 @@ def test_autocast_is_left_to_pytorch(torch, module, image):
 
 @pytest.mark.parametrize("arguments, words", [
     ({"options": {"thread": 1}}, "no option \"thread\"; its options are precision"),
-    ({"options": {"threads": "2"}}, "option \"threads\": '2' is no int"),
+    ({"options": {"threads": "2"}}, "option \"threads\": '2' is not of type int"),
     ({"mode": "max-autotune"}, "no mode \"max-autotune\""),
 ])
 def test_wrong_options_are_named(torch, arguments, words):

@@ -40,9 +40,9 @@ def test_a_sweep_without_runs_has_its_columns(tmp_path):
     ("", "does not begin with the columns run and repeat"),
     ("a,b\r\n1,2\r\n", "does not begin with the columns run and repeat"),
     ("run,repeat\r\n1\r\n", "row 2 has 1 fields, and the header has 2"),
-    ("run,repeat,median_ms\r\n1,1,fast\r\n", "median_ms: \"fast\" is no number"),
-    ("run,repeat\r\n\"1,1\r\n", "is no table of a sweep"),
-    ("\xff", "is no table of a sweep"),
+    ("run,repeat,median_ms\r\n1,1,fast\r\n", "median_ms: \"fast\" is not a number"),
+    ("run,repeat\r\n\"1,1\r\n", "is not a table of a sweep"),
+    ("\xff", "is not a table of a sweep"),
 ])
 def test_what_is_no_table_says_so(tmp_path, text, words):
     file = tmp_path / "table.csv"

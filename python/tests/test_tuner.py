@@ -1,4 +1,4 @@
-"""The chain of a tuning study, its order, and what it keeps."""
+"""The chain of a tuning study, its order, and its saved state."""
 import json
 import pathlib
 import sqlite3

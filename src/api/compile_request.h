@@ -1,5 +1,5 @@
-// What a user asks of the compiler, as data, and what follows from it: the passes, the processors to compile
-// for, and the records that choose kernels. The command line, the C++ library, Python and jobs fill in the
+// A request to the compiler as data, and the passes, processors and chooser of kernels that follow from it.
+// The command line, the C++ library, Python and jobs fill in the
 // same request.
 #ifndef ATTUNE_API_COMPILE_REQUEST_H_
 #define ATTUNE_API_COMPILE_REQUEST_H_
@@ -23,8 +23,8 @@
 
 namespace attune {
 
-// What the layers of a network compute in. kInt8 and kAuto quantize the network, for which samples are
-// needed; kAuto keeps layers that lose too much in more precise types.
+// The types that the layers of a network compute in. kInt8 and kAuto quantize the network, for which samples
+// are needed; kAuto keeps layers that lose too much in more precise types.
 enum class Precision : uint8_t { kF32, kBF16, kBF16x3, kF16, kInt8, kAuto };
 
 // "fp32", "bf16", "bf16x3", "fp16", "int8", "auto".

@@ -1,4 +1,4 @@
-// What a user gives for the inputs of a model: shapes, values and samples.
+// The shapes, values and samples that a user gives for the inputs of a model.
 #ifndef ATTUNE_API_GIVENS_H_
 #define ATTUNE_API_GIVENS_H_
 

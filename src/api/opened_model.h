@@ -38,7 +38,7 @@ struct InputOptions {
   WorkControl control = {};
 };
 
-// What a model's file says of the model.
+// The content of a model's file, without its graph.
 struct ModelDeclaration {
   std::vector<InputDeclaration> inputs;
   // The rest is that of an ONNX model, and empty for others; `about` and `metadata` as in DeclaredModel.
@@ -68,7 +68,8 @@ class OpenedModel {
 
   // The inputs to give. A dimension that differs between an artifact's sets of input shapes is open.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs();
-  // What a model declares, or an artifact, which has inputs alone, at its first set of input shapes.
+  // Returns the declarations of a model or, at its first set of input shapes, of an artifact, which has
+  // inputs alone.
   absl::StatusOr<ModelDeclaration> Declare();
   // The files that belong to a model besides its own, or besides what is in its folder if it has one:
   // relative to the folder of its path, sorted, each once. Fails if one is missing.

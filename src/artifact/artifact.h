@@ -31,7 +31,7 @@
 namespace attune {
 
 inline constexpr uint32_t kArtifactVersion = 5;
-// Files of these versions can be read. Those of version 4 differ in that no instruction is kCheckIndices.
+// Files of these versions can be read. Version 4 differs in that no instruction is kCheckIndices.
 inline constexpr uint32_t kMinArtifactVersion = 4;
 
 // Alignment of tensors in the arena and in the constants, in bytes.

@@ -7,7 +7,7 @@
 //   signatures   each 32 bytes of a public key of Ed25519 and 64 of the signature
 //   checksum     XXH64 of all that, which finds damage
 //
-// The header's size of the file counts them, and its checksum is of that. What is signed is the SHA-256 of
+// The header's size of the file counts them, and its checksum is of that. A signature signs the SHA-256 of
 // the unsigned file, so that a file can be signed by several keys, in any order, and gets its unsigned bytes
 // back without them. Readers of versions without signatures take these bytes for more padding.
 #ifndef ATTUNE_ARTIFACT_SIGNATURE_H_
@@ -57,7 +57,7 @@ std::array<std::byte, format::kHeaderBytes> HeaderOfSize(format::Header header, 
 UnsignedArtifact WithoutSignatures(std::span<const std::byte> file, const format::Header& header,
                                    uint64_t unsigned_bytes);
 
-// What is signed for an unsigned file with this SHA-256, 64 hexadecimal digits.
+// The signed text for an unsigned file with this SHA-256, 64 hexadecimal digits.
 inline std::string SignedText(std::string_view sha256) {
   return "attune artifact " + std::string(sha256) + "\n";
 }

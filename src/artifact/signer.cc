@@ -10,19 +10,13 @@
 #include "artifact/encode.h"
 #include "artifact/reader.h"
 #include "base/file.h"
+#include "base/free_with.h"
 #include "base/sha256.h"
 #include "base/status.h"
 
 namespace attune {
 namespace {
 
-template <auto kFree>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
 using KeyPointer = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
 using BioPointer = std::unique_ptr<BIO, FreeWith<BIO_free>>;
 using DigestPointer = std::unique_ptr<EVP_MD_CTX, FreeWith<EVP_MD_CTX_free>>;
@@ -40,7 +34,7 @@ absl::StatusOr<Ed25519Key> PublicOf(const EVP_PKEY* key) {
   size_t bytes = raw.size();
   if (EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519 ||
       EVP_PKEY_get_raw_public_key(key, raw.data(), &bytes) != 1 || bytes != raw.size())
-    return InvalidInput("is no key of Ed25519; attune key create makes one");
+    return InvalidInput("is not a key of Ed25519; attune key create makes one");
   return raw;
 }
 

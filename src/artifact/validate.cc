@@ -22,7 +22,7 @@ std::string CheckKernel(const KernelInfo& kernel, const Variant& variant, uint64
       return fault("computes in place of more than it has");
     for (const uint32_t other : operand.in_place_of) {
       if (!operand.is_written || other >= interface.operands.size() || interface.operands[other].is_written)
-        return fault("computes in place of what is no input");
+        return fault("computes in place of a value that is not an input");
     }
   }
   return "";
@@ -38,7 +38,7 @@ std::string CheckRange(const ConstantRange& range) {
     return "has a codebook of " + std::to_string(values) + " values";
   for (const uint32_t value : range.codebook) {
     if (is_of_bytes && value > 0xFF)
-      return "has a codebook whose value " + std::to_string(value) + " is no byte";
+      return "has a codebook whose value " + std::to_string(value) + " is not a byte";
   }
   return "";
 }

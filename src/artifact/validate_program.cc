@@ -69,7 +69,7 @@ Extent ExtentOf(const TensorInfo& tensor) {
 // Checks the tensor of a port. `kind` is "input" or "output".
 std::string CheckPort(const Port& port, const std::string& kind, const Program& program) {
   const auto fault = [&](const char* what) { return kind + " " + Quote(port.name) + " " + what; };
-  if (port.tensor >= program.tensors.size()) return fault("is no tensor");
+  if (port.tensor >= program.tensors.size()) return fault("is not a tensor");
   const TensorInfo& tensor = program.tensors[port.tensor];
   if (tensor.place != Place::kArena) return fault("is not in the arena");
   if (kind == "input" && !IsStatic(tensor)) return fault("has a dynamic shape");
@@ -168,7 +168,7 @@ std::string CheckCall(const Instruction& call, const Program& program,
     if (tensor.bytes < operands[i].bytes) return callee + "with a tensor that is too small";
     if (operands[i].is_written && tensor.place != Place::kArena) return callee + "to write a constant";
   }
-  return WritesApart(call, operands, program) ? "" : callee + "to write what it also uses";
+  return WritesApart(call, operands, program) ? "" : callee + "to write memory that it also uses";
 }
 
 std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
@@ -182,7 +182,7 @@ std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
 }
 
 std::string CheckIndexCheck(const TensorInfo& indices, const TensorInfo& bounds) {
-  if (indices.dtype != kDTypeI32 && indices.dtype != kDTypeI64) return "checks what are no indices";
+  if (indices.dtype != kDTypeI32 && indices.dtype != kDTypeI64) return "checks values that are not indices";
   if (bounds.place != Place::kConstant || bounds.dtype != kDTypeI64 || bounds.shape.size() != 2 ||
       bounds.shape[0] != 2 || bounds.shape[1] < 1 || bounds.shape[1] > static_cast<int64_t>(kMaxRank)) {
     return "checks indices without bounds";

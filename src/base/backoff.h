@@ -21,7 +21,7 @@ class Backoff {
     pause_ = std::min(2 * pause_, kMostSeconds);
     return pause;
   }
-  // Waits so long, but at least `at_least` seconds, or until `is_over`, which is asked again and again.
+  // Waits for `seconds`, but at least `at_least`, or until `is_over`, which is asked again and again.
   template <typename IsOver>
   void Pause(const IsOver& is_over, double at_least = 0) {
     const double seconds = std::max(Next(), at_least);

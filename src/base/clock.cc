@@ -1,9 +1,13 @@
 #include "base/clock.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace attune {
 namespace {
+
+constexpr std::chrono::milliseconds kLookPause(1);
+constexpr double kMaxWaitSeconds = 3600;  // in one piece, so that an infinite time is no special case
 
 class RealClock final : public Clock {
  public:
@@ -14,9 +18,19 @@ class RealClock final : public Clock {
     const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(since_1970).count();
   }
+  void WaitUntil(double time, std::condition_variable& changed,
+                 std::unique_lock<std::mutex>& lock) const override {
+    const double seconds = std::clamp(time - Now(), 0.0, kMaxWaitSeconds);
+    changed.wait_for(lock, std::chrono::duration<double>(seconds));
+  }
 };
 
 }  // namespace
+
+void Clock::WaitUntil(double time, std::condition_variable& changed,
+                      std::unique_lock<std::mutex>& lock) const {
+  if (Now() < time) changed.wait_for(lock, kLookPause);
+}
 
 const Clock& SystemClock() {
   static const RealClock clock;

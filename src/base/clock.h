@@ -3,7 +3,9 @@
 #ifndef ATTUNE_BASE_CLOCK_H_
 #define ATTUNE_BASE_CLOCK_H_
 
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 
 namespace attune {
 
@@ -15,6 +17,11 @@ class Clock {
   virtual double Now() const = 0;
   // Milliseconds since 1970, UTC; may jump.
   virtual int64_t WallMillis() const = 0;
+  // Waits until Now() has reached `time`, which may be infinite, or until `changed` is notified; may return
+  // before either. Releases the lock meanwhile. Unless a clock overrides it, it looks at Now() all the time,
+  // since a test that moves a clock notifies no thread.
+  virtual void WaitUntil(double time, std::condition_variable& changed,
+                         std::unique_lock<std::mutex>& lock) const;
 };
 
 // The system's clock.

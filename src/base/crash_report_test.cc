@@ -10,6 +10,8 @@
 namespace attune {
 
 // Not in an unnamed namespace, so that they have symbols.
+int CrashForTest();
+int CallCrashForTest();
 int* volatile nowhere_for_test = nullptr;
 [[gnu::noinline]] int CrashForTest() { return *nowhere_for_test + 1; }
 [[gnu::noinline]] int CallCrashForTest() { return CrashForTest() + 1; }

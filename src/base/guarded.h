@@ -9,8 +9,8 @@
 
 namespace attune {
 
-// Runs the work, and returns an exception as an error. For threads of servers that work on what strangers
-// have written: an exception that nobody catches there ends the server.
+// Runs the work, and returns an exception as an error. For threads of servers that work on hostile input: an
+// uncaught exception there ends the server.
 template <typename Work>
 absl::Status Guarded(const Work& work) {
   try {

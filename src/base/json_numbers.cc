@@ -13,7 +13,7 @@ Json::out_of_range Refusal(const Json& value, const std::string& wanted) {
   constexpr int kOutOfRange = 406;  // nlohmann's own number of it
   const std::string given = value.is_primitive() ? value.dump(-1, ' ', false, Json::error_handler_t::replace)
                                                  : std::string(value.type_name());
-  return Json::out_of_range::create(kOutOfRange, absl::StrCat(given, " is no ", wanted), nullptr);
+  return Json::out_of_range::create(kOutOfRange, absl::StrCat(given, " is not ", wanted), nullptr);
 }
 
 }  // namespace
@@ -33,14 +33,14 @@ int64_t IntegerOf(const Json& value, int64_t least, int64_t most) {
     const bool is_exact = number == std::trunc(number) && std::abs(number) <= kMaxJsonInteger;
     if (is_exact) integer = WholeNumber(static_cast<int64_t>(number), least, most);
   }
-  if (!integer) throw Refusal(value, absl::StrCat("integer from ", least, " to ", most));
+  if (!integer) throw Refusal(value, absl::StrCat("an integer from ", least, " to ", most));
   return *integer;
 }
 
 double NumberOf(const Json& value, double least, double most) {
   const double number = value.is_number() ? value.get<double>() : std::nan("");
   if (!(number >= least && number <= most))
-    throw Refusal(value, absl::StrCat("number from ", least, " to ", most));
+    throw Refusal(value, absl::StrCat("a number from ", least, " to ", most));
   return number;
 }
 

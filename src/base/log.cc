@@ -55,7 +55,7 @@ std::string Quoted(const std::string& value) {
 absl::StatusOr<LogLevel> LogLevelNamed(std::string_view name) {
   const auto found = std::ranges::find(kNames, name);
   if (found != kNames.end()) return static_cast<LogLevel>(std::distance(kNames.begin(), found));
-  return InvalidInput("'", name, "' is no level of the log, which are ", absl::StrJoin(kNames, ", "));
+  return InvalidInput("'", name, "' is not a level of the log, which are ", absl::StrJoin(kNames, ", "));
 }
 
 void SetLogLevel(LogLevel least) {

@@ -59,8 +59,9 @@ TEST_F(LogTest, LevelsHaveNames) {
   EXPECT_EQ(*LogLevelNamed("trace"), LogLevel::kTrace);
   EXPECT_EQ(*LogLevelNamed("warning"), LogLevel::kWarning);
   EXPECT_EQ(*LogLevelNamed("off"), LogLevel::kOff);
-  EXPECT_THAT(std::string(LogLevelNamed("loud").status().message()),
-              HasSubstr("'loud' is no level of the log, which are trace, debug, info, warning, error, off"));
+  EXPECT_THAT(
+      std::string(LogLevelNamed("loud").status().message()),
+      HasSubstr("'loud' is not a level of the log, which are trace, debug, info, warning, error, off"));
 }
 
 TEST_F(LogTest, GoesToStandardErrorWithTheTimeWhereMoreThanWarningsAreWanted) {

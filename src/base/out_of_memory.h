@@ -8,9 +8,9 @@ namespace attune {
 inline constexpr char kOutOfMemory[] =
     "out of memory: the system gives this process no more; end other programs, or raise its limit";
 
-// From now on, operator new throws std::bad_alloc when it cannot get memory, whichever allocator the
-// program uses. If nobody catches it, in any thread, the program prints "PROGRAM: out of memory: …" to
-// standard error and exits with code 1. For main(), once; `program` must outlive the process's threads.
+// From now on, operator new throws std::bad_alloc when it cannot get memory, whichever allocator the program
+// uses. If it is not caught, in any thread, the program prints "PROGRAM: out of memory: …" to standard error
+// and exits with code 1. For main(), once; `program` must outlive the process's threads.
 void ExplainOutOfMemory(const char* program);
 
 }  // namespace attune

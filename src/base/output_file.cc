@@ -89,7 +89,7 @@ absl::StatusOr<FileDescriptor> OpenThrough(const std::string& path, const struct
   FileDescriptor file(open(path.c_str(), kWrite | O_NONBLOCK | flags, kNewMode));
   if (file.get() < 0 && errno == ENXIO && info != nullptr && S_ISFIFO(info->st_mode)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, ": cannot write: it is a pipe that nobody reads; start its reader first"));
+        absl::StrCat(path, ": cannot write: it is a pipe without a reader; start its reader first"));
   }
   if (file.get() < 0) return CannotWrite(path);
   // From here on, a write may wait for the reader, which exists.
@@ -188,7 +188,7 @@ absl::Status OutputFile::Finish() {
   return SyncName();
 }
 
-// What only its owner may read is a secret that something else, far away or in a database, refers to.
+// A file that only its owner may read is a secret to which something else, far away or in a database, refers.
 absl::Status OutputFile::SyncName() const {
   if (access_ != FileAccess::kOwner) return absl::OkStatus();
   const std::string folder = std::filesystem::path(target_).parent_path();

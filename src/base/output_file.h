@@ -20,17 +20,17 @@ namespace attune {
 
 enum class FileAccess : uint8_t {
   kUsual,  // as the umask says; an existing file keeps its mode
-  // Nobody but the owner may read or write it, from its first byte; and its name is on the disk, too, once it
-  // is finished.
+  // Only the owner may read or write it, from its first byte; and its name is on the disk, too, once it is
+  // finished.
   kOwner,
 };
 
 // For one thread at a time. Errors name the path.
 class OutputFile {
  public:
-  // Follows symbolic links. An existing file keeps, where the system allows it, its owner. If the path is
-  // not a regular file, or if this process's stdout or stderr goes to it, it is written straight through,
-  // whatever `access` is; a pipe that nobody reads is an error.
+  // Follows symbolic links. An existing file keeps, where the system allows it, its owner. If the path is not
+  // a regular file, or if this process's stdout or stderr goes to it, it is written straight through,
+  // whatever `access` is; a pipe without a reader is an error.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path,
                                                             FileAccess access = FileAccess::kUsual);
   // Whether Create() would succeed now, except that a pipe may get its reader later.

@@ -116,7 +116,7 @@ TEST_F(OutputFileTest, APipeThatNobodyReadsIsAnError) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   for (const absl::Status& status : {WriteFileAtomically(path_, "lost"), OpenToAppend(path_).status()})
     EXPECT_THAT(std::string(status.message()),
-                StartsWith(path_ + ": cannot write: it is a pipe that nobody"));
+                StartsWith(path_ + ": cannot write: it is a pipe without a reader"));
 }
 
 TEST_F(OutputFileTest, AppendsToWhatIsThere) {

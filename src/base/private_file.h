@@ -1,4 +1,4 @@
-// Files with secrets, such as private keys, which nobody but their owner may read.
+// Files with secrets, such as private keys, which only their owner may read.
 #ifndef ATTUNE_BASE_PRIVATE_FILE_H_
 #define ATTUNE_BASE_PRIVATE_FILE_H_
 

@@ -30,7 +30,8 @@ class Sha256 {
   std::unique_ptr<EVP_MD_CTX, Free> context_;
 };
 
-// That of the whole file. Fails if the file cannot be read, or has become shorter since it was opened.
+// Returns the digest of the whole file. Fails if the file cannot be read, or has become shorter since it was
+// opened.
 absl::StatusOr<std::string> Sha256OfFile(const InputFile& file);
 
 }  // namespace attune

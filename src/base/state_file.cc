@@ -72,16 +72,15 @@ absl::Status CheckNoLink(const std::string& path, bool may_have_other_names) {
 absl::Status CheckStateFolder(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) return SystemError(path);
-  if (!S_ISDIR(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat(path, ": is no folder"));
+  if (!S_ISDIR(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat(path, ": is not a folder"));
   if (!IsOurs(info))
     return absl::PermissionDeniedError(
         absl::StrCat(path, ": is a folder of the user ", info.st_uid,
-                     ", who could replace what is kept there; name another folder, or give it to this user"));
+                     ", who could replace its files; name another folder, or give it to this user"));
   if ((info.st_mode & kOthersWrite) != 0)
-    return absl::PermissionDeniedError(
-        absl::StrFormat("%s: others can write there (its mode is %o) and replace what is kept; close it with "
-                        "chmod go-w %s",
-                        path, info.st_mode & 07777, path));
+    return absl::PermissionDeniedError(absl::StrFormat(
+        "%s: others can write there (its mode is %o) and replace its files; close it with chmod go-w %s",
+        path, info.st_mode & 07777, path));
   if (const std::optional<std::string> above = OpenFolderAbove(path))
     return absl::PermissionDeniedError(absl::StrCat(
         path, ": others can write in ", *above, " and replace the folder; close that with chmod o-w ", *above,

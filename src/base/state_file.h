@@ -1,7 +1,7 @@
 // Files in which a service keeps its state: keys, databases, logs.
 //
-// Problem: whoever can put a link in the place of such a file has the service write its secrets into a file
-// of their choice, or read another one. Idea: nobody else can write in the folder, and no file in it is
+// Problem: an attacker who can put a link in the place of such a file makes the service write its secrets
+// into another file, or read another one. Idea: only the owner can write in the folder, and no file in it is
 // opened that is a link. Files that a user names, such as a certificate, may be links: they are no state.
 #ifndef ATTUNE_BASE_STATE_FILE_H_
 #define ATTUNE_BASE_STATE_FILE_H_

@@ -35,7 +35,7 @@ TEST_F(StateFileTest, IsReadAgain) {
   EXPECT_EQ(ReadStateFile(state_ + "/none/key", 6).status().code(), absl::StatusCode::kNotFound);
   ASSERT_TRUE(WriteStateFile(path_, "secret").ok());
   EXPECT_EQ(ReadStateFile(path_, 6).value_or(""), "secret");
-  // What a backup does for a while.
+  // The permissions that a backup sets for a while.
   fs::create_hard_link(path_, state_ + "/same");
   EXPECT_EQ(ReadStateFile(path_, 6).value_or(""), "secret");
   ASSERT_TRUE(WriteStateFile(path_, "newer").ok());
@@ -58,7 +58,7 @@ TEST_F(StateFileTest, LinksAreNotFollowed) {
   ExpectRefused(CheckStateFile(path_), "is a hard link");
   fs::remove(path_);
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  ExpectRefused(WriteStateFile(path_, "secret"), "is no regular file");
+  ExpectRefused(WriteStateFile(path_, "secret"), "is not a regular file");
   EXPECT_EQ(ReadFile(victim_, 6).value_or(""), "theirs");
 }
 

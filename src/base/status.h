@@ -7,9 +7,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 namespace attune {
+namespace internal {
+
+inline constexpr char kPassing[] = "attune/passing";  // the type of a payload
+
+}  // namespace internal
 
 // Bad input of any kind (a damaged file, a shape that does not fit): the caller's data is at fault.
 template <typename... Args>
@@ -29,10 +35,21 @@ absl::Status InternalError(const Args&... args) {
   return absl::InternalError(absl::StrCat(args...));
 }
 
-// The same status with "where: " before its message; ok stays ok.
+// Marks an error whose cause ends by itself within a second or so, such as another call that works on the
+// same thing: the same call may succeed then.
+inline absl::Status Passing(absl::Status error) {
+  error.SetPayload(internal::kPassing, {});
+  return error;
+}
+inline bool IsPassing(const absl::Status& error) { return error.GetPayload(internal::kPassing).has_value(); }
+
+// The same status with "where: " before its message, and with its payloads; ok stays ok.
 inline absl::Status Annotate(const absl::Status& status, std::string_view where) {
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat(where, ": ", status.message()));
+  absl::Status annotated(status.code(), absl::StrCat(where, ": ", status.message()));
+  status.ForEachPayload(
+      [&](std::string_view type, const absl::Cord& payload) { annotated.SetPayload(type, payload); });
+  return annotated;
 }
 
 }  // namespace attune

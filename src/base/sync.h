@@ -1,8 +1,8 @@
 // Has the disk keep files and names, so that a power cut takes neither.
 //
 // A file that was written may be lost, or be empty, when the power goes, and so may its name in a folder,
-// even if what was written after it is there. Whoever writes down somewhere that a file exists syncs it
-// first, and then the folders that have got a new name.
+// even if what was written after it is there. Code that records that a file exists must sync the file first,
+// and then the folders that have got a new name.
 #ifndef ATTUNE_BASE_SYNC_H_
 #define ATTUNE_BASE_SYNC_H_
 

@@ -3,9 +3,9 @@
 // Problem. If loops that run at the same time, or inside each other, each started threads of their own,
 // there would be more threads than processors, and every loop would pay for starting them.
 //
-// Idea. The thread that has the work does it itself, and idle threads of one shared pool help. Nobody waits
-// for a helper that has not begun, so loops may be nested, and the work is done even if the system has no
-// thread to give. Threads are started when they are first useful, and stay idle until the process ends.
+// Idea. The thread that has the work does it itself, and idle threads of one shared pool help. No thread
+// waits for a helper that has not begun, so loops may be nested, and the work is done even if the system has
+// no thread to give. Threads are started when they are first useful, and stay idle until the process ends.
 //
 // A child made by fork has none of the threads; it creates its own pool when it first needs one.
 #ifndef ATTUNE_BASE_THREAD_POOL_H_

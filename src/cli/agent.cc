@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
+#include "cli/common/service_command.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/enrolment.h"
-#include "cli/output.h"
-#include "cli/service_command.h"
-#include "cli/stops_on_signal.h"
 #include "device/sensors.h"
 #include "fleet/agent/fleet_agent.h"
 #include "fleet/host/device_host_process.h"
@@ -72,7 +72,7 @@ absl::Status RunAgent(Flags flags) {
   RETURN_IF_ERROR(agent->AddDevice(kDeviceName, std::move(host)));
   events.PassTo(*agent, device);
   const StopsOnSignal stops([](void* running) { static_cast<FleetAgent*>(running)->Stop(); }, agent.get(),
-                            "\nstopping; once more ends at once\n");
+                            "\nstopping; interrupt again to exit at once\n");
   PrintNote(absl::StrCat("offering this machine by the key ", device.fingerprint));
   const absl::Status status = agent->Run();
   events.End();
@@ -87,17 +87,15 @@ void AddAgentCommand(CLI::App& app, Action& action) {
   AddEnrolmentFlags(*command, flags->enrolment);
   command->add_option("--state", flags->agent.folder,
                       "the folder of its state (default: attune/agent among the user's state files)");
-  command
-      ->add_option("--key", flags->agent.keys,
-                   "one more key that the device can be asked for by; may be repeated")
+  command->add_option("--key", flags->agent.keys, "one more key to ask for the device by; may be repeated")
       ->type_name("KEY");
   command
       ->add_option("--trust", flags->agent.owners,
-                   "take work of this owner even if this machine cannot fence it in; may be repeated")
+                   "accept work from this owner even if this machine cannot isolate it; may be repeated")
       ->type_name("OWNER");
   command
       ->add_option("--idle-seconds", flags->agent.idle_seconds,
-                   "end once it had nothing to measure for so long (default: never)")
+                   "exit after this long without measurements (default: never)")
       ->check(CLI::Range(1.0, kMostIdleSeconds));
   command->callback([command, flags, &action] {
     LogToPeople(*command);

@@ -9,8 +9,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "jobs/settings.h"
-#include "sched/priority_class.h"
+#include "work/job/settings.h"
+#include "work/sched/priority_class.h"
 
 namespace attune {
 namespace {
@@ -65,30 +65,29 @@ bool HasPromise(const AgreementFlags& flags, const Json& job) {
 
 void AddAgreementFlags(CLI::App& command, AgreementFlags& flags) {
   const auto is_time =
-      Checks([](const auto& text) { return WithUnit(text, kTimes); }, "it is no time like 5ms or 800us");
-  const auto is_duration = Checks(ParseSeconds, "it is no time like 90s, 5m or 1h30m");
-  command.add_option("--latency", flags.latency, "what an inference may take in the mean: 5ms")
-      ->check(is_time);
-  command.add_option("--p99", flags.p99, "what 99 of 100 inferences may take: 7ms")->check(is_time);
-  command
-      .add_option("--accuracy-loss", flags.accuracy_loss, "how much of its accuracy the network may lose: 1%")
+      Checks([](const auto& text) { return WithUnit(text, kTimes); }, "not a duration like 5ms or 800us");
+  const auto is_duration = Checks(ParseSeconds, "not a duration like 90s, 5m or 1h30m");
+  command.add_option("--latency", flags.latency, "highest mean latency of an inference: 5ms")->check(is_time);
+  command.add_option("--p99", flags.p99, "highest latency of 99 of 100 inferences: 7ms")->check(is_time);
+  command.add_option("--accuracy-loss", flags.accuracy_loss, "highest loss of accuracy: 1%")
       ->check(
-          Checks([](const auto& text) { return WithUnit(text, kShares); }, "it is no share like 1% or 0.01"));
-  command.add_option("--size", flags.size, "how large the artifact may be: 10MB")
-      ->check(Checks([](const auto& text) { return WithUnit(text, kSizes); },
-                     "it is no size like 10MB or 512KiB"));
-  command.add_option("--device-time", flags.device_time, "how long devices may measure: 10m")
+          Checks([](const auto& text) { return WithUnit(text, kShares); }, "not a share like 1% or 0.01"));
+  command.add_option("--size", flags.size, "largest artifact: 10MB")
+      ->check(
+          Checks([](const auto& text) { return WithUnit(text, kSizes); }, "not a size like 10MB or 512KiB"));
+  command.add_option("--device-time", flags.device_time, "most device time for measuring: 10m")
       ->check(is_duration);
   command
-      .add_option("--deadline", flags.deadline, "when every job should be done, from now: 90s, 5m or 1h30m")
+      .add_option("--deadline", flags.deadline,
+                  "time from now by which every job must be done: 90s, 5m or 1h30m")
       ->check(is_duration);
   command
       .add_option(
           "--priority", flags.priority,
-          "that of every job: a class of the server's, such as standard, or a number; higher goes first")
+          "priority of every job: a class of the server, such as standard, or a number; higher goes first")
       ->check([](const std::string& text) {
         const bool is_class = !text.empty() && absl::ascii_isalpha(static_cast<unsigned char>(text.front()));
-        return is_class || PriorityNumber(text) ? "" : "it is neither a class nor a number up to 1000000";
+        return is_class || PriorityNumber(text) ? "" : "neither a class nor a number up to 1000000";
       });
 }
 

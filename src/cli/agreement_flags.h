@@ -5,7 +5,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 

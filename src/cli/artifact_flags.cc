@@ -48,12 +48,12 @@ void AddArtifactFlags(CLI::App& command, ArtifactFlags& flags) {
       ->check(CheckSha256);
   command
       .add_option("--trusted", flags.trusted,
-                  "run an artifact only if its SHA-256 is in this file, which has one a line as sha256sum "
-                  "prints them (default: none is needed)")
+                  "run an artifact only if this file lists its SHA-256, one per line as sha256sum prints "
+                  "them (default: run any)")
       ->envname("ATTUNE_TRUSTED");
   command
       .add_option("--trust", flags.trust,
-                  "run an artifact only if a key in this file, public ones in PEM, has signed it (attune key "
+                  "run an artifact only if a key in this file of public keys (PEM) has signed it (attune key "
                   "create, attune compile --sign); may be repeated")
       ->type_name("KEY")
       ->allow_extra_args(false)
@@ -88,8 +88,8 @@ absl::StatusOr<ArtifactOptions> ReadArtifactFlags(const ArtifactFlags& flags) {
 void ExplainLostFile(std::string path) {
   std::ranges::replace_if(path, absl::ascii_iscntrl, '?');
   lost_file_message = absl::StrCat("attune: ", path,
-                                   ": cannot be read any more: it became shorter, or its disk failed, while "
-                                   "it was in use; copy it again\n");
+                                   ": cannot be read any more: the file became shorter, or its disk failed, "
+                                   "while it was in use; copy it again\n");
   struct sigaction action = {};
   action.sa_handler = OnBusError;
   sigaction(SIGBUS, &action, nullptr);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "fleet/wire/fleet.pb.h"
 
 namespace attune {

@@ -3,14 +3,10 @@
 #ifndef ATTUNE_CLI_COMMAND_H_
 #define ATTUNE_CLI_COMMAND_H_
 
-#include <functional>
-
 #include "CLI/CLI.hpp"
-#include "absl/status/status.h"
+#include "cli/common/program.h"
 
 namespace attune {
-
-using Action = std::function<absl::Status()>;
 
 void AddCompileCommand(CLI::App& app, Action& action);
 void AddRunCommand(CLI::App& app, Action& action);
@@ -24,16 +20,12 @@ void AddQuantizeCommand(CLI::App& app, Action& action);
 void AddJobsCommand(CLI::App& app, Action& action);
 void AddLoginCommand(CLI::App& app, Action& action);
 void AddLogoutCommand(CLI::App& app, Action& action);
-void AddServerCommand(CLI::App& app, Action& action);
 void AddRunnerCommand(CLI::App& app, Action& action);
 void AddAgentCommand(CLI::App& app, Action& action);
 void AddHealthCommand(CLI::App& app, Action& action);
 void AddFleetCommand(CLI::App& app, Action& action);
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet
 void AddSignCommands(CLI::App& app, Action& action);         // sign, key
-void AddBackupCommands(CLI::App& app, Action& action);       // backup, restore
-void AddUpCommand(CLI::App& app, Action& action);
-void AddDownCommand(CLI::App& app, Action& action);
 void AddSweepCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 

@@ -149,7 +149,8 @@ void AddCompileCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   flags->model.why_no_artifact = kWhyCompiledAlready;
   AddModelFlags(*command, flags->model,
-                "threads that compile, and that one inference is to run on: records of as many count first");
+                "threads that compile, and that one inference will run on; records for this number of "
+                "threads are preferred");
   AddInputFlags(*command, flags->inputs);
   AddSampleFlags(*command, flags->model.samples, /*needed=*/false);
   AddOutputFlag(*command, "-o,--output", flags->output, "the artifact to write");
@@ -158,10 +159,9 @@ void AddCompileCommand(CLI::App& app, Action& action) {
                    "sign the artifact by the private key in this file (attune key create)")
       ->type_name("KEY");
   command
-      ->add_option(
-          "--shapes", flags->shape_sets,
-          "shapes of inputs, as --shape gives them, separated by spaces; repeated: the artifact is for "
-          "each of these sets, and its weights are there once")
+      ->add_option("--shapes", flags->shape_sets,
+                   "shapes of inputs, as for --shape, separated by spaces; may be repeated: the artifact "
+                   "serves each of these sets, and holds the weights once")
       ->allow_extra_args(false)
       ->check(CheckShapeSet);
   command->callback([flags, &action] {

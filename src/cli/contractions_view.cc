@@ -86,7 +86,7 @@ std::string DescribeSlow(const std::vector<PlannedContraction>& contractions) {
       ++others;
     }
   }
-  std::string text = absl::StrFormat("%d of %d contractions run by loops, %s of the multiply-adds",
+  std::string text = absl::StrFormat("%d of %d contractions use the plain loops, %s of the multiply-adds",
                                      count.slow, count.all, Percent(count.share));
   const char* separator = ": ";
   for (const auto& [reason, nodes] : named) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/network.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 

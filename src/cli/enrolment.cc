@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/private_file.h"
 #include "base/status.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/identity/invitation.h"
@@ -28,7 +28,7 @@ constexpr int64_t kMostInvitationBytes = 4096;
 constexpr char kStandardInput[] = "-";
 constexpr std::chrono::seconds kEnrolmentPause(5);
 
-// Reads an invitation from a file that nobody else may read; "-": a line of standard input.
+// Reads an invitation from a file that only its owner may read; "-": a line of standard input.
 absl::StatusOr<Invitation> ReadInvitation(const std::string& file) {
   std::string text;
   if (file == kStandardInput) {
@@ -43,9 +43,8 @@ absl::StatusOr<Invitation> ReadInvitation(const std::string& file) {
 
 absl::Status EnrolByText(const std::string& text, const std::string& folder) {
   if (LoadCredentials(folder).ok())
-    return InvalidInput(folder,
-                        ": holds credentials already; leave the invitation out, or name another folder with "
-                        "--state");
+    return InvalidInput(
+        folder, ": holds credentials already; leave the invitation out, or name another folder with --state");
   ASSIGN_OR_RETURN(const Invitation invitation, Invitation::Parse(text));
   ASSIGN_OR_RETURN(const FleetCredentials credentials, EnrolInFleet(invitation));
   return SaveCredentials(folder, credentials);
@@ -73,15 +72,14 @@ absl::Status EnrolByFile(const std::string& file, const std::string& folder) {
 }  // namespace
 
 void AddEnrolmentFlags(CLI::App& command, EnrolmentFlags& flags) {
-  CLI::Option* invitation = command.add_option(
-      "INVITATION", flags.invitation,
-      "the text that attune fleet invite has printed; needed once, to enrol. Others on this "
-      "machine see arguments, so better");
+  CLI::Option* invitation =
+      command.add_option("INVITATION", flags.invitation,
+                         "the text that attune fleet invite has printed; needed once, to enrol. Other users "
+                         "of this machine can see arguments: prefer --invitation-file");
   command
-      .add_option(
-          "--invitation-file", flags.invitation_file,
-          "read it from this file, which nobody else may read, and delete that; -: from standard input. "
-          "Waits for the server")
+      .add_option("--invitation-file", flags.invitation_file,
+                  "read it from this file, which only you may read, and delete the file; -: from standard "
+                  "input. Waits for the server")
       ->type_name("FILE")
       ->excludes(invitation);
 }

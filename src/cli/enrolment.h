@@ -17,8 +17,8 @@ struct EnrolmentFlags {
 void AddEnrolmentFlags(CLI::App& command, EnrolmentFlags& flags);
 
 // Enrols by the invitation, if there is one, and keeps the credentials in the folder. One in a file counts
-// only until then, since services that nobody looks after start again with the same command; and it waits for
-// a server that has no time for it yet.
+// only until then, since unattended services restart with the same command; and it waits for a server that
+// has no time for it yet.
 absl::Status Enrol(const EnrolmentFlags& flags, const std::string& folder);
 
 }  // namespace attune

@@ -14,12 +14,12 @@
 #include "base/status.h"
 #include "cli/calibrations_view.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/enrolment.h"
 #include "cli/fleet_authority.h"
 #include "cli/fleet_calibrate.h"
 #include "cli/fleet_top.h"
 #include "cli/fleet_view.h"
-#include "cli/output.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 #include "fleet/identity/credentials.h"
@@ -42,7 +42,7 @@ absl::Status Invite(const Flags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   ASSIGN_OR_RETURN(const std::string invitation, fleet->Invite(flags.role, flags.owner));
   PrintResult(invitation + "\n");
-  PrintNote("it counts once and for ten minutes; whoever has it can enrol as its owner");
+  PrintNote("the invitation counts once, for ten minutes; anyone who has it can enrol as its owner");
   return absl::OkStatus();
 }
 
@@ -105,7 +105,7 @@ std::string NamesOf(const std::vector<std::string>& owners) {
 absl::Status Share(const Flags& flags, bool is_shared) {
   std::vector<std::string> owners = flags.owners;
   if (flags.with_all) owners.emplace_back(kEveryOwner);
-  if (owners.empty()) return InvalidInput("name whom with --with OWNER, or --with-all");
+  if (owners.empty()) return InvalidInput("name the owners with --with OWNER, or --with-all");
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   using Owners = std::vector<std::string>;
   ASSIGN_OR_RETURN(const proto::Device device,
@@ -133,12 +133,12 @@ absl::Status Revoke(const Flags& flags) {
 using FlagsPointer = std::shared_ptr<Flags>;
 
 void AddMembers(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
-  CLI::App* invite = fleet.add_subcommand("invite", "Print an invitation for somebody");
+  CLI::App* invite = fleet.add_subcommand("invite", "Print an invitation for a new member");
   invite
       ->add_option("--role", flags->role,
                    "agent (a device), runner (runs jobs), client (uses both) or operator (default: agent)")
       ->check(CLI::IsMember({"agent", "runner", "client", "operator"}));
-  invite->add_option("--owner", flags->owner, "whose device it is, or whose work it will be")->required();
+  invite->add_option("--owner", flags->owner, "owner of the device, or of the work")->required();
   invite->callback([flags, &action] { action = [flags] { return Invite(*flags); }; });
 
   CLI::App* join = fleet.add_subcommand("join", "Join a fleet as a client or operator");
@@ -148,9 +148,10 @@ void AddMembers(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
                    "settings)");
   join->callback([flags, &action] { action = [flags] { return Join(*flags); }; });
 
-  CLI::App* revoke = fleet.add_subcommand("revoke", "Throw a member out: its certificates count no more");
-  revoke->add_option("MEMBER", flags->member, "its id, as in the device's")->required();
-  revoke->add_option("--reason", flags->reason, "why, for people")->default_val("revoked by an operator");
+  CLI::App* revoke = fleet.add_subcommand("revoke", "Remove a member: its certificates no longer count");
+  revoke->add_option("MEMBER", flags->member, "its id, as for its device")->required();
+  revoke->add_option("--reason", flags->reason, "the reason, for people")
+      ->default_val("revoked by an operator");
   revoke->callback([flags, &action] { action = [flags] { return Revoke(*flags); }; });
 }
 
@@ -170,14 +171,14 @@ void AddDevices(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
     proto::DeviceChange::Kind kind;
   };
   constexpr ChangeCommand kChanges[] = {
-      {"drain", "Give a device out no more, once its lease has ended", proto::DeviceChange::DRAIN},
+      {"drain", "Stop giving a device out once its lease has ended", proto::DeviceChange::DRAIN},
       {"resume", "Give a drained device out again", proto::DeviceChange::RESUME},
       {"remove", "Forget a device", proto::DeviceChange::REMOVE}};
   for (const ChangeCommand& change : kChanges) {
     CLI::App* command = fleet.add_subcommand(change.name, change.help);
     command->add_option("DEVICE", flags->device, "its id, as attune fleet list shows it")->required();
     if (change.kind == proto::DeviceChange::DRAIN)
-      command->add_option("--reason", flags->reason, "why, for people")
+      command->add_option("--reason", flags->reason, "the reason, for people")
           ->default_val("drained by an operator");
     command->callback(
         [flags, kind = change.kind, &action] { action = [flags, kind] { return Change(*flags, kind); }; });
@@ -190,8 +191,8 @@ void AddSharing(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
     bool is_shared;
   };
   constexpr ShareCommand kShares[] = {
-      {"share", "Let others measure on a device of yours", true},
-      {"unshare", "Let others measure on a device of yours no more; what they measure there now ends",
+      {"share", "Let others measure on one of your devices", true},
+      {"unshare", "No longer let others measure on one of your devices; what they measure there now ends",
        false}};
   for (const ShareCommand& share : kShares) {
     CLI::App* command = fleet.add_subcommand(share.name, share.help);
@@ -205,18 +206,18 @@ void AddSharing(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
     });
   }
   CLI::App* trust = fleet.add_subcommand(
-      "trust", "Let your models go to devices of others that they share; without names, show whose");
-  trust->add_option("OWNER", flags->owners, "whose devices");
+      "trust", "Let your models go to devices that others share; without names, show the trusted owners");
+  trust->add_option("OWNER", flags->owners, "owners of the devices");
   trust->callback([flags, &action] { action = [flags] { return Trust(flags->owners, {}); }; });
-  CLI::App* distrust = fleet.add_subcommand("distrust", "Let your models go to devices of others no more");
-  distrust->add_option("OWNER", flags->owners, "whose devices")->required();
+  CLI::App* distrust = fleet.add_subcommand("distrust", "No longer let your models go to devices of others");
+  distrust->add_option("OWNER", flags->owners, "owners of the devices")->required();
   distrust->callback([flags, &action] { action = [flags] { return Trust({}, flags->owners); }; });
 }
 
 }  // namespace
 
 void AddFleetCommand(CLI::App& app, Action& action) {
-  CLI::App* fleet = app.add_subcommand("fleet", "Invite to a fleet, join it, and see to its devices");
+  CLI::App* fleet = app.add_subcommand("fleet", "Invite members to a fleet, join it, and manage its devices");
   fleet->require_subcommand(1);
   const auto flags = std::make_shared<Flags>();
   AddMembers(*fleet, flags, action);

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "cli/common/output.h"
 #include "cli/live_text.h"
-#include "cli/output.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 
@@ -81,22 +81,23 @@ void AddFleetAuthorityCommand(CLI::App& fleet, Action& action) {
     bool is_forced = false;
   };
   const auto flags = std::make_shared<Flags>();
-  CLI::App* authority =
-      fleet.add_subcommand("authority", "Replace the key that vouches for the server and all members");
+  CLI::App* authority = fleet.add_subcommand(
+      "authority", "Replace the key that signs the certificates of the server and all members");
   authority->require_subcommand(1);
 
-  CLI::App* show = authority->add_subcommand(
-      "show", "Show whether it is being replaced, since when, and who has not renewed his certificate yet");
+  CLI::App* show = authority->add_subcommand("show",
+                                             "Show whether it is being replaced, since when, and which "
+                                             "members have not renewed their certificates yet");
   show->add_option("--json", flags->json, "write it to this file, or - for stdout")->type_name("FILE");
   show->callback([flags, &action] { action = [flags] { return Show(flags->json); }; });
 
   CLI::App* replace = authority->add_subcommand(
-      "replace", "Make a new one, by which agents renew at once, and others with their next command");
+      "replace", "Make a new key; agents renew at once, others with their next command");
   replace->callback([&action] { action = [] { return Change(proto::AuthorityRequest::REPLACE, false); }; });
 
   CLI::App* finish = authority->add_subcommand(
-      "finish", "Let the new one alone count, once all members have renewed their certificates");
-  finish->add_flag("--force", flags->is_forced, "throw out those who have not; they must enrol again");
+      "finish", "Trust only the new key, once all members have renewed their certificates");
+  finish->add_flag("--force", flags->is_forced, "throw out members that have not; they must enrol again");
   finish->callback([flags, &action] {
     action = [flags] { return Change(proto::AuthorityRequest::FINISH, flags->is_forced); };
   });

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/calibrations_view.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 
@@ -59,7 +59,7 @@ void AddFleetCalibrateCommand(CLI::App& fleet, Action& action) {
   };
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = fleet.add_subcommand(
-      "calibrate", "Measure a device's peak rates now, and show them beside what is usual for it");
+      "calibrate", "Measure a device's peak rates now, and show them beside its earlier ones");
   command->add_option("DEVICE", flags->device, "its id, as attune fleet list shows it")->required();
   command->add_option("--json", flags->json, "write them to this file, or - for stdout")->type_name("FILE");
   command->callback([flags, &action] { action = [flags] { return Calibrate(flags->device, flags->json); }; });

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/output.h"
-#include "cli/service_command.h"
+#include "cli/common/output.h"
+#include "cli/common/service_command.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 #include "fleet/identity/member_folders.h"
@@ -66,54 +66,54 @@ absl::Status KeepPilots(Flags flags) {
   RETURN_IF_ERROR(controller.Start());
   PrintNote(absl::StrCat("pilots are named ", PilotPrefix(spool->tag()), "*; the spool is ", spool->path()));
   RepeatUntilStop(flags.poll_seconds, [&] { controller.Step(); });
-  PrintNote("pilots that run go on; the same command goes on with them");
+  PrintNote("running pilots continue; the same command resumes with them");
   return absl::OkStatus();
 }
 
 void AddPilotFlags(CLI::App& command, Flags& flags) {
   PilotLimits& limits = flags.controller.limits;
-  command.add_option("--min", limits.min, "pilots that stay even if nobody asks for devices (default: 0)")
+  command.add_option("--min", limits.min, "pilots that stay even if no work waits (default: 0)")
       ->check(CLI::Range(0, kMostPilots));
-  command.add_option("--max", limits.max, "the most pilots at a time")
+  command.add_option("--max", limits.max, "most pilots at a time")
       ->required()
       ->check(CLI::Range(0, kMostPilots));
   command
       .add_option("--idle-seconds", limits.idle_seconds,
-                  "a pilot without work for so long ends by itself (default: 60)")
+                  "seconds without work after which a pilot exits (default: 60)")
       ->check(CLI::Range(1.0, 1e6));
   command
       .add_option("--key", flags.controller.keys,
-                  "what the pilots can be asked for by; may be repeated (default: the partition)")
+                  "key to ask for the pilots by; may be repeated (default: the partition)")
       ->type_name("KEY");
   command
       .add_option("--trust", flags.controller.trusted,
-                  "take work of this owner even where a node cannot fence it in; may be repeated")
+                  "accept work from this owner even where a node cannot isolate it; may be repeated")
       ->type_name("OWNER");
-  command.add_option("--owner", flags.owner, "whose devices the pilots are (default: yours)");
+  command.add_option("--owner", flags.owner, "owner of the pilots' devices (default: you)");
 }
 
 }  // namespace
 
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action) {
   CLI::App* command =
-      fleet.add_subcommand("slurm", "Run agents as Slurm jobs while somebody waits for their devices");
+      fleet.add_subcommand("slurm", "Run agents as Slurm jobs while work waits for their devices");
   auto flags = std::make_shared<Flags>();
   SlurmResources& resources = flags->resources;
-  command->add_option("--partition", resources.partition, "where jobs are submitted")->required();
+  command->add_option("--partition", resources.partition, "partition to submit jobs to")->required();
   AddPilotFlags(*command, *flags);
-  command->add_option("--gres", resources.gres, "what each job gets besides processors, such as gpu:1");
+  command->add_option("--gres", resources.gres, "resources of each job besides processors, such as gpu:1");
   command->add_option("--time-limit", resources.time_limit,
-                      "of each job, as sbatch takes it (default: the partition's)");
+                      "time limit of each job, as sbatch takes it (default: the partition's)");
   command->add_option("--cpus", resources.cpus, "processors of each job (default: a node for itself)")
       ->check(CLI::Range(1, 1 << 16));
   command->add_option(
       "--spool", flags->spool,
       "a folder of your own that all nodes see (default: attune/slurm among your state files)");
   command->add_option("--program", flags->controller.program,
-                      "attune as the nodes find it (default: this file)");
+                      "path of attune on the nodes (default: this file)");
   command
       ->add_option("--poll-seconds", flags->poll_seconds,
-                   "between two looks at the fleet and at Slurm (default: 5)")
+                   "seconds between two looks at the fleet and at Slurm (default: 5)")
       ->check(CLI::Range(0.1, 30.0));
   command->callback([command, flags, &action] {
     LogToPeople(*command);

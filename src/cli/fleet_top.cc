@@ -17,10 +17,10 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/fleet_view.h"
 #include "cli/live_text.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 
@@ -149,11 +149,11 @@ absl::Status Watch(const Flags& flags) {
 
 void AddFleetTopCommand(CLI::App& fleet, Action& action) {
   CLI::App* command = fleet.add_subcommand(
-      "top", "Show the devices and the requests that wait, again and again; live on a terminal");
+      "top", "Show the devices and the waiting requests, and update them; live on a terminal");
   const auto flags = std::make_shared<Flags>();
   command->add_option("--interval", flags->interval, "seconds between two views (default: 1)")
       ->check(CLI::Range(0.1, 86400.0));
-  command->add_option("--count", flags->count, "end after so many views (default: on Ctrl-C)")
+  command->add_option("--count", flags->count, "exit after this many views (default: on Ctrl-C)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
   command->add_flag("--json", flags->json, "print a line of JSON for each view");
   command->callback([flags, &action] { action = [flags] { return Watch(*flags); }; });

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "fleet/wire/fleet.pb.h"
 
 namespace attune {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "fleet/identity/member_folders.h"
 
 namespace attune {
@@ -29,7 +29,7 @@ absl::Status OfAgent(std::string folder) {
 
 void AddHealthCommand(CLI::App& app, Action& action) {
   CLI::App* health = app.add_subcommand(
-      "health", "Say in one line whether a service of this machine works: exit status 0, else 1");
+      "health", "Say in one line whether a service on this machine works: exit status 0, else 1");
   health->require_subcommand(1);
 
   CLI::App* server = health->add_subcommand("server", "Ask a server that runs with --metrics if it is ready");

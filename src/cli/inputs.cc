@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 namespace {
@@ -26,9 +26,11 @@ void AddInputFlags(CLI::App& command, InputSources& flags) {
       ->allow_extra_args(false);
   command
       .add_option("--image-mean", flags.image_mean,
-                  "subtracted from samples of 0 to 255: one number, or one a channel (R,G,B)")
+                  "subtracted from samples of 0 to 255: one number, or one per channel (R,G,B)")
       ->check(CheckChannels);
-  command.add_option("--image-scale", flags.image_scale, "multiplied after that, likewise")
+  command
+      .add_option("--image-scale", flags.image_scale,
+                  "samples are multiplied by this after that: one number, or one per channel")
       ->check(CheckChannels);
   command.add_option("--image-order", flags.image_order, "order of the channels: rgb or bgr")
       ->check(CLI::IsMember({"rgb", "bgr"}));

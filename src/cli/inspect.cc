@@ -58,7 +58,7 @@ std::string Heading(const NetworkDescription& d) {
       d.has_unchecked_indices() ? "indices   out of range are clamped (--unchecked-indices)\n" : "");
 }
 
-// Who has signed the artifact; inspect trusts nobody, and so does not verify it.
+// The signer of the artifact; inspect trusts no key, and so does not verify it.
 std::string Signers(const NetworkDescription& d) {
   std::vector<std::string> ids;
   for (const ArtifactSignature& signature : d.signatures) ids.push_back(KeyId(signature.key));
@@ -79,7 +79,7 @@ std::string VariantTable(const NetworkDescription& d) {
   }
   constexpr size_t kHeadAndOne = 2;
   if (rows.size() <= kHeadAndOne) return "";
-  return absl::StrCat("\nVariants; what follows is about ", WithoutControls(d.variant().target.cpu), "\n\n",
+  return absl::StrCat("\nVariants; the rest is about ", WithoutControls(d.variant().target.cpu), "\n\n",
                       FormatTable(rows, {false, true, true, true, false}));
 }
 
@@ -331,8 +331,8 @@ void AddInspectCommand(CLI::App& app, Action& action) {
   AddModelFlags(*command, flags->model, "threads that compile");
   AddInputFlags(*command, flags->inputs);
   command->add_flag("--contractions", flags->only_contractions,
-                    "of a model: only how each convolution and matrix product would be computed, and why not "
-                    "faster; generates no code");
+                    "for a model: show only how each convolution and matrix product would be computed, and "
+                    "why not faster; generate no code");
   command->callback(
       [flags, &action] { action = ModelAction(flags->model, [flags] { return Inspect(*flags); }); });
 }

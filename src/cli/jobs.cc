@@ -6,7 +6,7 @@ namespace attune {
 
 void AddJobsCommand(CLI::App& app, Action& action) {
   CLI::App* jobs =
-      app.add_subcommand("jobs", "Run many jobs on few processors and devices, here or on a server");
+      app.add_subcommand("jobs", "Run many jobs on a few processors and devices, here or on a server");
   jobs->require_subcommand(1);
   AddJobsRunCommand(*jobs, action);
   AddJobsSimulateCommand(*jobs, action);

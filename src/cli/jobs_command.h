@@ -10,7 +10,7 @@ namespace attune {
 void AddJobsRunCommand(CLI::App& jobs, Action& action);
 void AddJobsSimulateCommand(CLI::App& jobs, Action& action);
 
-// Those of a server that runs jobs.
+// Subcommands for a server that runs jobs.
 void AddJobsSubmitCommand(CLI::App& jobs, Action& action);
 void AddJobsPredictCommand(CLI::App& jobs, Action& action);
 void AddJobsListCommand(CLI::App& jobs, Action& action);

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/status.h"
-#include "jobs/yaml.h"
 #include "nlohmann/json.hpp"
+#include "work/file/yaml.h"
 
 namespace attune {
 namespace {
@@ -15,7 +15,7 @@ bool IsJobsFile(const std::string& path) { return path.ends_with(".yaml") || pat
 
 void AddJobsFlags(CLI::App& command, JobsFlags& flags) {
   command.add_option("JOBS", flags.inputs, "a file of jobs (.yaml), or models to tune")->required();
-  command.add_option("--set", flags.settings, "a setting of every job, such as trials=200; can be repeated")
+  command.add_option("--set", flags.settings, "a setting of every job, such as trials=200; may be repeated")
       ->allow_extra_args(false);
 }
 
@@ -32,7 +32,7 @@ absl::StatusOr<JobsFile> ReadJobs(const JobsFlags& flags) {
   for (const std::string& setting : flags.settings) {
     const size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
-      return InvalidInput("--set ", setting, ": is not like trials=200");
+      return InvalidInput("--set ", setting, ": is not of the form trials=200");
     const absl::StatusOr<nlohmann::json> value = ParseYaml(setting.substr(equals + 1));
     if (!value.ok()) return Annotate(value.status(), "--set " + setting);
     for (JobSpec& job : file.jobs) job.settings[setting.substr(0, equals)] = *value;

@@ -7,7 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
-#include "jobs/jobs_file.h"
+#include "work/file/jobs_file.h"
 
 namespace attune {
 

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_server.h"
-#include "cli/output.h"
 #include "cli/submitted_jobs_view.h"
 
 namespace attune {
@@ -25,7 +25,7 @@ absl::Status List(const ServerFlags& flags, bool all, const std::string& json) {
   if (!jobs.empty()) {
     PrintResult(JobsTable(jobs));
   } else {
-    PrintResult(all ? "no jobs; attune jobs submit gives the server some\n"
+    PrintResult(all ? "no jobs; submit some with attune jobs submit\n"
                     : "no unfinished jobs; --all shows those that are over\n");
   }
   return absl::OkStatus();
@@ -39,7 +39,7 @@ absl::Status Show(const ServerFlags& flags, const std::string& id, bool all_stag
   return absl::OkStatus();
 }
 
-// Goes on after an error, and returns the first one.
+// Continues after an error, and returns the first one.
 absl::Status Cancel(const ServerFlags& flags, const std::vector<std::string>& ids) {
   ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags));
   absl::Status status;
@@ -60,9 +60,9 @@ void AddJobsListCommand(CLI::App& jobs, Action& action) {
     std::string json;
   };
   const auto flags = std::make_shared<Flags>();
-  CLI::App* command = jobs.add_subcommand("list", "Show your jobs on the server, the latest first");
+  CLI::App* command = jobs.add_subcommand("list", "Show your jobs on the server, latest first");
   AddServerFlags(*command, flags->server);
-  command->add_flag("--all", flags->all, "also those that are over");
+  command->add_flag("--all", flags->all, "also show jobs that are over");
   command->add_option("--json", flags->json, "write them to this file, or - for stdout")->type_name("FILE");
   command->callback(
       [flags, &action] { action = [flags] { return List(flags->server, flags->all, flags->json); }; });
@@ -75,10 +75,10 @@ void AddJobsShowCommand(CLI::App& jobs, Action& action) {
     std::string id, json;
   };
   const auto flags = std::make_shared<Flags>();
-  CLI::App* command = jobs.add_subcommand("show", "Show all about a job on the server");
+  CLI::App* command = jobs.add_subcommand("show", "Show one job on the server in full");
   AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();
-  command->add_flag("--stages", flags->stages, "each stage on a line of its own");
+  command->add_flag("--stages", flags->stages, "show each stage on a line of its own");
   command->add_option("--json", flags->json, "write it to this file, or - for stdout")->type_name("FILE");
   command->callback([flags, &action] {
     action = [flags] { return Show(flags->server, flags->id, flags->stages, flags->json); };
@@ -91,7 +91,7 @@ void AddJobsCancelCommand(CLI::App& jobs, Action& action) {
     std::vector<std::string> ids;
   };
   const auto flags = std::make_shared<Flags>();
-  CLI::App* command = jobs.add_subcommand("cancel", "End jobs on the server");
+  CLI::App* command = jobs.add_subcommand("cancel", "Stop jobs on the server");
   AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->ids, "their ids")->required();
   command->callback([flags, &action] { action = [flags] { return Cancel(flags->server, flags->ids); }; });

@@ -10,10 +10,10 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_server.h"
 #include "cli/live_text.h"
-#include "cli/output.h"
 #include "cli/submitted_jobs_view.h"
 
 namespace attune {

@@ -9,11 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_server.h"
-#include "cli/output.h"
 #include "cli/submitted_jobs_view.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
@@ -81,13 +81,13 @@ absl::Status Result(Flags flags) {
 
 void AddJobsResultCommand(CLI::App& jobs, Action& action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App* command =
-      jobs.add_subcommand("result", "Bring what a job on the server has written, and print its result");
+  CLI::App* command = jobs.add_subcommand(
+      "result", "Fetch the files that a job on the server has written, and print its result");
   AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();
   command->add_option("-o,--output", flags->folder, "the folder for its files (default: the job's id)")
       ->type_name("FOLDER");
-  command->add_option("--json", flags->json, "write all about the job to this file, or - for stdout")
+  command->add_option("--json", flags->json, "write all facts about the job to this file, or - for stdout")
       ->type_name("FILE");
   command->callback([flags, &action] { action = [flags] { return Result(*flags); }; });
 }

@@ -10,22 +10,22 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
+#include "cli/common/strategy_flag.h"
 #include "cli/destinations.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_flags.h"
 #include "cli/jobs_view.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
-#include "cli/strategy_flag.h"
-#include "jobs/jobs_file.h"
-#include "jobs/kind.h"
-#include "jobs/local_host.h"
-#include "jobs/runner_processes.h"
-#include "jobs/schedule_driver.h"
-#include "jobs/schedule_json.h"
-#include "jobs/schedule_report.h"
-#include "jobs/sql_job_store.h"
-#include "sched/strategy.h"
+#include "kinds/kinds.h"
+#include "work/driver/local_host.h"
+#include "work/driver/runner_processes.h"
+#include "work/driver/schedule_driver.h"
+#include "work/file/jobs_file.h"
+#include "work/report/schedule_json.h"
+#include "work/report/schedule_report.h"
+#include "work/sched/strategy.h"
+#include "work/store/sql_job_store.h"
 
 namespace attune {
 namespace {
@@ -81,7 +81,7 @@ auto Named(const std::string& flag, const std::string& of_file, const char* othe
   return found;
 }
 
-// The same command has the same key, and so goes on with what it has begun.
+// The same command has the same key, and so resumes the schedule that it has begun.
 std::string KeyOf(const std::vector<JobSpec>& jobs, const std::string& host) {
   std::string text = absl::StrCat(host, "\n");
   for (const JobSpec& job : jobs) {
@@ -111,20 +111,20 @@ absl::Status Drive(const Flags& flags, ScheduleDriver& driver) {
   JobsView view;
   const StopsOnSignal stops([](void* stopped) { static_cast<Cancellation*>(stopped)->Cancel(); },
                             &cancellation,
-                            "\nstopping; the same command goes on later, once more ends at once\n");
+                            "\nstopping; the same command resumes later; interrupt again to exit at once\n");
   const absl::Status status = driver.Run(cancellation, [&] { view.Update(driver); });
   if (!absl::IsCancelled(status)) return status;
   RETURN_IF_ERROR(WriteFiles(flags, driver.schedule()));
   const auto left = std::ranges::count(driver.schedule().jobs, JobState::kUnfinished, &JobRecord::state);
   return absl::CancelledError(absl::StrCat("stopped with ", left, " of ", driver.jobs().size(),
-                                           " jobs unfinished; the same command goes on"));
+                                           " jobs unfinished; the same command resumes them"));
 }
 
 absl::Status Run(const Flags& flags) {
   ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags.jobs));
   ASSIGN_OR_RETURN(const SchedulingStrategy* strategy,
                    Named(flags.strategy, file.strategy, "predictive", flags, StrategyNamed));
-  ScheduleDriverOptions options = {.strategy = strategy};
+  ScheduleDriverOptions options = {.strategy = strategy, .kinds = AllJobKinds()};
   LocalHostOptions wanted;
   wanted.building = First(flags.building, file.building, 0);
   wanted.measuring = First(flags.measuring, file.measuring, ThreadsOf(file.jobs));
@@ -134,18 +134,18 @@ absl::Status Run(const Flags& flags) {
   for (const std::string& path : {flags.report, flags.json})
     if (!path.empty() && path != "-") RETURN_IF_ERROR(OutputFile::Check(path));
   ASSIGN_OR_RETURN(const LocalHost host, DescribeLocalHost(wanted));
-  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, host), flags.jobs.inputs.front()));
+  RETURN_IF_ERROR(Annotate(CheckJobs(file.jobs, host, AllJobKinds()), flags.jobs.inputs.front()));
   for (const JobSpec& job : file.jobs)
-    RETURN_IF_ERROR(Annotate(CheckForThisMachine(job), flags.jobs.inputs.front()));
+    RETURN_IF_ERROR(Annotate(AllJobKinds().CheckForThisMachine(job), flags.jobs.inputs.front()));
 
   std::string state = flags.state;
   if (state.empty()) {
     ASSIGN_OR_RETURN(state, DefaultJobStorePath());
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<SqlJobStore> store, SqlJobStore::Open(state));
+  ASSIGN_OR_RETURN(const std::unique_ptr<SqlJobStore> store, SqlJobStore::Open(state, AllJobKinds()));
   ASSIGN_OR_RETURN(ScheduleRecord schedule, store->ResumeOrBegin(KeyOf(file.jobs, host.device.fingerprint),
                                                                  file.jobs, host.device.fingerprint));
-  if (!schedule.stages.empty()) PrintNote(absl::StrCat("going on with schedule ", schedule.id));
+  if (!schedule.stages.empty()) PrintNote(absl::StrCat("resuming schedule ", schedule.id));
   RunnerProcesses runners;
   StayOffDevice(host);
   ScheduleDriver driver(std::move(schedule), options, *store, runners);
@@ -158,13 +158,13 @@ absl::Status Run(const Flags& flags) {
 
 void AddJobsRunCommand(CLI::App& jobs, Action& action) {
   CLI::App* command =
-      jobs.add_subcommand("run", "Run jobs side by side on this machine; nothing disturbs what is measured");
+      jobs.add_subcommand("run", "Run jobs side by side on this machine, without disturbing measurements");
   auto flags = std::make_shared<Flags>();
   constexpr int kMost = 8192;
   constexpr int64_t kMostJobs = 4096;
   AddJobsFlags(*command, flags->jobs);
   command->add_option("--strategy", flags->strategy,
-                      absl::StrCat("which stage goes first: ", StrategyNames(), " (default: predictive)"));
+                      absl::StrCat("which stage runs first: ", StrategyNames(), " (default: predictive)"));
   command
       ->add_option("--building", flags->building, "processors that build (default: all that do not measure)")
       ->check(CLI::Range(1, kMost));
@@ -174,9 +174,9 @@ void AddJobsRunCommand(CLI::App& jobs, Action& action) {
       ->check(CLI::Range(1, kMost));
   command->add_option(
       "--isolation", flags->isolation,
-      "what stays quiet while something is measured: none, core (default: the hyper-threads of "
-      "its cores), cache (all that share a last-level cache with it), device (everything)");
-  command->add_option("--at-once", flags->jobs_at_once, "jobs that are in memory at a time (default: 16)")
+      "processors that stay idle while something is measured: none, core (default: the hyper-threads of its "
+      "cores), cache (all that share a last-level cache with it), device (everything)");
+  command->add_option("--at-once", flags->jobs_at_once, "most jobs in memory at a time (default: 16)")
       ->check(CLI::Range(int64_t{1}, kMostJobs));
   command->add_option("--state", flags->state,
                       "the database of jobs (default: $ATTUNE_JOBS, or jobs.db beside the records)");

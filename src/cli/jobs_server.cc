@@ -14,9 +14,9 @@
 #include "base/private_file.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/login_at_issuer.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
 
 namespace attune {
 namespace {
@@ -35,7 +35,7 @@ absl::StatusOr<KnownServer> NamedServer(const ServerFlags& flags) {
   if (named.empty()) {
     if (std::optional<KnownServer> last = servers.Find()) return *std::move(last);
     return absl::NotFoundError(
-        "no server is known; name one with --server https://HOST:9193, or keep one by attune login");
+        "no server is known; name one with --server https://HOST:9193, or save one with attune login");
   }
   ASSIGN_OR_RETURN(const std::string url, ServerUrl(named));
   return servers.Find(url).value_or(KnownServer{.url = url});
@@ -53,13 +53,12 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
   command
       .add_option(
           "--token-file", flags.token_file,
-          "a file that nobody else may read, with a token (default: $ATTUNE_TOKEN, or that of attune login)")
+          "a file with a token, which only you may read (default: $ATTUNE_TOKEN, or that of attune login)")
       ->type_name("FILE");
   command
-      .add_option(
-          "--ca", flags.authorities,
-          "a file of certificates, in PEM, that vouch for the server (default: those of attune login, or the "
-          "system's)")
+      .add_option("--ca", flags.authorities,
+                  "a file of certificates, in PEM, that authenticate the server (default: those of attune "
+                  "login, or the system's)")
       ->type_name("FILE");
 }
 
@@ -144,7 +143,7 @@ absl::Status AwaitJobs(JobsClient& server, Cancellation& cancellation, std::vect
   }
   if (!cancellation.is_cancelled()) return failed;
   return absl::CancelledError(
-      "no longer waiting; the server goes on with the jobs, and attune jobs list shows them");
+      "stopped waiting; the jobs continue on the server, and attune jobs list shows them");
 }
 
 }  // namespace attune

@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<JobsClient>> OpenJobsServer(const KnownServer& se
 
 // Follows the jobs until all are over, and keeps them up to date. Calls `told` after each change, one at a
 // time, with the job's index. Cancelled on Ctrl-C, which `cancellation` of the server's client gets: the jobs
-// go on.
+// continue.
 absl::Status AwaitJobs(JobsClient& server, Cancellation& cancellation, std::vector<RemoteJob>& jobs,
                        const std::function<absl::Status(size_t index)>& told);
 

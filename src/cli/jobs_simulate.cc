@@ -8,12 +8,12 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "base/status.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
 #include "cli/jobs_command.h"
-#include "cli/output.h"
-#include "jobs/schedule_json.h"
-#include "jobs/strategy_comparison.h"
-#include "jobs/traces.h"
+#include "work/report/schedule_json.h"
+#include "work/simulation/strategy_comparison.h"
+#include "work/simulation/traces.h"
 
 namespace attune {
 namespace {
@@ -105,7 +105,7 @@ void PrintNotes(const std::vector<StrategyOutcome>& outcomes) {
   for (const StrategyOutcome& outcome : outcomes) {
     if (!outcome.is_coordinated)
       PrintNote(outcome.strategy +
-                ": simulated as if stages on the same processors did not slow one another down");
+                ": simulated as if stages on the same processors did not slow each other down");
     if (FindSchedulingStrategy(outcome.strategy)->dedicates_hosts)
       PrintNote(outcome.strategy +
                 ": has a host for each job, which is more hardware than the others have "
@@ -116,7 +116,7 @@ void PrintNotes(const std::vector<StrategyOutcome>& outcomes) {
 absl::Status Simulate(const Flags& flags) {
   if (flags.traces.empty() && flags.draw.empty())
     return InvalidInput(
-        "what are the jobs? Give --trace, a schedule as attune jobs run --json writes it, or --draw");
+        "no jobs are given; add --trace with a schedule that attune jobs run --json has written, or --draw");
   for (const std::string& file : {flags.json, flags.report})
     if (!file.empty() && file != "-") RETURN_IF_ERROR(OutputFile::Check(file));
   Progress progress;
@@ -143,36 +143,34 @@ absl::Status Simulate(const Flags& flags) {
 
 void AddJobsSimulateCommand(CLI::App& jobs, Action& action) {
   CLI::App* command = jobs.add_subcommand(
-      "simulate",
-      "Compare scheduling strategies by jobs that have run or are drawn, without running anything");
+      "simulate", "Compare scheduling strategies on recorded or random jobs, without running anything");
   auto flags = std::make_shared<Flags>();
   CLI::Option* trace =
       command->add_option("--trace", flags->traces,
-                          "jobs of a schedule that has run, as attune jobs run --json wrote it; repeatable");
-  command->add_option("--draw", flags->draw, "jobs of random durations, as this JSON file describes them")
-      ->excludes(trace);
+                          "a schedule of jobs that attune jobs run --json has written; may be repeated");
+  command->add_option("--draw", flags->draw, "a JSON file that describes random jobs")->excludes(trace);
   constexpr int64_t kMostJobs = 1'000'000, kMostDevices = 1'000'000;
-  command->add_option("--jobs", flags->jobs, "how many jobs there are (default: as in the files)")
+  command->add_option("--jobs", flags->jobs, "number of jobs (default: as in the files)")
       ->check(CLI::Range(int64_t{1}, kMostJobs));
   command
-      ->add_option(
-          "--mix", flags->mix,
-          "which jobs of the traces they are: unlike, all by turns (default), or like, the first again "
-          "and again")
+      ->add_option("--mix", flags->mix,
+                   "how to choose jobs from the traces: unlike, all in rotation (default), or like, the "
+                   "first again and again")
       ->check(CLI::IsMember({"like", "unlike"}));
   command
       ->add_option("--devices", flags->devices,
-                   "how many devices there are, on hosts like those of the files (default: as in the files)")
+                   "number of devices, on hosts like those of the files (default: as in the files)")
       ->check(CLI::Range(int64_t{1}, kMostDevices));
   command
       ->add_option("--processors", flags->processors,
-                   "processors of each host, its devices' own included (default: as in the files)")
+                   "processors of each host, including its devices' (default: as in the files)")
       ->check(CLI::Range(1, 8192));
   std::vector<std::string> names = {kAll};
   for (const SchedulingStrategy& strategy : AllSchedulingStrategies()) names.emplace_back(strategy.name);
   command->add_option("--strategy", flags->strategy, absl::StrJoin(names, ", ") + " (default: all)")
       ->check(CLI::IsMember(names));
-  command->add_option("--seed", flags->seed, "of what is drawn (default: 0)")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", flags->seed, "seed of random jobs (default: 0)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");
   AddOutputFlag(*command, "--report", flags->report,
                 "write a page with charts of the strategies here (HTML)");

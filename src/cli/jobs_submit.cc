@@ -13,11 +13,11 @@
 #include "base/status.h"
 #include "cli/agreement_flags.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/jobs_command.h"
 #include "cli/jobs_flags.h"
 #include "cli/jobs_server.h"
 #include "cli/live_text.h"
-#include "cli/output.h"
 #include "cli/submitted_jobs_view.h"
 #include "service/client/pending_submission.h"
 #include "service/client/submission.h"
@@ -46,7 +46,7 @@ void NoteWhatDoesNotCount(const JobsFile& file) {
   }
   if (!keys.empty())
     PrintNote(absl::StrCat("the server decides about ", absl::StrJoin(keys, ", "),
-                           "; what the file says of that has no effect"));
+                           "; the file's settings of these have no effect"));
 }
 
 absl::StatusOr<std::vector<JobSpec>> ReadSpecs(const Flags& flags) {
@@ -95,7 +95,8 @@ absl::StatusOr<std::vector<RemoteJob>> Send(JobsClient& server, const std::strin
   ASSIGN_OR_RETURN(const std::string folder, PendingSubmission::DefaultFolder(std::getenv));
   ASSIGN_OR_RETURN(PendingSubmission pending, PendingSubmission::Begin(folder, NameOf(submission, url)));
   if (pending.is_repeated())
-    PrintNote("such a submission was begun before and did not end; what it submitted is not submitted again");
+    PrintNote(
+        "an earlier submission of these jobs did not end; jobs that it submitted are not submitted again");
   RETURN_IF_ERROR(server.SendFiles(submission, control));
   ASSIGN_OR_RETURN(std::vector<RemoteJob> jobs, server.Submit(submission, pending));
   pending.Forget();
@@ -148,8 +149,7 @@ CLI::App* AddCommand(CLI::App& jobs, const char* name, const char* help, Flags& 
   command
       ->add_option(
           "--on", flags.on,
-          "the key of the device that the jobs measure on (default: they need none); attune fleet list "
-          "shows the keys")
+          "key of the device to measure on (default: the jobs need none); attune fleet list shows the keys")
       ->type_name("KEY");
   AddAgreementFlags(*command, flags.agreement);
   return command;
@@ -160,8 +160,8 @@ CLI::App* AddCommand(CLI::App& jobs, const char* name, const char* help, Flags& 
 void AddJobsSubmitCommand(CLI::App& jobs, Action& action) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* command =
-      AddCommand(jobs, "submit", "Give jobs and their files to the server, and print the jobs' ids", *flags);
-  command->add_flag("--wait", flags->wait, "until all are over; fails if one does");
+      AddCommand(jobs, "submit", "Send jobs and their files to the server, and print the jobs' ids", *flags);
+  command->add_flag("--wait", flags->wait, "wait until all are over; fails if one does");
   command
       ->add_option("--json", flags->json,
                    "write the jobs to this file, or - for stdout; with --wait, as they have ended")
@@ -172,7 +172,7 @@ void AddJobsSubmitCommand(CLI::App& jobs, Action& action) {
 void AddJobsPredictCommand(CLI::App& jobs, Action& action) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = AddCommand(
-      jobs, "predict", "Ask the server what it can promise for jobs, without submitting them", *flags);
+      jobs, "predict", "Ask the server for its predictions for jobs, without submitting them", *flags);
   command->add_option("--json", flags->json, "write the predictions to this file, or - for stdout")
       ->type_name("FILE");
   command->callback([flags, &action] { action = [flags] { return Predict(*flags); }; });

@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "base/html.h"
 #include "base/printable.h"
-#include "cli/output.h"
-#include "jobs/html.h"
-#include "jobs/schedule_summary.h"
+#include "cli/common/output.h"
+#include "work/report/schedule_summary.h"
 
 namespace attune {
 namespace {

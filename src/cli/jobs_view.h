@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/live_text.h"
-#include "jobs/schedule_driver.h"
+#include "work/driver/schedule_driver.h"
 
 namespace attune {
 

@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/printable.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 namespace {

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/jobs_server.h"
 #include "cli/login_at_issuer.h"
-#include "cli/output.h"
 #include "service/client/known_servers.h"
 #include "service/client/rest_client.h"
 
@@ -103,21 +103,20 @@ absl::Status Logout(const std::string& named) {
 void AddLoginCommand(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* command =
-      app.add_subcommand("login", "Keep a server and a token, for attune jobs and attune.Client");
+      app.add_subcommand("login", "Save a server and a token, for attune jobs and attune.Client");
   AddServerFlags(*command, flags->server);
   command->add_option("URL", flags->server.server, "the same as --server");
   command->add_flag("--token", flags->token, "read the token from stdin");
   command
-      ->add_option(
-          "--issuer", flags->issuer,
-          "log in at this identity provider of the server, with a browser (default: the first, where no "
-          "token that counts is known)")
+      ->add_option("--issuer", flags->issuer,
+                   "log in at this identity provider of the server, with a browser (default: the first one, "
+                   "if no valid token is known)")
       ->type_name("NAME")
       ->excludes("--token");
   command
       ->add_option("--pin", flags->pin,
-                   "the SHA-256 of the public key of a certificate that the server shows, its own or its "
-                   "authority's, which alone vouches for it")
+                   "trust the server only by this SHA-256 of the public key of a certificate that it shows, "
+                   "its own or its authority's")
       ->type_name("SHA256");
   command->callback([flags, &action] { action = [flags] { return Login(*flags); }; });
 }

@@ -13,14 +13,14 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
+#include "http/oidc/device_login.h"
+#include "http/oidc/http_oidc_fetcher.h"
+#include "http/oidc/issuer_endpoints.h"
+#include "http/oidc/jwt.h"
 #include "nlohmann/json.hpp"
 #include "service/client/rest_client.h"
-#include "service/rest/oidc/device_login.h"
-#include "service/rest/oidc/http_oidc_fetcher.h"
-#include "service/rest/oidc/issuers_file.h"
-#include "service/rest/oidc/jwt.h"
 
 namespace attune {
 namespace {
@@ -40,7 +40,7 @@ absl::StatusOr<DeviceClient> ClientOf(const KnownServer& server, const std::stri
   if (!logins.is_array() || logins.empty())
     return absl::FailedPreconditionError(absl::StrCat(
         "no token for ", server.url, " is known, and it trusts no identity provider; attune login ",
-        server.url, " --token keeps a token"));
+        server.url, " --token saves a token"));
   const auto found = std::ranges::find_if(
       logins, [&](const Json& login) { return name.empty() || TextOf(login, "name") == name; });
   if (found == logins.end()) return InvalidInput(server.url, " has no login \"", Printable(name), "\"");

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "api/fleet_device.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/on_device.h"
+#include "fleet/client/joined_fleet.h"
 
 namespace attune {
 namespace {
@@ -77,7 +77,7 @@ absl::StatusOr<OpenedModel> OpenFile(const ModelFlags& flags) {
   return model;
 }
 
-// What the flags ask of the compiler, but for the files that they name.
+// Returns what the flags ask of the compiler, but for the files that they name.
 CompileRequest RequestOf(const ModelFlags& flags, int jobs, Progress& progress) {
   CompileRequest request;
   request.precision = *ParsePrecision(flags.precision);
@@ -155,7 +155,7 @@ Action ModelAction(ModelFlags& flags, Action run) {
   if (!flags.cpus.empty())
     throw CLI::ValidationError("--on", "the device says what to compile for; leave --cpu out");
   return [&flags, on_device = std::move(run)]() -> absl::Status {
-    ASSIGN_OR_RETURN(flags.service, OpenFleetDevice(flags.on));
+    ASSIGN_OR_RETURN(flags.service, MeasuringOn(flags.on));
     return on_device();
   };
 }

@@ -8,8 +8,8 @@
 #include "CLI/CLI.hpp"
 #include "api/network_on_device.h"
 #include "base/cancel.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
 #include "measure/service.h"
 
 namespace attune {
@@ -23,7 +23,7 @@ class WorkOnDevice {
       : device_(service, {.cancellation = &cancellation_, .progress = &progress}) {
     if (service == nullptr) return;
     stops_.emplace([](void* work) { static_cast<Cancellation*>(work)->Cancel(); }, &cancellation_,
-                   "\nstopping what runs on the device; once more ends at once\n");
+                   "\nstopping the work on the device; interrupt again to exit at once\n");
   }
 
   NetworkOnDevice* operator->() { return &device_; }

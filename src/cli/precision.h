@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/precision.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 

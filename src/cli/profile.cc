@@ -100,14 +100,14 @@ absl::Status Profile(const Flags& flags) {
 }  // namespace
 
 void AddProfileCommand(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("profile", "Show where the time goes, kernel by kernel");
+  CLI::App* command = app.add_subcommand("profile", "Show how long each kernel takes");
   auto flags = std::make_shared<Flags>();
   AddModelFlags(*command, flags->model, "threads that one inference runs on");
   AddArtifactFlags(*command, flags->model.artifact);
   AddInputFlags(*command, flags->inputs);
   command
       ->add_option("--rounds", flags->rounds,
-                   "inferences, of which each kernel's median counts (default: 20)")
+                   "number of inferences; each kernel's median counts (default: 20)")
       ->check(CLI::Range(1, 1'000'000));
   command->callback(
       [flags, &action] { action = ModelAction(flags->model, [flags] { return Profile(*flags); }); });

@@ -12,9 +12,9 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
 #include "cli/inputs.h"
-#include "cli/output.h"
 #include "cli/samples.h"
 #include "cli/source_flags.h"
 
@@ -57,8 +57,8 @@ absl::Status WriteResults(const Flags& flags, const QuantizedModel& model) {
   if (!LeaveStdout({flags.output, flags.plan, flags.json})) return absl::OkStatus();
   PrintResult(quant::ToText(model.report));
   const std::string_view compact = flags.clusters > 0 ? ", and --compact stores its weights as indices" : "";
-  PrintResult(
-      absl::StrCat("wrote ", flags.output, "; attune compile makes it run in integers", compact, "\n"));
+  PrintResult(absl::StrCat("wrote ", flags.output, "; compile it with attune compile to run it in integers",
+                           compact, "\n"));
   return absl::OkStatus();
 }
 
@@ -95,7 +95,7 @@ absl::Status Quantize(const Flags& flags) {
 
 void AddQuantizeCommand(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("quantize", "Make a model of 8-bit integers, by samples of what it is for");
+      app.add_subcommand("quantize", "Quantize a model to 8-bit integers, calibrated by samples");
   auto flags = std::make_shared<Flags>();
   AddSourceFlags(*command, *flags, "a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch");
   command->get_option("MODEL")->required();
@@ -103,20 +103,23 @@ void AddQuantizeCommand(CLI::App& app, Action& action) {
   AddOutputFlag(*command, "-o,--output", flags->output, "the quantized model to write (ONNX)")->required();
   command
       ->add_option("--calibration", flags->calibration,
-                   "how ranges follow from the samples: min-max, percentile, entropy or mse (default)")
+                   "how samples set ranges: min-max, percentile, entropy or mse (default)")
       ->check(CLI::IsMember({"min-max", "percentile", "entropy", "mse"}));
-  command->add_option("--percentile", flags->percentile, "what percentile keeps (default: 99.99)")
+  command
+      ->add_option("--percentile", flags->percentile,
+                   "the percentile for --calibration percentile (default: 99.99)")
       ->check(CLI::Range(50.0, 100.0));
   command
-      ->add_option(
-          "--precision", flags->precision,
-          "int8 (default), or auto: layers that cost too much become bf16 where this processor has it, or "
-          "stay fp32")
+      ->add_option("--precision", flags->precision,
+                   "int8 (default), or auto: layers that lose too much become bf16 where this processor has "
+                   "it, or stay fp32")
       ->check(CLI::IsMember({"int8", "auto"}));
-  command->add_option("--clusters", flags->clusters, "different weights of a layer: 16 or 32 (default: all)")
+  command
+      ->add_option("--clusters", flags->clusters,
+                   "most different weights of a layer: 16 or 32 (default: all)")
       ->check(CLI::IsMember({16, 32}));
-  command->add_flag("--no-equalization", flags->keeps_ranges, "leave the ranges of weights as they are");
-  command->add_flag("--no-bias-correction", flags->keeps_biases, "leave biases as they are");
+  command->add_flag("--no-equalization", flags->keeps_ranges, "do not change the ranges of weights");
+  command->add_flag("--no-bias-correction", flags->keeps_biases, "do not correct biases");
   constexpr int kMaxThreads = 1024;
   command->add_option("--threads", flags->threads, "threads that compile and run (default: all processors)")
       ->check(CLI::Range(1, kMaxThreads));

@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
-#include "cli/output.h"
 #include "cli/records_view.h"
 
 namespace attune {
@@ -183,7 +183,7 @@ int64_t LongAgo(const std::string& age) {
 void AddFilterFlags(CLI::App& command, Flags& flags) {
   command.add_option("--device", flags.filter.device, "a device's fingerprint, or host for this machine");
   command.add_option("--run", flags.filter.run, "a run's id");
-  command.add_option("--task", flags.filter.task, "the beginning of a task's digest")
+  command.add_option("--task", flags.filter.task, "first digits of a task's digest")
       ->check([](const std::string& digest) {
         return digest.find_first_not_of("0123456789abcdef") == std::string::npos
                    ? ""
@@ -191,7 +191,7 @@ void AddFilterFlags(CLI::App& command, Flags& flags) {
       });
   command.add_option("--threads", flags.filter.threads, "threads that the kernel ran on")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
-  command.add_option("--cache", flags.cache, "cold, warm or network: the caches at the measurement")
+  command.add_option("--cache", flags.cache, "caches at the measurement: cold, warm or network")
       ->check(CLI::IsMember({"cold", "warm", "network"}));
 }
 
@@ -233,36 +233,37 @@ void AddExchange(CLI::App& records, Action& action) {
   flags = std::make_shared<Flags>();
   CLI::App* in =
       AddSubcommand(records, action, flags, "import",
-                    "Add the records of a file of JSON lines; those that are known are not doubled", Import);
+                    "Add the records of a file of JSON lines; skips records that are known", Import);
   in->add_option("FILE", flags->file, "the file to read, or - for stdin")->required();
-  in->add_flag("--skip-damaged", flags->skip_damaged, "pass over lines that are no records");
+  in->add_flag("--skip-damaged", flags->skip_damaged, "skip lines that are not records");
 
   flags = std::make_shared<Flags>();
-  CLI::App* merge =
-      AddSubcommand(records, action, flags, "merge",
-                    "Add the records of another database; those that are known are not doubled", Merge);
+  CLI::App* merge = AddSubcommand(records, action, flags, "merge",
+                                  "Add the records of another database; skips records that are known", Merge);
   merge->add_option("DB", flags->file, "the other database, which is only read")->required();
 }
 
 void AddPrune(CLI::App& records, Action& action) {
   auto flags = std::make_shared<Flags>();
   auto age = std::make_shared<std::string>();
-  CLI::App* command = AddSubcommand(records, action, flags, "prune",
-                                    "Remove the records that fulfil all that is asked for", Prune);
+  CLI::App* command =
+      AddSubcommand(records, action, flags, "prune", "Remove the records that match all options", Prune);
   AddFilterFlags(*command, *flags);
-  command->add_option("--older-than", *age, "measured so long ago: 12h, 90d or 4w");
+  command->add_option("--older-than", *age, "measured longer ago than this: 12h, 90d or 4w");
   command
       ->add_option("--keep-best", flags->prune.keep_best,
-                   "not the fastest N of each task, device and threads")
+                   "all but the fastest N of each task, device and threads")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
-  command->add_flag("--keep-failed", flags->prune.keep_failed, "not failures, which are never tried again");
-  command->add_flag("--dry-run", flags->prune.dry_run, "only say how many");
+  command->add_flag("--keep-failed", flags->prune.keep_failed,
+                    "all but failures, which are never tried again");
+  command->add_flag("--dry-run", flags->prune.dry_run, "only count the records");
   command->parse_complete_callback([flags, age] {
     const RecordFilter& filter = flags->filter;
     const bool any = !filter.device.empty() || !filter.run.empty() || !filter.task.empty() ||
                      filter.threads != 0 || !flags->cache.empty() || !age->empty() ||
                      flags->prune.keep_best != 0;
-    if (!any) throw CLI::RequiredError("which records: --older-than, --keep-best, --device, --run or --task");
+    if (!any)
+      throw CLI::RequiredError("say which records: --older-than, --keep-best, --device, --run or --task");
     if (!age->empty()) flags->prune.older_than_ms = LongAgo(*age);
   });
 }
@@ -288,18 +289,20 @@ void AddLearn(CLI::App& records, Action& action) {
   AddOutputFlag(*command, "-o,--output", flags->file, "the file to write")->required();
   command->parse_complete_callback([flags] { RequireOneStdout({flags->file, flags->json}); });
   AddFilterFlags(*command, *flags);
-  command->add_option("--without", flags->without, "a model whose tasks are left out; can be repeated")
+  command
+      ->add_option("--without", flags->without,
+                   "a model whose tasks are left out of learning; may be repeated")
       ->allow_extra_args(false);
   command
-      ->add_option("--most", flags->lessons.most_records, "records of each task, the newest (default: 256)")
+      ->add_option("--most", flags->lessons.most_records,
+                   "records of each task, the newest ones (default: 256)")
       ->check(CLI::Range(2, 1'000'000));
 }
 
 }  // namespace
 
 void AddRecordsCommand(CLI::App& app, Action& action) {
-  CLI::App* records =
-      app.add_subcommand("records", "Show, exchange, prune and learn from what tuning has measured");
+  CLI::App* records = app.add_subcommand("records", "List, exchange, prune and learn from measurements");
   records->require_subcommand(1);
   AddListAndBest(*records, action);
   AddExchange(*records, action);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "api/records.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 

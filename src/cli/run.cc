@@ -184,7 +184,7 @@ void AddRunCommand(CLI::App& app, Action& action) {
   AddInputFlags(*command, flags->inputs);
   command->add_option("-o,--output", flags->output, "folder to write each output to, as NAME.npy");
   command->add_option("--labels", flags->labels,
-                      "file with the names of the classes, one a line; the first may be the background");
+                      "file with the names of the classes, one per line; the first may be the background");
   command
       ->add_option("--top", flags->top,
                    "print the largest elements of outputs that are lists (default with --labels: 5)")

@@ -9,10 +9,10 @@
 #include "base/process/program_guard.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
+#include "cli/common/service_command.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/enrolment.h"
-#include "cli/output.h"
-#include "cli/service_command.h"
-#include "cli/stops_on_signal.h"
 #include "fleet/identity/member_folders.h"
 #include "service/runner/job_runner.h"
 
@@ -34,16 +34,16 @@ absl::Status RunRunner(Flags flags) {
     const std::vector<std::string> command =
         absl::StrSplit(listed.substr(equals == std::string::npos ? 0 : equals + 1), ' ', absl::SkipEmpty());
     if (equals == std::string::npos || equals == 0 || command.empty())
-      return InvalidInput("--program ", listed, ": is not like zip=/usr/bin/python3 /opt/zip.py");
+      return InvalidInput("--program ", listed, ": is not of the form zip=/usr/bin/python3 /opt/zip.py");
     flags.runner.programs[listed.substr(0, equals)] = command;
   }
   if (!flags.programs.empty() && !ProgramGuard::HasNamespaces())
     Log(LogLevel::kWarning,
-        "programs of jobs get no PID namespaces on this system; what they leave is looked for");
+        "this system has no PID namespaces for programs of jobs; their leftover processes are searched for");
   RETURN_IF_ERROR(Enrol(flags.enrolment, flags.runner.folder));
   ASSIGN_OR_RETURN(const std::unique_ptr<JobRunner> runner, JobRunner::Create(flags.runner));
   const StopsOnSignal stops([](void* running) { static_cast<JobRunner*>(running)->Stop(); }, runner.get(),
-                            "\nstopping; once more ends at once\n");
+                            "\nstopping; interrupt again to exit at once\n");
   PrintNote(absl::StrCat("running jobs on ", runner->machine().usable.size(), " processors"));
   return runner->Run();
 }
@@ -59,7 +59,7 @@ void AddRunnerCommand(CLI::App& app, Action& action) {
                       "the folder of its state (default: attune/runner among the user's state files)");
   command
       ->add_option("--processors", flags->runner.processors,
-                   "how many processors it computes on (default: all)")
+                   "number of processors to compute on (default: all)")
       ->check(CLI::Range(1, kMostProcessors));
   command
       ->add_option("--program", flags->programs,

@@ -11,7 +11,7 @@
 #include "base/private_file.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 namespace {
@@ -43,8 +43,8 @@ absl::Status Create(const Flags& flags) {
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored))
       return InvalidInput(path,
-                          ": exists already, and what it has signed would be trusted no more; name "
-                          "another file");
+                          ": exists already; overwriting it would end the trust in all that it has signed; "
+                          "name another file");
   }
   ASSIGN_OR_RETURN(const SigningKey key, SigningKey::Generate());
   ASSIGN_OR_RETURN(const std::string pem, key.Pem());
@@ -52,8 +52,8 @@ absl::Status Create(const Flags& flags) {
   RETURN_IF_ERROR(WritePrivateFile(flags.file, pem));
   RETURN_IF_ERROR(WriteFileAtomically(public_path, public_pem));
   PrintResult(absl::StrCat(KeyHex(key.public_key()), "\n"));
-  PrintNote(absl::StrCat(flags.file, " signs (attune compile --sign), and is to be kept from others; ",
-                         public_path, " is for those who trust it (attune run --trust)"));
+  PrintNote(absl::StrCat(flags.file, " signs (attune compile --sign); keep it secret; ", public_path,
+                         " is for those who trust it (attune run --trust)"));
   return absl::OkStatus();
 }
 
@@ -85,7 +85,7 @@ absl::Status SignFile(const std::string& artifact, const std::string& key_file) 
 
 void AddSignCommands(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* sign = app.add_subcommand("sign", "Sign an artifact, for those who run it with --trust");
+  CLI::App* sign = app.add_subcommand("sign", "Sign an artifact, for people who run it with --trust");
   sign->add_option("ARTIFACT", flags->file, "the file, which is replaced by the signed one")->required();
   sign->add_option("--key", flags->key, "the file of a private key, as attune key create makes it")
       ->required();
@@ -97,7 +97,7 @@ void AddSignCommands(CLI::App& app, Action& action) {
       key->add_subcommand("create", "Make a key: FILE signs, FILE.pub is for those who trust it");
   create->add_option("FILE", flags->file, "a file that does not exist yet")->required();
   create->callback([flags, &action] { action = [flags] { return Create(*flags); }; });
-  CLI::App* show = key->add_subcommand("show", "Print public keys as programs take them: 64 digits each");
+  CLI::App* show = key->add_subcommand("show", "Print public keys in the form for programs: 64 digits each");
   show->add_option("FILE", flags->file, "public keys in PEM")->required();
   show->callback([flags, &action] { action = [flags] { return Show(*flags); }; });
 }

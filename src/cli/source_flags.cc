@@ -8,8 +8,9 @@ namespace attune {
 namespace {
 
 std::string CheckShape(const std::string& text) {
-  return ParseNamedShape(text).has_value() ? ""
-                                           : absl::StrCat("\"", text, "\" is not like input=1x3x224x224");
+  return ParseNamedShape(text).has_value()
+             ? ""
+             : absl::StrCat("\"", text, "\" is not of the form input=1x3x224x224");
 }
 
 }  // namespace
@@ -33,10 +34,9 @@ void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& mo
       .add_option("--shape", flags.shapes, "shape of an input that the model leaves open: input=1x3x224x224")
       ->allow_extra_args(false)
       ->check(CheckShape);
-  command.add_option(
-      "--signature", flags.signature,
-      "which way into a TensorFlow or TensorFlow Lite model that has several (default: the one for "
-      "inference)");
+  command.add_option("--signature", flags.signature,
+                     "entry point of a TensorFlow or TensorFlow Lite model that has several (default: the "
+                     "one for inference)");
 }
 
 }  // namespace attune

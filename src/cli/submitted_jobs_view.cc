@@ -47,11 +47,11 @@ std::string CellOf(const Json& value) {
   return value.is_number_float() ? ReadableNumber(value.get<double>()) : value.dump();
 }
 
-// What tuning has gained; empty if the result does not tell.
+// The gain of tuning; empty if the result does not tell.
 std::string GainText(const Json& result) {
   const double untuned = NumberAt(result, "/untuned_ms"), tuned = NumberAt(result, "/tuned_ms");
   if (untuned <= 0 || tuned <= 0) return "";
-  return absl::StrFormat("%.2f times as fast: the kernels take %s ms together, and untuned ones %s ms",
+  return absl::StrFormat("%.2f times as fast: the kernels take %s ms together, and the baseline's %s ms",
                          untuned / tuned, ReadableNumber(tuned), ReadableNumber(untuned));
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "service/client/remote_job.h"
 
 namespace attune {

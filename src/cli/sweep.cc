@@ -9,19 +9,19 @@
 #include "absl/strings/str_join.h"
 #include "base/cancel.h"
 #include "base/file.h"
+#include "base/html.h"
 #include "base/output_file.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/destinations.h"
-#include "cli/output.h"
-#include "cli/stops_on_signal.h"
 #include "cli/sweep_command.h"
 #include "cli/sweep_definitions.h"
 #include "cli/sweep_view.h"
 #include "device/host.h"
 #include "device/topology.h"
-#include "jobs/html.h"
 #include "sweep/own_fleet.h"
 #include "sweep/own_program.h"
 #include "sweep/results_table.h"
@@ -149,7 +149,7 @@ absl::Status RunAll(const SweepFolder& folder, const ReadySweep& sweep, SweepDri
   Cancellation cancellation;
   const StopsOnSignal stops([](void* stopped) { static_cast<Cancellation*>(stopped)->Cancel(); },
                             &cancellation,
-                            "\nstopping; the same command goes on later, once more ends at once\n");
+                            "\nstopping; the same command resumes later; interrupt again to exit at once\n");
   std::unique_ptr<OwnFleet> fleet;
   if (!sweep.file.agents.empty() && driver.NumUnfinished() > 0) {
     Progress progress;
@@ -180,21 +180,22 @@ absl::Status Sweep(const Flags& flags) {
   const SweepPlan& plan = folder.plan();
   SweepDriver driver(folder, sweep.used, sweep.file.base, flags.retries_failed);
   if (folder.is_resumed())
-    PrintNote(absl::StrCat("going on with sweep ", plan.id, ": ", driver.NumUnfinished(), " of ",
+    PrintNote(absl::StrCat("resuming sweep ", plan.id, ": ", driver.NumUnfinished(), " of ",
                            CountText(std::ssize(plan.runs), "run"), " to do"));
   const absl::Status status = RunAll(folder, sweep, driver);
   if (!status.ok() && !absl::IsCancelled(status)) return status;
   RETURN_IF_ERROR(WriteFiles(flags, plan, driver));
   if (!status.ok())
     return absl::CancelledError(absl::StrCat("stopped with ", driver.NumUnfinished(), " of ",
-                                             plan.runs.size(), " runs unfinished; the same command goes on"));
+                                             plan.runs.size(),
+                                             " runs unfinished; the same command resumes them"));
   if (LeaveStdout({flags.report, flags.json}))
     PrintResult(
         absl::StrCat(SweepTable(plan, driver.results()), "all results are in ", folder.ResultsPath(), "\n"));
   if (driver.NumFailed() == 0) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat(driver.NumFailed(), " of ", plan.runs.size(), " runs have failed; ",
                                          folder.ResultsPath(),
-                                         " says why, and --retry-failed runs them again"));
+                                         " lists why, and --retry-failed runs them again"));
 }
 
 }  // namespace
@@ -205,12 +206,12 @@ void AddSweepCommand(CLI::App& app, Action& action) {
       "Run tune, compile, quantize and bench with many combinations of options, one after the other");
   command->require_subcommand(0, 1);
   auto flags = std::make_shared<Flags>();
-  command->add_option("SWEEP", flags->file, "a file that says what to run (.yaml)");
+  command->add_option("SWEEP", flags->file, "a file that describes the runs (.yaml)");
   command->add_option(
       "-o,--output", flags->output,
       "the folder of the sweep (default: as the file says, or its name with .sweep, beside it)");
-  command->add_flag("--dry-run", flags->is_dry, "show the runs and what is done, and start nothing");
-  command->add_flag("--retry-failed", flags->retries_failed, "run again what has failed");
+  command->add_flag("--dry-run", flags->is_dry, "show the runs and which are done, and start nothing");
+  command->add_flag("--retry-failed", flags->retries_failed, "run failed runs again");
   AddOutputFlag(*command, "--report", flags->report, "write a page with plots here (HTML)");
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");
   AddSweepCompareCommand(*command, action);

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "cli/sweep_command.h"
 #include "cli/sweep_view.h"
 #include "sweep/comparison.h"

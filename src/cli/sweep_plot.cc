@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
-#include "cli/output.h"
 #include "cli/sweep_command.h"
 #include "sweep/sweep_folder.h"
 #include "sweep/sweep_page.h"

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "jobs/html.h"
+#include "base/html.h"
 #include "sweep/sweep_value.h"
 
 namespace attune {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output.h"
+#include "cli/common/output.h"
 #include "sweep/comparison.h"
 #include "sweep/sweep_driver.h"
 #include "sweep/sweep_plan.h"
@@ -26,7 +26,7 @@ std::string ComparisonText(const SweepComparison& comparison, const std::string&
 Json ComparisonJson(const SweepComparison& comparison, const ComparedSweep& first,
                     const ComparedSweep& second);
 
-// Tells on stderr how a sweep goes on.
+// Shows the progress of a sweep on stderr.
 class SweepView final : public SweepObserver {
  public:
   explicit SweepView(const SweepPlan& plan) : plan_(plan) {}

@@ -8,11 +8,11 @@
 #include "base/output_file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/stops_on_signal.h"
 #include "cli/destinations.h"
 #include "cli/model_flags.h"
-#include "cli/stops_on_signal.h"
 #include "cli/tuning_view.h"
-#include "jobs/settings.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {
@@ -39,10 +39,11 @@ Json ToJson(const TuningSummary& summary, const NetworkTuner& tuner, bool stoppe
 // Runs all stages of the job, one after the other.
 absl::Status Drive(NetworkTuner& tuner) {
   TuningJob& job = tuner.job();
-  const StopsOnSignal stops([](void* stopped) { static_cast<TuningJob*>(stopped)->Cancel(); }, &job,
-                            "\nstopping after what is measured now; once more ends at once\n");
+  const StopsOnSignal stops(
+      [](void* stopped) { static_cast<TuningJob*>(stopped)->Cancel(); }, &job,
+      "\nfinishing the current measurement, then stopping; interrupt again to exit at once\n");
   TuningView view;
-  if (tuner.run().is_resumed()) view.Note("going on with run " + tuner.run().run().id);
+  if (tuner.run().is_resumed()) view.Note("resuming run " + tuner.run().run().id);
   return tuner.RunStages([&](const std::string& stage) { view.Update(job, stage); },
                          [&](const std::string& stage) { view.EndStage(job, stage); });
 }
@@ -89,7 +90,7 @@ absl::Status Tune(Flags& flags) {
   }
   if (!flags.tune.replay.empty() && flags.model.records.empty()) {
     return InvalidInput("--replay: the records of this run will hold times of another one; name a database ",
-                        "of its own with --records");
+                        "a database of its own with --records");
   }
   RETURN_IF_ERROR(CheckFiles(flags));
   Network network = Network::FromGraph(Graph("none"), "");
@@ -124,21 +125,22 @@ void AddTuneCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("tune", "Find faster kernels for a model by measuring on a device");
   auto flags = std::make_shared<Flags>();
   flags->model.why_no_artifact = kWhyCompiledAlready;
-  AddModelFlags(*command, flags->model, "threads that one inference is to run on");
+  AddModelFlags(*command, flags->model, "threads that one inference will run on");
   AddInputFlags(*command, flags->inputs);
   TuningOptions& tuning = flags->tune.tuning;
   constexpr int64_t kMost = 1'000'000'000;
   command
       ->add_option("--time", flags->time,
-                   "stop after so long: 5m, 1h30m, 90s (default: when nothing more is hoped for)")
+                   "stop after this long: 5m, 1h30m, 90s (default: when no more gain is expected)")
       ->check([](const std::string& text) {
-        return ParseSeconds(text).has_value() ? "" : "\"" + text + "\" is no time like 90s, 5m or 1h30m";
+        return ParseSeconds(text).has_value() ? ""
+                                              : "\"" + text + "\" is not a duration like 90s, 5m or 1h30m";
       });
   command
       ->add_option("--trials", tuning.trials,
-                   "stop after this many trials, of which one is each kernel's baseline")
+                   "stop after this many trials; one per kernel measures its baseline")
       ->check(CLI::Range(int64_t{1}, kMost));
-  command->add_option("--trials-per-task", tuning.trials_per_task, "trials of one task at most")
+  command->add_option("--trials-per-task", tuning.trials_per_task, "most trials of one task")
       ->check(CLI::Range(int64_t{1}, kMost));
   std::vector<std::string> names;
   for (const SearchStrategyInfo& info : AllSearchStrategies()) names.emplace_back(info.name);
@@ -146,12 +148,11 @@ void AddTuneCommand(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(names));
   AddOutputFlag(*command, "-o,--output", flags->output, "write the tuned artifact here");
   AddOutputFlag(*command, "--report", flags->report, "write a page about the run here (HTML)");
-  AddOutputFlag(*command, "--events", flags->tune.events, "append what happens here, as JSON lines");
-  command->add_option(
-      "--replay", flags->tune.replay,
-      "measure, but learn from the times in this file of another run's events: to compare builds "
-      "and machines; with --records, since they are not this run's");
-  command->add_flag("--space", flags->shows_space, "only show what there is to choose from");
+  AddOutputFlag(*command, "--events", flags->tune.events, "append events here, as JSON lines");
+  command->add_option("--replay", flags->tune.replay,
+                      "measure, but learn from the times in this file of another run's events: to compare "
+                      "builds and machines; needs --records, since the records are not this run's");
+  command->add_flag("--space", flags->shows_space, "only show the search space");
   command
       ->add_option("--batch", tuning.batch, "candidates that are built and measured together (default: 32)")
       ->check(CLI::Range(1, 4096));
@@ -159,43 +160,39 @@ void AddTuneCommand(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1024));
   command
       ->add_option("--candidate-seconds", tuning.measure_seconds,
-                   "the longest that timing one candidate may take (default: 0.8)")
+                   "most seconds to time one candidate (default: 0.8)")
       ->check(CLI::Range(0.01, 3600.0));
   command
       ->add_option("--execution-seconds", tuning.execution_seconds,
-                   "the longest that one run of a candidate may take, unless its baseline takes half as long "
-                   "(default: 1, "
-                   "doubled up to 10 while more than a tenth of the candidates take longer)")
+                   "most seconds of one run of a candidate, unless its baseline takes half as long (default: "
+                   "1, doubled up to 10 while more than a tenth of the candidates take longer)")
       ->check(CLI::Range(0.01, 3600.0));
   command
       ->add_option("--patience", tuning.patience,
-                   "leave a task alone after so many trials without a gain (default: 200; 0: never)")
+                   "leave a task after this many trials without a gain (default: 200; 0: never)")
       ->check(CLI::Range(int64_t{0}, kMost));
   command
       ->add_option("--random-share", tuning.random_share,
                    "the share of candidates that are drawn at random (default: 0.1)")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--seed", tuning.seed, "of everything random (default: 0)")
+  command->add_option("--seed", tuning.seed, "seed of all random choices (default: 0)")
       ->check(CLI::NonNegativeNumber);
   command
-      ->add_option(
-          "--cache", flags->cache,
-          "whether kernels find their data in the caches: warm, cold, or as in the network (default)")
+      ->add_option("--cache", flags->cache,
+                   "caches when a kernel is timed: warm, cold, or as in the network (default)")
       ->check(CLI::IsMember({"network", "warm", "cold"}));
   command->add_option("--device", flags->tune.device,
-                      "the key of the device's records (default: what it is)");
-  command->add_flag("--no-transfer-runs", flags->no_transfer_runs,
-                    "start without what earlier runs have measured");
+                      "key of the device's records (default: the device's fingerprint)");
+  command->add_flag("--no-transfer-runs", flags->no_transfer_runs, "ignore records of earlier runs");
   command->add_flag("--no-transfer-tasks", flags->no_transfer_tasks,
-                    "learn nothing from one task for another");
+                    "do not transfer from one task to another");
   command->add_flag(
       "--no-defaults", flags->no_defaults,
       "search without the analytic defaults, and confirm nothing: to compare search strategies");
-  command->add_flag("--no-layouts", flags->no_layouts, "leave the layouts as they were chosen before tuning");
-  command->add_option(
-      "--cost-model", flags->tune.cost_model,
-      "file of a cost model to begin with, as attune records learn writes it, or none (default: the "
-      "one of this program)");
+  command->add_flag("--no-layouts", flags->no_layouts, "keep the layouts that were chosen before tuning");
+  command->add_option("--cost-model", flags->tune.cost_model,
+                      "file of a cost model to start with, as attune records learn writes it, or none "
+                      "(default: the built-in one)");
   command->add_flag("--no-model", flags->no_model, "search without a cost model");
   command->callback([flags, &action] {
     RequireOneStdout({flags->output, flags->report, flags->tune.events, flags->model.json});

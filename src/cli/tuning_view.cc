@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/printable.h"
-#include "cli/output.h"
+#include "cli/common/output.h"
 
 namespace attune {
 namespace {

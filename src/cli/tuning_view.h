@@ -1,4 +1,4 @@
-// Shows a tuning run to people while it goes on, and its result.
+// Shows a tuning run to people while it runs, and its result.
 #ifndef ATTUNE_CLI_TUNING_VIEW_H_
 #define ATTUNE_CLI_TUNING_VIEW_H_
 

@@ -78,7 +78,7 @@ void AddVerifyCommand(CLI::App& app, Action& action) {
   flags->model.why_no_artifact = "is compiled already; to verify it, give the model that it was made from";
   AddModelFlags(*command, flags->model, "threads that the compiled code runs on");
   AddInputFlags(*command, flags->inputs);
-  command->add_option("--seed", flags->seed, "of the inputs that are not given, which are random")
+  command->add_option("--seed", flags->seed, "seed of the random values of inputs that are not given")
       ->check(CLI::NonNegativeNumber);
   command->callback(
       [flags, &action] { action = ModelAction(flags->model, [flags] { return Verify(*flags); }); });

@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/common/output.h"
 #include "cli/destinations.h"
-#include "cli/output.h"
 
 namespace attune {
 namespace {
@@ -64,11 +64,11 @@ void AddZooCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   command->add_option("NAME", flags->name, "a network; without it, all are listed");
   AddOutputFlag(*command, "-o,--output", flags->output, "the ONNX file to write");
-  command->add_option("--seed", flags->options.seed, "of the weights (default: 0)")
+  command->add_option("--seed", flags->options.seed, "seed of the weights (default: 0)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--batch", flags->options.batch, "(default: 1)");
   command->add_option("--width", flags->options.width,
-                      "of the layers, as a share of the published one (default: 1)");
+                      "width of the layers, as a share of the published one (default: 1)");
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");
   command->callback([flags, &action] {
     if (flags->name.empty() != flags->output.empty())

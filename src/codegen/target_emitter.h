@@ -56,18 +56,18 @@ class TargetEmitter {
   virtual std::unique_ptr<TileUnit> MakeTileUnit(llvm::IRBuilder<>& ir) const = 0;
 
   // Converts to the bits of bf16, rounded half to even, with subnormal numbers kept or flushed; null where
-  // there is no instruction for so many lanes.
+  // there is no instruction for that many lanes.
   virtual llvm::Value* ToBF16(llvm::IRBuilder<>& ir, llvm::Value* f32) const = 0;
   // Converts numbers that fit to i32, rounded half to even or truncated. NaN becomes a number whose low 16
   // bits are 0.
   virtual llvm::Value* ToI32(llvm::IRBuilder<>& ir, llvm::Value* f32, bool rounds) const = 0;
 
   // Clamps to [-high, high], where high > 0; the result for NaN is unspecified. Null where there is no
-  // instruction for so many lanes.
+  // instruction for that many lanes.
   virtual llvm::Value* ClampMagnitude(llvm::IRBuilder<>& ir, llvm::Value* f32, double high) const = 0;
 
-  // The next three give null where the instructions for so many lanes are missing or slow.
-  // Looks up the entry whose number is in the lowest bits of each i32 lane.
+  // The next three give null where the instructions for that many lanes are missing or slow. Looks up the
+  // entry whose number is in the lowest bits of each i32 lane.
   static constexpr size_t kTableSize = 32;
   virtual llvm::Value* LookUp(llvm::IRBuilder<>& ir, llvm::Value* bits,
                               std::span<const float, kTableSize> table) const = 0;

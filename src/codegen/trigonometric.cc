@@ -53,6 +53,18 @@ RealValue AsinRest(RealValue x) {
   return z * x * Polynomial(z, kAsin);
 }
 
+// Where |x| is at most 1/2, asin of `small`; where it is larger, asin √((1 - |x|) / 2).
+struct ReducedAsin {
+  LaneTruth is_large;
+  RealValue value;
+};
+ReducedAsin ReduceAsin(RealValue size, RealValue small) {
+  const RealValue root = Sqrt((1 - size) * 0.5);
+  const LaneTruth is_large = size > 0.5;
+  const RealValue argument = Where(is_large, root, small);
+  return {is_large, argument + AsinRest(argument)};
+}
+
 }  // namespace
 
 // A zero keeps its sign, which the reduction loses.
@@ -77,20 +89,13 @@ RealValue Tan(RealValue x) {
 // Beyond 1/2: asin x = π/2 - 2 asin √((1 - x) / 2).
 RealValue Asin(RealValue x) {
   const RealValue size = Abs(x);
-  const RealValue root = Sqrt((1 - size) * 0.5);
-  const LaneTruth large = size > 0.5;
-  const RealValue argument = Where(large, root, size);
-  const RealValue value = argument + AsinRest(argument);
+  const auto [large, value] = ReduceAsin(size, size);
   return CopySign(Where(large, kPi / 2 - (value * 2 - kPiLow / 2), value), x);
 }
 
 // From asin, but without cancellation where the result is small: near 1, acos x = 2 asin √((1 - x) / 2).
 RealValue Acos(RealValue x) {
-  const RealValue size = Abs(x);
-  const RealValue root = Sqrt((1 - size) * 0.5);
-  const LaneTruth large = size > 0.5;
-  const RealValue argument = Where(large, root, x);
-  const RealValue value = argument + AsinRest(argument);
+  const auto [large, value] = ReduceAsin(Abs(x), x);
   const RealValue far = Where(x < 0.0, kPi - (value * 2 - kPiLow), value * 2);
   return Where(large, far, kPi / 2 - (value - kPiLow / 2));
 }

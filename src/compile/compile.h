@@ -42,7 +42,7 @@ struct CompileOptions {
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;
-  // Asked whether to go on, and told the progress, before each network is planned, before each kernel is
+  // Asked whether to continue, and told the progress, before each network is planned, before each kernel is
   // compiled, and before packing and linking.
   WorkControl control;
 };

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Longer than a thread that is woken waits where nobody else wants its processor, and far shorter than the
-// turn that another program gets.
+// Longer than a thread that is woken waits for a free processor, and far shorter than the turn that another
+// program gets.
 constexpr int64_t kWakeNanoseconds = 50'000;
 
 std::set<std::string> LinesOf(std::span<const int> processors) {

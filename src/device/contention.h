@@ -1,10 +1,10 @@
 // How much other programs use the processors that are measured on.
 //
 // Problem: a time that was taken while another program had the processor says nothing about the network, and
-// the load of the machine says nothing about the processors of one device, nor of this second. Idea: while
-// somebody measures, the system knows for each thread how long it could have run and did not. While nobody
-// does, whatever runs there is another program. Price: programs on other processors that use up caches or
-// memory are not seen.
+// the load of the machine says nothing about the processors of one device, nor of this second. Idea: during a
+// measurement, the system knows for each thread how long it could have run and did not. Without one, whatever
+// runs there is another program. Price: programs on other processors that use up caches or memory are not
+// seen.
 #ifndef ATTUNE_DEVICE_CONTENTION_H_
 #define ATTUNE_DEVICE_CONTENTION_H_
 
@@ -23,14 +23,14 @@ namespace attune {
 inline constexpr double kDisturbedShare = 0.1;
 
 // How long the processes that `root` has started, and theirs, wait for processors. Each wake-up of a thread
-// waits for a moment by itself: that is left out. `proc` is where the system tells it; if it does not, nobody
-// waits. Not thread safe.
+// waits for a moment by itself: that is left out. `proc` is the folder of the system's numbers; without them,
+// the result is 0. Not thread safe.
 class ProcessWaits {
  public:
   explicit ProcessWaits(pid_t root, std::string proc = "/proc");
 
-  // Looks at what has happened up to now. What a thread does between the last look and its end is lost, so
-  // that it is to be called several times a second.
+  // Looks at the time up to now. The time of a thread between the last look and its end is lost, so call it
+  // several times a second.
   void Look();
   // The seconds that all threads together have waited between the looks since this was called last.
   double Take();

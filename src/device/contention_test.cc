@@ -17,7 +17,7 @@ using ::testing::Optional;
 
 class ProcessWaitsTest : public ::testing::Test {
  protected:
-  // A thread that has waited for so many milliseconds in so many turns, and has started these processes.
+  // A thread that has waited for `ms` milliseconds in `turns` turns, and has started these processes.
   void SetThread(const std::string& process, const std::string& thread, int ms, int slices,
                  const std::string& children = "") {
     const std::string path = folder_.path() + "/" + process + "/task/" + thread;

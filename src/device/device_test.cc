@@ -125,7 +125,7 @@ TEST(Roofline, ALevelDeliversWhatTheCachesBeforeItCannotHaveKept) {
   EXPECT_EQ(bound(1e3, 1e3).seconds, 0);
   EXPECT_DOUBLE_EQ(bound(3e3, 1e3).seconds, 2e3 / 100e9);
   EXPECT_EQ(bound(3e3, 1e3).bound, Bound::kL2);
-  // What is read and what is written may pass each other.
+  // Reads and writes may pass each other.
   EXPECT_EQ(bound(3e3, 3e3).seconds, bound(3e3, 0).seconds);
   EXPECT_EQ(bound(1e5, 0).bound, Bound::kL3);
   EXPECT_DOUBLE_EQ(bound(1e6, 0).seconds, (1e6 - 1.11e5) / 10e9);

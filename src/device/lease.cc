@@ -51,7 +51,7 @@ class Releases {
     }
     changed_.notify_all();
   }
-  // Waits until the count is no longer `seen`, or for so long.
+  // Waits until the count is no longer `seen`, or for `seconds`.
   void Await(uint64_t seen, double seconds) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return count_ != seen; });
@@ -167,8 +167,8 @@ class DeviceLeases::ExclusiveAttempt {
   }
 
  private:
-  // Marks the processors that this wait will probably get. The holder of the turn takes whatever is free;
-  // the others choose processors that nobody else wants, if there are any.
+  // Marks the processors that this wait will probably get. The holder of the turn takes whatever is free; the
+  // others choose processors that no other thread wants, if there are any.
   absl::Status Want(LeaseFile& file, bool has_turn, const ProcessorSet& taken,
                     std::optional<Placement> target) {
     if (!has_turn) {

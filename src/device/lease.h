@@ -77,7 +77,7 @@ struct LeaseWait {
 // The clock and the sleep of a wait; for tests.
 struct LeaseTime {
   const Clock* clock = &SystemClock();
-  // Waits for so many seconds. If empty: waits until then or until this process releases a lease.
+  // Waits for this many seconds. If empty: waits until then or until this process releases a lease.
   std::function<void(double seconds)> sleep = {};
 };
 
@@ -101,8 +101,8 @@ class DeviceLeases {
   absl::StatusOr<DeviceLease> AcquireExclusive(int count, Isolation isolation = Isolation::kDevice,
                                                const LeaseWait& wait = {}) const;
 
-  // A lease to compute on one to `at_most` processors, as many as are available at once, preferably those
-  // on which nobody computes. Errors as above.
+  // A lease to compute on one to `at_most` processors, as many as are available at once, preferably idle
+  // ones. Errors as above.
   absl::StatusOr<DeviceLease> AcquireShared(int at_most, const LeaseWait& wait = {}) const;
 
   const DeviceInfo& device() const { return device_; }

@@ -27,8 +27,8 @@ absl::Status CannotUse(const std::string& path, int error) {
 }
 
 // It is no error if the folder exists already: one that another process makes at the same time is as good.
-// The folder is renamed to its final name only once its permissions are set, so that nobody sees it without
-// them.
+// The folder is renamed to its final name only once its permissions are set, so that no process sees it
+// without them.
 absl::Status MakeFolder(const std::string& folder) {
   std::string temporary = folder + ".XXXXXX";
   if (mkdtemp(temporary.data()) == nullptr) return CannotUse(folder, errno);

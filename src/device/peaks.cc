@@ -70,40 +70,39 @@ T MakeOperands(float (RandomNumbers::*next)()) {
   return operands;
 }
 
-__attribute__((target("avx512f"))) float FmaLoop512(const Operands& operands, int64_t terms) {
-  __m512 sum[kRowsOf32][kColumns] = {};
+template <int kLanes>
+using FloatVector = float __attribute__((ext_vector_type(kLanes)));
+
+// The loop in f32; sets `total` to the sum of all sums. It is inlined, and so has the instructions of the
+// function that calls it.
+template <int kRows, typename Vector>
+[[clang::always_inline]] void FmaLoop(const Operands& operands, int64_t terms, Vector& total) {
+  Vector sum[kRows][kColumns] = {};
   for (int64_t t = 0; t < terms; ++t) {
     const auto& rows = operands.rows[t % kTerms];
     const auto& columns = operands.columns[t % kTerms];
-    const __m512 first = _mm512_load_ps(columns[0]), second = _mm512_load_ps(columns[1]);
+    const auto first = *reinterpret_cast<const Vector*>(columns[0]);
+    const auto second = *reinterpret_cast<const Vector*>(columns[1]);
 #pragma clang loop unroll(full)
-    for (int i = 0; i < kRowsOf32; ++i) {
-      const __m512 row = _mm512_set1_ps(rows[i]);
-      sum[i][0] = _mm512_fmadd_ps(row, first, sum[i][0]);
-      sum[i][1] = _mm512_fmadd_ps(row, second, sum[i][1]);
+    for (int i = 0; i < kRows; ++i) {
+      const Vector row = rows[i];
+      sum[i][0] = __builtin_elementwise_fma(row, first, sum[i][0]);
+      sum[i][1] = __builtin_elementwise_fma(row, second, sum[i][1]);
     }
   }
-  __m512 total = _mm512_setzero_ps();
-  for (const auto& row : sum) total = _mm512_add_ps(total, _mm512_add_ps(row[0], row[1]));
-  return _mm512_reduce_add_ps(total);
+  total = 0;
+  for (const auto& row : sum) total += row[0] + row[1];
 }
 
+__attribute__((target("avx512f"))) float FmaLoop512(const Operands& operands, int64_t terms) {
+  FloatVector<16> total;
+  FmaLoop<kRowsOf32>(operands, terms, total);
+  return _mm512_reduce_add_ps(total);
+}
 __attribute__((target("avx2,fma"))) float FmaLoop256(const Operands& operands, int64_t terms) {
-  __m256 sum[kRowsOf16][kColumns] = {};
-  for (int64_t t = 0; t < terms; ++t) {
-    const auto& rows = operands.rows[t % kTerms];
-    const auto& columns = operands.columns[t % kTerms];
-    const __m256 first = _mm256_load_ps(columns[0]), second = _mm256_load_ps(columns[1]);
-#pragma clang loop unroll(full)
-    for (int i = 0; i < kRowsOf16; ++i) {
-      const __m256 row = _mm256_broadcast_ss(&rows[i]);
-      sum[i][0] = _mm256_fmadd_ps(row, first, sum[i][0]);
-      sum[i][1] = _mm256_fmadd_ps(row, second, sum[i][1]);
-    }
-  }
-  __m256 total = _mm256_setzero_ps();
-  for (const auto& row : sum) total = _mm256_add_ps(total, _mm256_add_ps(row[0], row[1]));
-  return _mm256_cvtss_f32(total);
+  FloatVector<8> total;
+  FmaLoop<kRowsOf16>(operands, terms, total);
+  return total[0];
 }
 
 // Multiplies the bytes of the same operands, four terms at a time.
@@ -241,7 +240,7 @@ __attribute__((target("avx2"))) int64_t ReadAll(const std::vector<int64_t>& data
   return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
 
-// Keeps the compiler from dropping a computation whose result nobody reads.
+// Keeps the compiler from dropping a computation whose result is not read.
 template <typename T>
 void Keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");

@@ -25,7 +25,7 @@ struct Peaks {
 // With `threads` cores busy, or all cores if there are fewer. The first call for a number of threads
 // measures for some tenths of a second; later calls return the same result. Thread safe.
 const Peaks& MeasurePeaks(int threads);
-// Measures again with so many threads, and returns the better of both rates, one by one: on a machine that
+// Measures again with `threads` threads, and returns the better of both rates, one by one: on a machine that
 // others use too, rates are lower for seconds at a time.
 Peaks BestPeaks(const Peaks& peaks, int threads);
 

@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<int>> ParseProcessorList(std::string_view text) {
     const bool is_range = part.find('-') != absl::string_view::npos;
     if (!ParseNumber(ends.first, &first) || !ParseNumber(is_range ? ends.second : ends.first, &last) ||
         last < first) {
-      return InvalidInput("'", part, "' is no number or range of processors");
+      return InvalidInput("'", part, "' is not a number or range of processors");
     }
     for (int number = first; number <= last; ++number) numbers.insert(number);
   }

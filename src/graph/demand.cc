@@ -81,7 +81,7 @@ double Product(const Shape& shape) {
   return product;
 }
 
-// What one node demands for the elements of its results that are needed.
+// The demands of one node for the needed elements of its results.
 class NodeDemand {
  public:
   // `needed`: of output 0, of `all` elements.
@@ -154,7 +154,7 @@ class NodeDemand {
       case OpCategory::kIndexed:
         return OfIndexed(i, most);
       case OpCategory::kReduction:
-        // Of truth values, one may decide.
+        // One truth value may decide the result.
         return node_.output()->type().dtype == DType::kBool ? 0 : Evenly(most);
       case OpCategory::kScan:
         return node_.attrs().Int("exclusive", 0) == 0 ? needed_ : 0;
@@ -221,7 +221,7 @@ class NodeDemand {
     const double taps = Product(KernelOf(node_.input(1)));
     const auto channels = static_cast<double>(w[1]), makes = static_cast<double>(w[0]);
     const auto groups = static_cast<double>(node_.attrs().Int("group", 1));
-    // One element of the result reads at least so many of each operand.
+    // One element of the result reads at least this many of each operand.
     const double reads = channels * use.least_taps;
     if (i == 0)
       return IsWhole() ? static_cast<double>(x[0] * x[1]) * use.touched

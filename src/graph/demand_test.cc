@@ -22,7 +22,7 @@ struct Case {
 
 TEST(DemandTest, EachOperatorDemandsWhatItReads) {
   const Case cases[] = {
-      // Of a table, no more than one row is sure.
+      // No more than one row of a table is certain to be read.
       {"(%t: f32[1000,8], %i: i64[5]) { %y = gather(%t, %i) {axis = 0} : f32[5,8]", {8, 5}, {40}},
       {"(%t: f32[3,1000], %i: i64[2]) { %y = gather(%t, %i) {axis = 1} : f32[3,2]", {3, 2}, {6}},
       {"(%t: f32[10,20,4], %i: i64[6,2]) { %y = gather_nd(%t, %i) : f32[6,4]", {4, 12}, {24}},
@@ -36,7 +36,7 @@ TEST(DemandTest, EachOperatorDemandsWhatItReads) {
        {5},
        {5}},
       {"(%x: f32[4,1], %z: f32[3]) { %y = add(%x, %z) : f32[4,3]", {4, 3}, {12}},
-      // What is sliced away need not be computed or read.
+      // Elements that are sliced away need not be computed or read.
       {"(%x: f32[4], %z: f32[4]) { %a = concat(%x, %z) {axis = 0} : f32[8] "
        "%y = slice(%a) {starts = [1], sizes = [5], steps = [1]} : f32[5]",
        {1, 1},
@@ -51,7 +51,7 @@ TEST(DemandTest, EachOperatorDemandsWhatItReads) {
        {32, 8},
        {64},
        2 * 64 * 2},
-      // Of nine taps at each of four positions, four meet the input.
+      // Four of nine taps at each of four positions meet the input.
       {"(%x: f32[1,1,2,2], %w: f32[1,1,3,3]) { %y = conv(%x, %w) {pads = [1, 1, 1, 1]} : f32[1,1,2,2]",
        {4, 9},
        {4},

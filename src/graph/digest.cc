@@ -38,7 +38,7 @@ std::string ListText(const Items& items, Format format) {
   return text;
 }
 
-// Exact numbers have taken the place of floats, and count as such: what was kept by a digest is found.
+// Exact numbers have taken the place of floats, and count as such: entries under earlier digests are found.
 size_t KindOf(const Attribute& attribute) {
   const bool is_number = std::holds_alternative<ExactNumber>(attribute);
   return is_number ? static_cast<size_t>(AttributeKind::kFloat) : attribute.index();

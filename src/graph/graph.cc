@@ -182,11 +182,6 @@ void Graph::Erase(Node* node) {
   nodes_.erase(node->position_);
 }
 
-void Graph::Move(Node* node, Node* before) {
-  if (node == before) return;
-  nodes_.splice(before == nullptr ? nodes_.end() : before->position_, nodes_, node->position_);
-}
-
 void Graph::EraseInput(int i) {
   const auto at = inputs_.begin() + i;
   if (NumUses(at->get()) > 0) Fatal("erasing the graph input '", (*at)->name(), "', which is used");

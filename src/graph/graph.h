@@ -142,8 +142,6 @@ class Graph {
 
   // Removes a node none of whose outputs is used.
   void Erase(Node* node);
-  // Moves `node` before `before` (nullptr: to the end).
-  void Move(Node* node, Node* before);
   // Removes graph input i, which nothing uses.
   void EraseInput(int i);
 
@@ -158,7 +156,7 @@ class Graph {
   std::vector<std::unique_ptr<Value>> inputs_;
   NodeList nodes_;
   std::vector<Output> outputs_;
-  int64_t next_symbol_ = 0;  // where the search for an unused name goes on
+  int64_t next_symbol_ = 0;  // the start of the next search for an unused name
 };
 
 }  // namespace attune

@@ -137,19 +137,7 @@ constexpr Rule kRules[] = {
     {Op::kFused, infer::Fused},
 };
 
-constexpr bool InTableOrder() {
-  for (size_t i = 0; i < std::size(kRules); ++i) {
-    if (kRules[i].op != static_cast<Op>(i)) return false;
-  }
-  return true;
-}
-constexpr size_t kNumOps = 0
-#define OP(...) +1
-#include "graph/op_table.inc"
-#undef OP
-    ;
-static_assert(std::size(kRules) == kNumOps && InTableOrder(),
-              "one rule for each operator, in the table's order");
+static_assert(IsInOrderOfOps(kRules), "one rule for each operator, in the table's order");
 
 absl::StatusOr<std::vector<TensorType>> InferChecked(const Node& node) {
   for (const Value* input : node.inputs()) {

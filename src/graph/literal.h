@@ -31,13 +31,6 @@ std::string FormatElement(const Tensor& tensor, int64_t i);
 // fraction for an integer.
 bool ParseElement(std::string_view text, Tensor& tensor, int64_t i);
 
-// The value of a lower-case hexadecimal digit, -1 for any other character.
-constexpr int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 }  // namespace attune
 
 #endif  // ATTUNE_GRAPH_LITERAL_H_

@@ -11,10 +11,7 @@ namespace attune {
 // underscore is not an identifier: it stands for an absent input.
 bool IsIdentifier(std::string_view name);
 
-// `text` in double quotes. Quotes, backslashes and control characters are escaped (\" \\ \n \t \r, \xHH
-// with two hexadecimal digits otherwise), and so is every byte above 0x7E: the result is printable ASCII.
-std::string Quote(std::string_view text);
-
+// Returns an identifier as it is, and another name in double quotes (base/text/quote.h).
 std::string QuoteUnlessIdentifier(std::string_view name);
 
 }  // namespace attune

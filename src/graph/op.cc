@@ -78,7 +78,7 @@ int IndexOf(std::string_view text, std::initializer_list<std::string_view> names
 
 int NumberOf(std::string_view text) {
   int number = 0;
-  if (!absl::SimpleAtoi(text, &number)) Fatal("op_table.inc: '", std::string(text), "' is no number");
+  if (!absl::SimpleAtoi(text, &number)) Fatal("op_table.inc: '", std::string(text), "' is not a number");
   return number;
 }
 

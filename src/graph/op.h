@@ -2,6 +2,7 @@
 #ifndef ATTUNE_GRAPH_OP_H_
 #define ATTUNE_GRAPH_OP_H_
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,6 +17,21 @@ enum class Op {
 #include "graph/op_table.inc"
 #undef OP
 };
+
+inline constexpr size_t kNumOps = 0
+#define OP(...) +1
+#include "graph/op_table.inc"
+#undef OP
+    ;
+
+// Whether a table of other facts has one row an operator, each with its `op`, in the order of op_table.inc.
+template <typename Row, size_t kRows>
+constexpr bool IsInOrderOfOps(const Row (&table)[kRows]) {
+  for (size_t i = 0; i < kRows; ++i) {
+    if (table[i].op != static_cast<Op>(i)) return false;
+  }
+  return kRows == kNumOps;
+}
 
 enum class OpCategory {
   kData,

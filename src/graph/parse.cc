@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "base/text/lexer.h"
 #include "graph/infer.h"
-#include "graph/lexer.h"
 #include "graph/literal.h"
 #include "graph/names.h"
 #include "graph/node_rules.h"
@@ -54,7 +54,7 @@ class Parser {
 
   // A graph, inside `depth` others.
   absl::StatusOr<std::unique_ptr<Graph>> ParseOneGraph(int depth);
-  absl::Status ExpectEnd() { return lexer_.At("") ? absl::OkStatus() : lexer_.Error("expected the end"); }
+  absl::Status ExpectEnd() { return lexer_.AtEnd() ? absl::OkStatus() : lexer_.Error("expected the end"); }
 
  private:
   absl::Status ParseInputs(Graph& graph, Scope& scope);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "base/status.h"
+#include "base/text/quote.h"
 #include "graph/infer.h"
 #include "graph/literal.h"
 #include "graph/names.h"
@@ -15,23 +16,7 @@
 namespace attune {
 namespace {
 
-absl::StatusOr<int64_t> TakeInt(Lexer& lexer, int64_t low, int64_t high) {
-  const std::optional<int64_t> value = lexer.AtWord() ? ParseInt(lexer.token().text) : std::nullopt;
-  if (!value) return lexer.Error("expected an integer of 64 bits");
-  if (*value < low || *value > high) {
-    return lexer.Error(absl::StrCat("expected an integer in [", low, ", ", high, "]"));
-  }
-  lexer.Next();
-  return *value;
-}
-
-absl::StatusOr<int64_t> TakeInt(Lexer& lexer) {
-  return TakeInt(lexer, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
-}
-
-absl::StatusOr<int64_t> TakeSize(Lexer& lexer) {
-  return TakeInt(lexer, 0, std::numeric_limits<int64_t>::max());
-}
+absl::StatusOr<int64_t> TakeInt(Lexer& lexer) { return lexer.TakeInteger(); }
 
 absl::StatusOr<double> TakeFloat(Lexer& lexer) {
   const std::optional<double> value = lexer.AtWord() ? ParseFloat(lexer.token().text) : std::nullopt;
@@ -85,7 +70,7 @@ absl::StatusOr<Dim> TakeDim(Lexer& lexer) {
     RETURN_IF_ERROR(lexer.Expect("<"));
     RETURN_IF_ERROR(lexer.Expect("="));
   }
-  ASSIGN_OR_RETURN(dim.size, TakeSize(lexer));
+  ASSIGN_OR_RETURN(dim.size, lexer.TakeInteger(0));
   return dim;
 }
 
@@ -101,7 +86,7 @@ absl::StatusOr<Layout> TakeLayout(Lexer& lexer) {
   layout.blocked_axis = static_cast<int>(*axis);
   lexer.Next();
   RETURN_IF_ERROR(lexer.Expect("/"));
-  ASSIGN_OR_RETURN(const int64_t block, TakeInt(lexer, 1, std::numeric_limits<int>::max()));
+  ASSIGN_OR_RETURN(const int64_t block, lexer.TakeInteger(1, std::numeric_limits<int>::max()));
   layout.block = static_cast<int>(block);
   RETURN_IF_ERROR(lexer.Expect("}"));
   return layout;
@@ -141,7 +126,7 @@ absl::StatusOr<Tensor> TakeElements(Lexer& lexer, const TensorType& type) {
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(type.dtype, type.shape()));
   for (size_t i = 0; i < elements.size(); ++i) {
     if (!ParseElement(elements[i].text, tensor, static_cast<int64_t>(i))) {
-      return lexer.ErrorAt(elements[i].offset, absl::StrCat("this is no ", DTypeName(type.dtype)));
+      return lexer.ErrorAt(elements[i].offset, absl::StrCat("this is not of type ", DTypeName(type.dtype)));
     }
   }
   return tensor;
@@ -186,7 +171,7 @@ absl::StatusOr<TensorType> ParseType(Lexer& lexer) {
 absl::StatusOr<Attribute> ParseAttribute(Lexer& lexer, AttributeKind kind) {
   switch (kind) {
     case AttributeKind::kInt:
-      return TakeInt(lexer);
+      return lexer.TakeInteger();
     case AttributeKind::kFloat:
       return TakeFloat(lexer);
     case AttributeKind::kString:

@@ -3,8 +3,8 @@
 #define ATTUNE_GRAPH_PARSE_ATTRIBUTE_H_
 
 #include "absl/status/statusor.h"
+#include "base/text/lexer.h"
 #include "graph/attributes.h"
-#include "graph/lexer.h"
 #include "graph/type.h"
 
 namespace attune {

@@ -3,6 +3,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/quote.h"
 #include "graph/literal.h"
 #include "graph/names.h"
 #include "graph/text.h"

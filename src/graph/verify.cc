@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/text/quote.h"
 #include "graph/infer.h"
 #include "graph/names.h"
 #include "graph/node_rules.h"
@@ -119,7 +120,7 @@ absl::Status Verifier::CheckOutputs() {
   std::set<std::string_view> names;
   for (const Graph::Output& output : graph_.outputs()) {
     if (!made_.contains(output.value)) {
-      return InvalidInput("graph output ", Quote(output.name), " is no value of the graph");
+      return InvalidInput("graph output ", Quote(output.name), " is not a value of the graph");
     }
     if (!output.name.empty() && !names.insert(output.name).second) {
       return InvalidInput("two graph outputs are named ", Quote(output.name));

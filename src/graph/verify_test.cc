@@ -83,8 +83,8 @@ TEST_F(VerifyTest, TensorWithoutData) {
 }
 
 TEST_F(VerifyTest, UseBeforeTheValueIsMade) {
-  graph_->Move(NodeOf("c"), NodeOf("r"));
-  ExpectError("conv making %c: input 0 is not made before this use");
+  NodeOf("r")->SetInput(0, ValueOf("s"));
+  ExpectError("relu \"first\": input 0 is not made before this use");
 }
 
 TEST_F(VerifyTest, ValueOfAnotherGraph) {
@@ -96,12 +96,12 @@ TEST_F(VerifyTest, ValueOfAnotherGraph) {
 TEST_F(VerifyTest, OutputOfAnotherGraph) {
   const auto other = graph_->Clone();
   graph_->SetOutput(0, other->inputs()[0].get());
-  ExpectError("graph output \"y\" is no value of the graph");
+  ExpectError("graph output \"y\" is not a value of the graph");
 }
 
 TEST_F(VerifyTest, OutputWithoutValue) {
   graph_->SetOutput(0, nullptr);
-  ExpectError("graph output \"y\" is no value of the graph");
+  ExpectError("graph output \"y\" is not a value of the graph");
 }
 
 TEST_F(VerifyTest, TwoOutputsOfOneName) {

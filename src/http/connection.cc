@@ -95,8 +95,8 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   const std::string& source() const override { return source_; }
 
  private:
-  // What is awaited: the next header, and the handshake before the first one, the body, or what the server
-  // answers.
+  // The awaited event: the next header, and the handshake before the first one, the body, or the server's
+  // answer.
   enum class State : uint8_t { kHeader, kBody, kAnswer };
 
   static constexpr size_t kSmallBodyBytes = size_t{4} << 10;
@@ -128,7 +128,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     state_ = State::kAnswer;
     if (error == http::error::header_limit) return Refuse(431, "the header is too large");
     if (IsNoHttp(error))
-      return Refuse(400, absl::StrCat("this is no request of HTTP/1.1: ", error.message()));
+      return Refuse(400, absl::StrCat("this is not a request of HTTP/1.1: ", error.message()));
     // The peer is gone or too slow.
     if (error) return Close();
     const auto& header = parser_->get();

@@ -24,7 +24,7 @@ class HttpConnection {
   virtual ~HttpConnection() = default;
   // Ends as soon as the answer that is under way is written.
   virtual void End() = 0;
-  // Ends now, for somebody else.
+  // Ends now, to make room for another connection.
   virtual void GiveWay() = 0;
   // Since when it waits for what its peer has to send; nothing while an answer is under way.
   virtual std::optional<std::chrono::steady_clock::time_point> WaitsSince() const = 0;

@@ -10,33 +10,33 @@
 
 namespace attune {
 
-// Of the connections of a server.
+// The limits of the connections of a server.
 struct ConnectionLimits {
   // One more takes the place of one that waits, of the address that has the most, or is closed at once.
   int in_all = 4000;
-  // Of one address (SourceOf()); a further one is closed at once. 0: there is no such limit.
+  // The most of one address (SourceOf()); a further one is closed at once. 0: there is no such limit.
   int of_address = 500;
   // Addresses of reverse proxies, which connect for many people: for them the limit of an address does not
   // count, and a request's peer is whom they name in X-Forwarded-For.
   std::set<std::string> proxies = {};
 };
 
-// What counts as one address: that of IPv4, also where IPv6 wraps it, and the network of 64 bits of IPv6, of
-// which its holder has every address.
+// Returns the address that is counted: that of IPv4, also where IPv6 wraps it, and the network of 64 bits of
+// IPv6, of which its holder has every address.
 std::string SourceOf(const boost::asio::ip::address& address);
 
 // The address, as it is written in one way alone; empty if the text is none.
 std::string AddressNamed(std::string_view text);
 
 // The address that a request comes from: `peer`, or, if that is one of the proxies, the last one that
-// `forwarded_for` (X-Forwarded-For) names and that is no proxy. What came before that anybody can claim.
+// `forwarded_for` (X-Forwarded-For) names and that is no proxy. Anyone can claim the entries before it.
 std::string PeerBehind(const std::set<std::string>& proxies, const std::string& peer,
                        std::string_view forwarded_for);
 
 // For one thread at a time.
 class ConnectionCounts {
  public:
-  // An address has at most so many; 0: as many as it likes.
+  // The most of one address; 0: no limit.
   explicit ConnectionCounts(int most_of_each = 0) : most_of_each_(most_of_each) {}
 
   bool HasRoom(const std::string& source) const { return most_of_each_ == 0 || Of(source) < most_of_each_; }

@@ -33,7 +33,7 @@ TEST(ConnectionCounts, AProxySaysWhomItAsksFor) {
   EXPECT_EQ(PeerBehind(proxies, "10.0.0.1", "1.2.3.4, 192.0.2.7 ,10.0.0.2"), "192.0.2.7");
   EXPECT_EQ(PeerBehind(proxies, "10.0.0.1", ""), "10.0.0.1");
   EXPECT_EQ(PeerBehind(proxies, "10.0.0.1", "192.0.2.7, unknown"), "10.0.0.1");
-  // Nobody else may say that he is somebody else.
+  // Only a proxy may name another address.
   EXPECT_EQ(PeerBehind(proxies, "192.0.2.9", "192.0.2.7"), "192.0.2.9");
 }
 

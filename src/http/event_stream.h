@@ -25,7 +25,7 @@ class EventStream {
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
 
-  // False if the stream is closed, so that nobody reads any more.
+  // False if the stream is closed, so that it has no reader any more.
   bool Send(const ServerEvent& event);
   // The peer gets what was sent before, and then the end.
   void Close();

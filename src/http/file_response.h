@@ -7,7 +7,7 @@
 namespace attune {
 
 // `response` has the headers. A request with one range of bytes gets that (206), or 416 if the file has none
-// of them; whoever asks for several, or in another unit, gets the whole file, as
+// of them; a request for several, or in another unit, gets the whole file, as
 // https://www.rfc-editor.org/rfc/rfc9110#name-range allows. A file with a digest has an ETag, by which peers
 // that have it are told so (304), and Repr-Digest (https://www.rfc-editor.org/rfc/rfc9530).
 HttpResponse FileResponse(const HttpRequest& request, HttpFile file, HttpResponse response);

@@ -15,7 +15,7 @@ using boost::system::error_code;
 absl::StatusOr<tcp::endpoint> Resolve(asio::io_context& context, const std::string& address) {
   const size_t colon = address.rfind(':');
   const auto refuse = [&](std::string_view why) {
-    return InvalidInput("\"", address, "\" is no address and port such as 127.0.0.1:9192 (", why, ")");
+    return InvalidInput("\"", address, "\" is not an address and port such as 127.0.0.1:9192 (", why, ")");
   };
   if (colon == std::string::npos) return refuse("it has no port");
   std::string host = address.substr(0, colon);

@@ -39,8 +39,8 @@ struct HttpFile {
   std::shared_ptr<const FileDescriptor> file = nullptr;
   int64_t bytes = 0;
   int64_t offset = 0;  // of the first byte
-  // Of the whole file; empty: not known. What is sent of it whole is checked, and cut off before its last
-  // bytes if it is another file.
+  // The digest of the whole file; empty: not known. A file that is sent whole is checked, and cut off before
+  // its last bytes if its digest differs.
   std::string sha256 = {};
 };
 

@@ -14,8 +14,8 @@ inline constexpr char kProblemContentType[] = "application/problem+json";
 
 // `detail` is for people: one sentence that says what is wrong and what to do.
 HttpResponse Problem(int status, std::string_view detail);
-// The status that fits the error's code, and its message. What is our own fault is told without details,
-// which go to the log.
+// The status that fits the error's code, and its message. Our own faults are told without details, which go
+// to the log.
 HttpResponse Problem(const absl::Status& error);
 
 // "Not Found"

@@ -66,7 +66,7 @@ struct HttpServer::Parts {
   // The thread ends when the last connection does, or after a while.
   void End() {
     service.is_ending = true;
-    error_code ignored;  // nobody connects any more, whatever it says
+    error_code ignored;  // no connection comes any more, whatever it says
     ignored = acceptor.close(ignored);
     for (HttpConnection* connection : service.connections) connection->End();
     pause.expires_after(kEndSeconds);

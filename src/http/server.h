@@ -22,17 +22,17 @@ struct HttpServerOptions {
   std::string address = {};         // "host:port"; port 0: any free one
   std::optional<HttpTls> tls = {};  // none: nothing is encrypted
   ConnectionLimits limits = {};
-  int threads = 4;  // that answer: so many requests are answered at once, and others wait
+  int threads = 4;  // that answer: this many requests are answered at once, and others wait
   size_t most_header_bytes = 16 << 10;
-  // The bodies that are being read or answered have at most so many bytes together; the server refuses one
-  // more (503). Bodies of up to 4 KiB do not count.
+  // The most bytes of all bodies that are being read or answered; the server refuses one more (503). Bodies
+  // of up to 4 KiB do not count.
   size_t most_bodies_bytes = size_t{256} << 20;
   // From the connection to the end of TLS's handshake, and from then to the end of the first header.
   double greeting_seconds = 10;
   // From the end of an answer to that of the next header, from a header to the end of its body, and for
   // writing the answer.
   double seconds_limit = 30;
-  // A stream of events that is silent for so long gets a comment, by which both ends see that it lives.
+  // A stream of events that is silent for this long gets a comment, by which both ends see that it lives.
   double heartbeat_seconds = 15;
 };
 

@@ -346,7 +346,7 @@ TEST_F(HttpServerTest, InAFullServerSilentConnectionsOfTheHeaviestAddressGiveWay
   ReceiveUntil(slow_body, "\r\n\r\n");
   const FileDescriptor second = Connect("127.0.0.2"), third = Connect("127.0.0.2");
   for (const FileDescriptor* closed : {&silent, &slow_header}) EXPECT_EQ(Receive(*closed), "");
-  // Now both have as many, and nobody gives way.
+  // Now both have as many, and none gives way.
   EXPECT_EQ(Receive(Connect("127.0.0.2")), "");
   EXPECT_EQ(Receive(Connect()), "");
   Send(second, "GET /metrics HTTP/1.0\r\n\r\n");

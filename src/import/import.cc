@@ -22,7 +22,7 @@ constexpr int64_t kMaxFileBytes = INT32_MAX;
 
 bool IsKerasName(const std::string& path) { return std::filesystem::path(path).extension() == ".keras"; }
 
-// Of a file with these bytes.
+// Recognizes the format of a file by its first bytes; only Keras files are told by their name.
 absl::StatusOr<ModelFormat> FormatOf(std::string_view bytes, const std::string& path) {
   constexpr size_t kHead = 64;
   const std::string_view head = bytes.substr(0, kHead);

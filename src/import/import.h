@@ -35,7 +35,7 @@ class ModelReader {
   // The SHA-256 of the file, as 64 hexadecimal digits. It identifies the model.
   const std::string& sha256() const { return sha256_; }
 
-  // What the model states of itself, with the inputs of the signature; see ImportOptions::signature.
+  // Returns the declarations of the model, with the inputs of the signature; see ImportOptions::signature.
   absl::StatusOr<DeclaredModel> Declare(const std::string& signature) const;
 
   // The files with weights that belong to the model, relative to its folder: sorted, each once. Fails if one

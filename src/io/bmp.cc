@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "io/decoders.h"
+#include "io/little_endian.h"
 
 namespace attune {
 namespace {
@@ -11,14 +12,6 @@ constexpr size_t kFileHeaderBytes = 14;
 constexpr size_t kInfoHeaderBytes = 40;
 constexpr uint32_t kUncompressed = 0;
 constexpr uint32_t kBitFields = 3;
-
-// `offset` + sizeof(T) must be inside `bytes`.
-template <typename T>
-T Load(std::string_view bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
 
 struct BmpHeader {
   int64_t width = 0;
@@ -33,21 +26,22 @@ struct BmpHeader {
 // Pixels of 32 bits may have masks; only the masks of the usual order are accepted.
 bool UsualMasks(std::string_view bytes) {
   constexpr size_t kMasks = kFileHeaderBytes + kInfoHeaderBytes;
-  return bytes.size() >= kMasks + 12 && Load<uint32_t>(bytes, kMasks) == 0xFF0000 &&
-         Load<uint32_t>(bytes, kMasks + 4) == 0xFF00 && Load<uint32_t>(bytes, kMasks + 8) == 0xFF;
+  return bytes.size() >= kMasks + 12 && LoadLittleEndian<uint32_t>(bytes, kMasks) == 0xFF0000 &&
+         LoadLittleEndian<uint32_t>(bytes, kMasks + 4) == 0xFF00 &&
+         LoadLittleEndian<uint32_t>(bytes, kMasks + 8) == 0xFF;
 }
 
 absl::StatusOr<BmpHeader> ParseBmpHeader(std::string_view bytes) {
   if (bytes.size() < kFileHeaderBytes + kInfoHeaderBytes)
     return InvalidInput("a BMP cut short in its header");
-  const auto pixels_at = Load<uint32_t>(bytes, 10);
-  const auto info_bytes = Load<uint32_t>(bytes, 14);
-  const int64_t height = Load<int32_t>(bytes, 22);
-  const auto compression = Load<uint32_t>(bytes, 30);
-  BmpHeader header = {.width = Load<int32_t>(bytes, 18),
+  const auto pixels_at = LoadLittleEndian<uint32_t>(bytes, 10);
+  const auto info_bytes = LoadLittleEndian<uint32_t>(bytes, 14);
+  const int64_t height = LoadLittleEndian<int32_t>(bytes, 22);
+  const auto compression = LoadLittleEndian<uint32_t>(bytes, 30);
+  BmpHeader header = {.width = LoadLittleEndian<int32_t>(bytes, 18),
                       .height = height < 0 ? -height : height,
                       .top_down = height < 0,
-                      .bits = Load<uint16_t>(bytes, 28)};
+                      .bits = LoadLittleEndian<uint16_t>(bytes, 28)};
   if (info_bytes < kInfoHeaderBytes || info_bytes > bytes.size() || pixels_at > bytes.size()) {
     return InvalidInput("a BMP with a damaged header");
   }

@@ -1,14 +1,11 @@
 #include "io/image.h"
 
 #include "base/checked.h"
-#include "base/file.h"
 #include "base/status.h"
 #include "io/decoders.h"
 
 namespace attune {
 namespace {
-
-constexpr int64_t kMaxFileBytes = int64_t{1} << 28;
 
 struct Format {
   std::string_view magic;
@@ -41,11 +38,6 @@ absl::StatusOr<Image> DecodeImage(std::string_view bytes, std::string_view name)
     return image;
   }
   return InvalidInput(name, ": not a JPEG, PNG or BMP image");
-}
-
-absl::StatusOr<Image> ReadImage(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxFileBytes));
-  return DecodeImage(bytes, path);
 }
 
 }  // namespace attune

@@ -3,7 +3,6 @@
 #define ATTUNE_IO_IMAGE_H_
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +25,6 @@ inline constexpr int64_t kMaxImagePixels = int64_t{1} << 26;
 // transparency is dropped, and colour profiles, gamma and EXIF orientation are not applied (all as in PIL's
 // convert("RGB")). Errors name `name` (the file) and what is wrong.
 absl::StatusOr<Image> DecodeImage(std::string_view bytes, std::string_view name);
-absl::StatusOr<Image> ReadImage(const std::string& path);
 
 // Resizes bilinearly; if the image shrinks, the triangle filter is as wide as the reduction. The bytes are
 // the same as those of PIL's resize(size, BILINEAR). `width` and `height` must be positive.

@@ -231,6 +231,12 @@ std::filesystem::path PhotoFolder() {
   return std::filesystem::path(__FILE__).parent_path() / "../../../shared/models/images";
 }
 
+absl::StatusOr<Image> ReadPhoto(const std::string& name) {
+  const std::string path = (PhotoFolder() / name).string();
+  const absl::StatusOr<std::string> bytes = ReadFile(path, int64_t{1} << 26);
+  return bytes.ok() ? DecodeImage(*bytes, path) : bytes.status();
+}
+
 class Photographs : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -252,7 +258,7 @@ TEST_F(Photographs, AreDecodedAsByPil) {
                                {"astronaut.png", 512, 512, 90124324},    {"parrot.jpg", 512, 929, 188229173},
                                {"hot_dog.jpg", 512, 384, 30632285}};
   for (const Photo& photo : kPhotos) {
-    const auto image = ReadImage((PhotoFolder() / photo.name).string());
+    const auto image = ReadPhoto(photo.name);
     ASSERT_TRUE(image.ok()) << image.status();
     EXPECT_EQ(image->width, photo.width) << photo.name;
     EXPECT_EQ(image->height, photo.height) << photo.name;
@@ -271,7 +277,7 @@ TEST_F(Photographs, AreResizedAsByPil) {
       {"sparrow.png", "33dd3dfc585a9ac8b26b37a7eb933f171d30e04ab6b33f3e727357ce36db0f6f"},
       {"camera.png", "39d451d4dc5d53dbdc57768811eef8f541045c5e55f4c5d59c534f54c74c0379"}};
   for (const auto& [name, digest] : kDigests) {
-    const auto image = ReadImage((PhotoFolder() / name).string());
+    const auto image = ReadPhoto(name);
     ASSERT_TRUE(image.ok()) << image.status();
     const Image resized = ResizeBilinear(*image, 227, 224);
     const std::string_view bytes(reinterpret_cast<const char*>(resized.rgb.data()), resized.rgb.size());

@@ -12,7 +12,6 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/status.h"
-#include "io/array_file.h"
 
 namespace attune {
 namespace {
@@ -175,11 +174,6 @@ absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, std::string_view name) {
   absl::StatusOr<Tensor> tensor = ParseArray(bytes);
   if (!tensor.ok()) return Annotate(tensor.status(), name);
   return tensor;
-}
-
-absl::StatusOr<Tensor> ReadNpy(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
-  return ParseNpy(bytes, path);
 }
 
 std::string SerializeNpy(const Tensor& tensor) {

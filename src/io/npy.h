@@ -15,7 +15,6 @@ namespace attune {
 // order. Errors name `name` (the file) and what is wrong: damaged, cut short, or a type that tensors do not
 // support.
 absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, std::string_view name);
-absl::StatusOr<Tensor> ReadNpy(const std::string& path);
 
 // Writes a version 1 file. NumPy has no bf16: it is written as f32, which represents every bf16 number.
 std::string SerializeNpy(const Tensor& tensor);

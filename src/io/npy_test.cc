@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/temporary_folder.h"
+#include "io/read_npy_for_test.h"
 
 namespace attune {
 namespace {

@@ -5,9 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
-#include "base/file.h"
 #include "base/status.h"
-#include "io/array_file.h"
 
 namespace attune {
 
@@ -27,11 +25,6 @@ absl::StatusOr<Tensor> ParseRaw(std::string_view bytes, DType dtype, const Shape
     for (uint8_t& value : tensor.as_mutable<uint8_t>()) value = value != 0;
   }
   return tensor;
-}
-
-absl::StatusOr<Tensor> ReadRaw(const std::string& path, DType dtype, const Shape& shape) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
-  return ParseRaw(bytes, dtype, shape, path);
 }
 
 }  // namespace attune

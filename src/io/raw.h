@@ -2,7 +2,6 @@
 #ifndef ATTUNE_IO_RAW_H_
 #define ATTUNE_IO_RAW_H_
 
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -14,7 +13,6 @@ namespace attune {
 // differ, the error names `name` (the file) and both of them.
 absl::StatusOr<Tensor> ParseRaw(std::string_view bytes, DType dtype, const Shape& shape,
                                 std::string_view name);
-absl::StatusOr<Tensor> ReadRaw(const std::string& path, DType dtype, const Shape& shape);
 
 }  // namespace attune
 

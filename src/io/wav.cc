@@ -1,27 +1,16 @@
 #include "io/wav.h"
 
-#include <cstring>
-
-#include "base/file.h"
 #include "base/status.h"
+#include "io/little_endian.h"
 
 namespace attune {
 namespace {
 
-constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 constexpr uint16_t kPcm = 1;
 constexpr uint16_t kFloat = 3;
 constexpr uint16_t kExtensible = 0xFFFE;  // the real format is in the first two bytes of the extension
 constexpr size_t kFormatBytes = 16;
 constexpr size_t kExtensionFormatAt = 24;
-
-// `offset` + sizeof(T) must be inside `bytes`.
-template <typename T>
-T LoadLittleEndian(std::string_view bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
 
 struct Chunks {
   std::string_view format, data;
@@ -83,11 +72,6 @@ absl::StatusOr<Sound> ParseWav(std::string_view bytes, std::string_view name) {
   absl::StatusOr<Sound> sound = ParseSound(bytes);
   if (!sound.ok()) return Annotate(sound.status(), name);
   return sound;
-}
-
-absl::StatusOr<Sound> ReadWav(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxFileBytes));
-  return ParseWav(bytes, path);
 }
 
 }  // namespace attune

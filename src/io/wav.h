@@ -2,7 +2,6 @@
 #ifndef ATTUNE_IO_WAV_H_
 #define ATTUNE_IO_WAV_H_
 
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -17,7 +16,6 @@ struct Sound {
 
 // Errors name `name` (the file) and what is wrong.
 absl::StatusOr<Sound> ParseWav(std::string_view bytes, std::string_view name);
-absl::StatusOr<Sound> ReadWav(const std::string& path);
 
 }  // namespace attune
 

@@ -1,6 +1,6 @@
 // The public class Device.
-#include "api/fleet_device.h"
 #include "api/target_device.h"
+#include "fleet/client/joined_fleet.h"
 #include "library/convert.h"
 
 namespace attune::compiler {
@@ -8,7 +8,7 @@ namespace attune::compiler {
 Device Device::here() { return Device(nullptr); }
 
 Device Device::in_fleet(const std::string& key, const std::string& server) {
-  return Device(Value(OpenFleetDevice(key, server)));
+  return Device(Value(MeasuringOn(key, server)));
 }
 
 std::string Device::fingerprint() const { return FingerprintOfDevice(service_.get()); }

@@ -27,7 +27,7 @@ struct Network::State {
   attune::Network Optimized(const Control& control = {}) const;
   attune::Network Compiled() const;
   NetworkOnDevice Device() const { return NetworkOnDevice(service.get()); }
-  // What they ask of the compiler.
+  // Return the requests to the compiler that follow from the options above.
   CompileRequest ToOptimize() const { return RequestOf(optimizing, service); }
   CompileRequest ToCompile() const { return RequestOf(optimizing, compiling, service); }
 };

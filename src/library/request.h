@@ -1,4 +1,4 @@
-// What the public options ask of the compiler, as the compiler's own request.
+// Makes the compiler's own request of the public options.
 #ifndef ATTUNE_LIBRARY_REQUEST_H_
 #define ATTUNE_LIBRARY_REQUEST_H_
 

@@ -47,6 +47,14 @@ Expr Centered(const Definition& definition, const Node& node, Expr element, int 
   return element - CastTo(DType::kI32, definition.Read(point, at));
 }
 
+// Adds the bias of a convolution, one number a channel, if it has one. All three must outlive the sum's use.
+void AddBias(const Definition& definition, const Node& node, Reduction& sum) {
+  if (node.input(2) == nullptr) return;
+  sum.finish = [&](const Expr& total, const Indices& i) {
+    return total + definition.ReadComputed(node.input(2), {i[1]});
+  };
+}
+
 }  // namespace
 
 // y[n,m,o…] = Σ_{c,k…} x[n, group(m)·C/g + c, o·stride + k·dilation − pad, …] · w[m,c,k…]
@@ -86,11 +94,7 @@ absl::Status DefineConv(Definition& definition, const Node& node) {
     }
     return inside;
   };
-  if (!integer && node.input(2) != nullptr) {
-    sum.finish = [&](const Expr& total, const Indices& i) {
-      return total + definition.ReadComputed(node.input(2), {i[1]});
-    };
-  }
+  if (!integer) AddBias(definition, node, sum);
   definition.DefineReduction(node, node.output(), sum);
   return absl::OkStatus();
 }
@@ -132,11 +136,7 @@ absl::Status DefineConvTranspose(Definition& definition, const Node& node) {
     }
     return hit;
   };
-  if (node.input(2) != nullptr) {
-    sum.finish = [&](const Expr& total, const Indices& i) {
-      return total + definition.ReadComputed(node.input(2), {i[1]});
-    };
-  }
+  AddBias(definition, node, sum);
   definition.DefineReduction(node, node.output(), sum);
   return absl::OkStatus();
 }

@@ -32,8 +32,8 @@ Expr BothHold(const Expr& a, const Expr& b) {
   return b ? And(a, b) : a;
 }
 
-// Whether the stage's value can be computed for the lanes beyond the last channel of `type`, which nobody
-// reads: every index that depends on the channel stays within its buffer.
+// Whether the stage's value can be computed for the lanes beyond the last channel of `type`, which are not
+// read: every index that depends on the channel stays within its buffer.
 bool SafeInPadding(const Stage& stage, const TensorType& type) {
   const Axis& block = stage.axes[static_cast<size_t>(type.layout.blocked_axis)];
   const Axis& lane = stage.axes.back();
@@ -235,7 +235,7 @@ void Definition::DefinePart(const Node& node, const Value* value, const Part& pa
     axis.extent = part.sizes[d] == 0 ? 0 : CeilDiv(end, block) - axis.min;
     Expr inside;
     if (begin % block != 0) inside = logical[d] >= Expr(begin);
-    // Lanes beyond the last channel belong to nobody.
+    // Lanes beyond the last channel are unused.
     if (end % block != 0 && end < type.dims[d].size) inside = BothHold(inside, logical[d] < Expr(end));
     stage.where = BothHold(stage.where, inside);
   }

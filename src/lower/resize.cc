@@ -87,7 +87,7 @@ class Resize {
     // A scale that follows from the sizes is not rounded, so that a position halfway between two elements
     // is exactly there.
     const bool follows = Scale(d) == out / in;
-    // Of the output, before it was rounded down to an integer: a product in f32, as importers have computed
+    // The output size before it was rounded down to an integer: a product in f32, as importers have computed
     // it.
     const double length = follows ? out : static_cast<float>(Scale(d) * in);
     const auto unscaled = [&](const Expr& place) {

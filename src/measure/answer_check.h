@@ -1,4 +1,4 @@
-// Whether a measurement can be the answer to an item, for those who get it from somebody else.
+// Checks whether a measurement can be the answer to an item, for clients of another process.
 #ifndef ATTUNE_MEASURE_ANSWER_CHECK_H_
 #define ATTUNE_MEASURE_ANSWER_CHECK_H_
 

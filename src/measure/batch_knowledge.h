@@ -1,4 +1,4 @@
-// What the results of a batch tell about its later items.
+// The knowledge about later items of a batch from earlier results.
 #ifndef ATTUNE_MEASURE_BATCH_KNOWLEDGE_H_
 #define ATTUNE_MEASURE_BATCH_KNOWLEDGE_H_
 

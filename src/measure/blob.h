@@ -14,9 +14,9 @@
 
 namespace attune {
 
-// Bytes that nobody can change any more, and their digest. Small blobs are memory of this process, so that
-// thousands of them do not need as many open files; large ones are anonymous files. Cheap to copy; the
-// memory is freed when the last copy and the last mapping are gone.
+// Bytes that cannot be changed any more, and their digest. Small blobs are memory of this process, so that
+// thousands of them do not need as many open files; large ones are anonymous files. Cheap to copy; the memory
+// is freed when the last copy and the last mapping are gone.
 class Blob {
  public:
   // Fails if the system has no memory for it.

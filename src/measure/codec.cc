@@ -199,8 +199,8 @@ std::string EncodeWorkerRequest(const WorkerRequest& request) {
 }
 
 absl::StatusOr<WorkerRequest> DecodeWorkerRequest(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::WorkerRequest message, ParseMessage<proto::WorkerRequest>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version(), kMeasureVersion));
+  ASSIGN_OR_RETURN(const proto::WorkerRequest message,
+                   ParseRequest<proto::WorkerRequest>(text, kMeasureVersion));
   MessageChecks checks;
   WorkerRequest request;
   if (message.has_item()) {

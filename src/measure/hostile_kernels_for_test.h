@@ -34,12 +34,12 @@ namespace attune {
 struct HostileKernel {
   std::string name = {};
   BuiltKernel kernel = {};
-  // That a check may have. A timing is never ok.
+  // The outcomes that a check may have. A timing is never ok.
   std::set<TrialOutcome> outcomes = {};
   std::string reason = {};  // a part of the check's
 };
 
-// What they attack.
+// The targets of their attacks.
 struct HostileTargets {
   std::string credentials = {};  // the name of a file
   std::string folder = {};

@@ -17,7 +17,7 @@ struct MeasureOptions {
   CacheMode cache = CacheMode::kNetwork;
   int threads = 1;  // 1 to 1024; parallel phases are split over them
 
-  // Executions are timed in batches of about this duration and at least one execution. Batches go on until
+  // Executions are timed in batches of about this duration and at least one execution. Batches continue until
   // the confidence interval of their median is narrow: half of its width is less than `precision` of the
   // median.
   double batch_seconds = 1e-3;
@@ -26,14 +26,14 @@ struct MeasureOptions {
   // the time to beat.
   double precision_of_slower = 0.04;
   double confidence = 0.95;
-  // Timing ends after this many batches, or this long, with whatever interval it has. An interval wider
-  // than `worst_precision` of the median is not a timing: if other programs use the processor, batches go
-  // on for some times the limit, and if the interval is still too wide, the outcome is kInvalidTiming. A
-  // profile takes as long as the limit, and at least some turns.
+  // Timing ends after this many batches, or this long, with whatever interval it has. An interval wider than
+  // `worst_precision` of the median is not a timing: if other programs use the processor, batches continue
+  // for some times the limit, and if the interval is still too wide, the outcome is kInvalidTiming. A profile
+  // takes as long as the limit, and at least some turns.
   int max_batches = 500;
   double seconds_limit = 0.5;
   double worst_precision = 0.5;
-  // Whether batches also go on beyond the limit until there are enough of them for an interval of that
+  // Whether batches also continue beyond the limit until there are enough of them for an interval of that
   // confidence.
   bool until_significant = false;
 
@@ -64,7 +64,7 @@ struct MeasureItem {
     // Runs a network, for the limit of seconds and at least three times, but at most as often as there may be
     // batches, and returns the outputs of its last run.
     kRunNetwork,
-    kMeasurePeaks,  // measures the peak rates of the device with so many threads
+    kMeasurePeaks,  // measures the peak rates of the device with this many threads
   };
   Kind kind = Kind::kCheckKernel;
   MeasureOptions options = {};

@@ -70,7 +70,7 @@ class KernelMemory {
   // The buffer beside which something was written, or -1.
   int FindOverwritten() const;
 
-  // Finds the buffer nearest to an address, and the offset in it; a negative offset is before its begin.
+  // Finds the buffer nearest to an address, and the offset in it; a negative offset is before its start.
   // Returns false if no buffer is within about a page.
   bool Locate(const void* address, int* buffer, int64_t* offset) const;
 

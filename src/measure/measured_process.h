@@ -2,9 +2,9 @@
 //
 // The measuring process forks a child for each subject, which can name no other process
 // (base/process/namespaces.h). The child sets up everything that executions need, gives up all rights except
-// talking to its parent (base/process/sandbox.h), and from then on obeys commands: execute so often, hand
-// over the results. The parent does not trust it: it reads the clock itself, around the whole batch, and
-// compares the results itself.
+// talking to its parent (base/process/sandbox.h), and from then on obeys commands: execute n times, hand over
+// the results. The parent does not trust it: it reads the clock itself, around the whole batch, and compares
+// the results itself.
 //
 // This protects against wrong generated code: code that crashes, hangs, writes anywhere, needs more memory
 // than there is, or gives its result only the first time. Malicious code has few means (it cannot write to
@@ -44,7 +44,7 @@ class MeasuredProcess {
 
   // Fills the outputs with values that no result has.
   std::optional<Failure> Poison();
-  // Runs so many executions; 0 measures the cost of a batch itself. `seconds` is the duration by this
+  // Runs `executions` executions; 0 measures the cost of a batch itself. `seconds` is the duration by this
   // process's clock, including waking the other process and being woken.
   std::optional<Failure> Run(int64_t executions, double* seconds);
   // Executes twice, and puts the times of the parts of the second execution into shared().

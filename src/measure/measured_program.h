@@ -51,7 +51,7 @@ class MeasuredProgram {
   virtual void Poison() = 0;
   // Moves the buffers: from the next execution on, they are elsewhere in memory.
   virtual void Move() = 0;
-  // Runs so many executions; returns nonzero if an execution fails.
+  // Runs `executions` executions; returns nonzero if an execution fails.
   virtual int32_t Run(int64_t executions) = 0;
   // Executes once without and once with profiling, and writes the time of each part into the shared memory.
   // Returns nonzero if an execution fails.

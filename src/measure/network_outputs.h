@@ -12,7 +12,7 @@
 
 namespace attune {
 
-// All outputs of a network may have so many bytes, their shapes included: they are sent as one message.
+// The most bytes of all outputs of a network, their shapes included: they are sent as one message.
 inline constexpr size_t kMostOutputBytes = size_t{48} << 20;
 
 // Copies the outputs of the session's last run into memory of kMostOutputBytes. If they are too large, the

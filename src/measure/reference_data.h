@@ -25,7 +25,7 @@ namespace attune {
 struct ExpectedOutput {
   DType dtype = DType::kF32;
   std::span<const std::byte> value;
-  // For each element in memory, the error allowed; negative for an element that nobody reads.
+  // For each element in memory, the error allowed; negative for an element that is not read.
   std::span<const float> bound;
   std::span<const float> spread_bound;  // as in BoundedOutput; empty: same as `bound`
 };

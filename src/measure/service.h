@@ -1,9 +1,9 @@
 // The interface to services that measure, on this machine or elsewhere.
 //
-// Problem: measuring takes most of the time of tuning, needs a device for itself, runs code that crashes
-// and hangs, and may happen on another machine. Idea: a client submits a batch of items and goes on;
-// results come one by one. Large data (code, reference data, artifacts) is in blobs, which have a digest
-// and are sent once. Checking, which needs no quiet device, is separate from timing.
+// Problem: measuring takes most of the time of tuning, needs a device for itself, runs code that crashes and
+// hangs, and may happen on another machine. Idea: a client submits a batch of items and continues; results
+// come one by one. Large data (code, reference data, artifacts) is in blobs, which have a digest and are sent
+// once. Checking, which needs no quiet device, is separate from timing.
 #ifndef ATTUNE_MEASURE_SERVICE_H_
 #define ATTUNE_MEASURE_SERVICE_H_
 

@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 constexpr int64_t kMostCopies = int64_t{1} << 16;
-// Batches alternate between about so many placements in memory, as long as these take no more memory than
+// Batches alternate between about this many placements in memory, as long as these take no more memory than
 // this.
 constexpr int64_t kMostPlacements = 8, kMovedBytes = int64_t{64} << 20;
 
@@ -109,12 +109,18 @@ std::vector<int64_t> TaskKernel::GivenDims() const {
   return dims;
 }
 
+std::optional<Failure> TaskKernel::SetUp(const PrepackedConstants& prepacked, MemoryPlacement placement,
+                                         KernelSetup* setup) const {
+  if (auto failed = MakeBuffers(kernel_.code, &prepacked, setup)) return failed;
+  setup->placement = placement;
+  setup->threads = options_.threads;
+  setup->dims = GivenDims();
+  return std::nullopt;
+}
+
 std::optional<Failure> TaskKernel::StartGuarded(const PrepackedConstants& prepacked, Running* running) const {
   KernelSetup setup;
-  if (auto failed = MakeBuffers(kernel_.code, &prepacked, &setup)) return failed;
-  setup.placement = MemoryPlacement::kGuarded;
-  setup.threads = options_.threads;
-  setup.dims = GivenDims();
+  if (auto failed = SetUp(prepacked, MemoryPlacement::kGuarded, &setup)) return failed;
   return Start(std::move(setup), running);
 }
 
@@ -151,10 +157,7 @@ void TaskKernel::MakeCopies(KernelSetup& setup) const {
 
 std::optional<Failure> TaskKernel::StartTimed(const PrepackedConstants& prepacked, Running* running) const {
   KernelSetup setup;
-  if (auto failed = MakeBuffers(kernel_.code, &prepacked, &setup)) return failed;
-  setup.placement = MemoryPlacement::kArena;
-  setup.threads = options_.threads;
-  setup.dims = GivenDims();
+  if (auto failed = SetUp(prepacked, MemoryPlacement::kArena, &setup)) return failed;
   MakeCopies(setup);
   if (auto failed = CheckMemory(setup, &prepacked)) return failed;
   return Start(std::move(setup), running);

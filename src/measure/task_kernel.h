@@ -56,6 +56,9 @@ class TaskKernel {
   // `prepacked` is null for a prepacking.
   std::optional<Failure> MakeBuffers(const KernelCode& code, const PrepackedConstants* prepacked,
                                      KernelSetup* setup) const;
+  // Starts the kernel with buffers in memory of this kind.
+  std::optional<Failure> SetUp(const PrepackedConstants& prepacked, MemoryPlacement placement,
+                               KernelSetup* setup) const;
   std::optional<Failure> CheckMemory(const KernelSetup& setup, const PrepackedConstants* prepacked) const;
   // Sets the number of copies of each buffer.
   void MakeCopies(KernelSetup& setup) const;

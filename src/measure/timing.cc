@@ -10,7 +10,7 @@ namespace attune {
 namespace {
 
 constexpr int kEmptyBatches = 17;  // to measure the overhead of a batch
-constexpr double kOverheads = 10;  // a batch takes at least so many times its overhead
+constexpr double kOverheads = 10;  // a batch takes at least this many times its overhead
 constexpr int kMostSpoiled = 40;   // the most batches that are too short before timing fails
 constexpr int kTurnsToAbandon = 3;
 constexpr double kElsewhere = 1.25;       // the largest factor by which other memory may change a time

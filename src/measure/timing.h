@@ -2,10 +2,10 @@
 //
 // Problem: the processor's clock varies, other programs come and go, and one run may take twice as long as
 // the next. Idea: time short batches, so that a rare disturbance spoils only a few, and take their median,
-// which a few outliers do not change. The confidence interval comes from order statistics: with n
-// independent batches of any distribution, the median lies between the k-th smallest and the k-th largest
-// with a probability that follows from the binomial distribution alone (David, Nagaraja: Order statistics,
-// 2003, section 7.1). Batches go on until the interval is narrow. Each batch runs elsewhere in memory: the
+// which a few outliers do not change. The confidence interval comes from order statistics: with n independent
+// batches of any distribution, the median lies between the k-th smallest and the k-th largest with a
+// probability that follows from the binomial distribution alone (David, Nagaraja: Order statistics, 2003,
+// section 7.1). Batches continue until the interval is narrow. Each batch runs elsewhere in memory: the
 // system decides which addresses share a set of a cache, and this makes a kernel some percent faster or
 // slower. To cancel drift, the baseline is interleaved with the candidate, and the ratio within a turn is
 // compared.
@@ -36,13 +36,14 @@ MedianInterval FindMedian(std::span<const double> samples, double confidence);
 class BatchRunner {
  public:
   virtual ~BatchRunner() = default;
-  // Runs so many executions (0 is allowed), and sets `seconds` to the time from the command to the answer.
+  // Runs `executions` executions (0 is allowed), and sets `seconds` to the time from the command to the
+  // answer.
   virtual std::optional<Failure> Run(int64_t executions, double* seconds) = 0;
   // From now on, executions use another part of memory, if possible.
   virtual std::optional<Failure> Move() = 0;
 };
 
-// Batches that do not agree go on for up to this many times options.seconds_limit.
+// Batches that do not agree continue for up to this many times options.seconds_limit.
 inline constexpr double kTimingPatience = 8;
 
 // Sets the timing, `abandoned` and the fields about the baseline of `measurement`. The outcome becomes ok,

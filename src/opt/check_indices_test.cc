@@ -1,4 +1,4 @@
-// Text in, text out. That a compiled network ends with an error is tested in api/check_indices_test.cc.
+// Text in, text out. The error of a compiled network is tested in api/check_indices_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -93,15 +93,4 @@ absl::StatusOr<std::vector<StepReport>> RunPlan(Graph& graph, const PassPlan& pl
   return reports;
 }
 
-std::string ToString(const std::vector<StepReport>& reports) {
-  std::string text = absl::StrFormat("%4s  %-28s %10s %7s\n", "step", "pass", "ms", "nodes");
-  int step = 0;
-  for (const StepReport& report : reports) {
-    const std::string_view remark = report.disabled ? "  disabled" : report.changed ? "" : "  unchanged";
-    absl::StrAppendFormat(&text, "%4d  %-28s %10.3f %7d%s\n", ++step, report.pass, report.seconds * 1e3,
-                          report.nodes_after, remark);
-  }
-  return text;
-}
-
 }  // namespace attune

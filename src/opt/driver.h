@@ -33,7 +33,7 @@ struct RunOptions {
   ErrorProbe measurement;
   NarrowingReport* narrowing = nullptr;
   std::function<void(std::string_view)> log = [](std::string_view) {};
-  // Asked whether to go on, and told the progress, before each pass.
+  // Asked whether to continue, and told the progress, before each pass.
   WorkControl control;
   // Times the passes. It must outlive the run.
   const Clock* clock = &SystemClock();
@@ -52,9 +52,6 @@ struct StepReport {
 // graph must not be used further.
 absl::StatusOr<std::vector<StepReport>> RunPlan(Graph& graph, const PassPlan& plan,
                                                 const RunOptions& options = {});
-
-// A table for people: step, pass, milliseconds, nodes after it.
-std::string ToString(const std::vector<StepReport>& reports);
 
 }  // namespace attune
 

@@ -90,7 +90,7 @@ class UnsignedTwins {
       inputs.push_back(twin->second);
     }
     Attributes attributes = node->attrs();
-    // Of bytes, whose numbers are exact as doubles.
+    // For bytes, whose numbers are exact as doubles.
     const auto shift = [&](const char* name, const ExactNumber& number) {
       attributes.Set(name, ExactNumber(number.ToDouble() + static_cast<double>(kHalfRange)));
     };

@@ -1,9 +1,9 @@
 // Problem: partition the graph into kernels so that as few intermediate tensors as possible go through
 // memory, without making kernels wait for each other in a cycle (a residual connection can).
 //
-// Idea: a group has one exit, a node that every other node of the group reaches, and only the exit's
-// results are used outside. Groups of this form can never be in a cycle: a path from the exit of group A
-// through other groups back into A would go on within A to A's exit, a cycle of nodes. So nothing has to be
+// Idea: a group has one exit, a node that every other node of the group reaches, and only the exit's results
+// are used outside. Groups of this form can never be in a cycle: a path from the exit of group A through
+// other groups back into A would continue within A to A's exit, a cycle of nodes. So nothing has to be
 // searched for reachability.
 //
 // Groups grow in three steps. Contractions, then the other anchors, take the pointwise nodes that follow
@@ -98,8 +98,8 @@ class Partitioner {
   }
 
   // Attention reads its operands where the products that made them left them: it takes the slices, transposes
-  // and reshapes in between, and the repetition of keys and values for several heads of queries, where nobody
-  // else uses them.
+  // and reshapes in between, and the repetition of keys and values for several heads of queries, where no
+  // other node uses them.
   void TakeOperandMovement() {
     for (int group = 0; group < static_cast<int>(groups_.size()); ++group) {
       const Node* anchor = groups_[group].anchor;

@@ -74,7 +74,7 @@ IntegerRange Product(const IntegerRange& a, const IntegerRange& b) {
   return {low, high};
 }
 
-// Of integers, by positive ones.
+// For integers, by positive ones.
 IntegerRange Remainder(const IntegerRange& a, const IntegerRange& b, bool truncates) {
   const Wide most = b.high - 1;
   if (truncates) return {a.low >= 0 ? 0 : std::max(a.low, -most), a.high <= 0 ? 0 : std::min(a.high, most)};
@@ -297,7 +297,7 @@ IntegerRange IntegerRanges::OfGather(const Node& node) {
   return position < 0 || position >= size ? Of(x) : Of(x, axis, position);
 }
 
-// Of operators that find positions. What a dynamic result has left of its bound is 0.
+// For operators that find positions. The rest of a dynamic result, up to its bound, is 0.
 IntegerRange IntegerRanges::OfPositions(const Node& node, int output, int axis, int64_t position) const {
   const auto size = [&](int input, size_t d) { return node.input(input)->type().dims[d].size; };
   switch (node.op()) {

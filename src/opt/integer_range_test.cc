@@ -47,7 +47,8 @@ TEST(IntegerRange, OfBoundedValues) {
   EXPECT_EQ(of("%y = less(%i, %c) : bool[2,3]"), "0..1");
 }
 
-// As importers write it. What divides the index of a box and a class by the number of classes is an index.
+// The form that importers write. Dividing the index of a box and a class by the number of classes gives an
+// index.
 TEST(IntegerRange, OfFloorDivision) {
   const auto of = [](const std::string& dividend) {
     return RangeOf(

@@ -43,7 +43,7 @@ struct PassContext {
   ErrorProbe measurement;
   // The if or loop whose region the graph is; nullptr for the whole graph.
   const Node* owner = nullptr;
-  NarrowingReport* narrowing = nullptr;  // passes add to it; nullptr where nobody asks for a report
+  NarrowingReport* narrowing = nullptr;  // passes add to it; nullptr where no report is wanted
   // Takes one line without a newline; never null.
   std::function<void(std::string_view)> log = [](std::string_view) {};
 

@@ -27,9 +27,9 @@ TEST(PassPlan, RowsOfOnePassAgree) {
 TEST(PassPlan, PrintsParametersAndReasons) {
   const PassPlan plan{{{"dead_code", {}}, {"fuse", {{"prologues", 0}}}}};
   EXPECT_EQ(Print(plan),
-            "# Nothing is spent on what no output needs.\n"
+            "# Later passes spend no time on nodes that no output needs.\n"
             "dead_code\n"
-            "# Last: lowering takes groups, and no other pass looks into them.\n"
+            "# Must be last: lowering takes groups, and no other pass looks into them.\n"
             "fuse epilogues=1 prologues=0 max_nodes=64 max_inputs=16\n");
 }
 

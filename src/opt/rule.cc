@@ -1,14 +1,15 @@
 #include "opt/rule.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/fatal.h"
 #include "base/status.h"
+#include "base/text/lexer.h"
 
 namespace attune {
 namespace {
@@ -25,7 +26,7 @@ bool IsIn(const Table& table, std::string_view name) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : text_(text), lexer_(text) {}
 
   absl::StatusOr<Rule> ParseRule() {
     Rule rule;
@@ -33,64 +34,45 @@ class Parser {
     ASSIGN_OR_RETURN(rule.from, ParsePattern());
     if (rule.from.kind != Pattern::Kind::kOperator) return Error("a rule starts with an operator");
     names_are_complete_ = true;
-    RETURN_IF_ERROR(Expect("=>"));
+    if (!lexer_.Take("=") || !lexer_.Take(">")) return Error("expected '=>'");
     ASSIGN_OR_RETURN(rule.to, ParsePattern());
-    if (Accept("if ")) {
+    if (lexer_.Take("if")) {
       do {
         ASSIGN_OR_RETURN(Condition condition, ParseCondition());
         rule.conditions.push_back(std::move(condition));
-      } while (Accept(","));
+      } while (lexer_.Take(","));
     }
-    SkipSpace();
-    if (at_ != text_.size()) return Error("more text than a rule");
+    if (!lexer_.AtEnd()) return Error("more text than a rule");
     return rule;
   }
 
  private:
   absl::Status Error(std::string_view what) const {
-    return InvalidInput("rule '", text_, "', column ", at_ + 1, ": ", what);
-  }
-
-  void SkipSpace() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-  }
-
-  bool Accept(std::string_view token) {
-    SkipSpace();
-    if (text_.substr(at_, token.size()) != token) return false;
-    at_ += token.size();
-    return true;
+    return InvalidInput("rule '", text_, "', column ", lexer_.token().offset + 1, ": ", what);
   }
 
   absl::Status Expect(std::string_view token) {
-    return Accept(token) ? absl::OkStatus() : Error(absl::StrCat("expected '", token, "'"));
+    return lexer_.Take(token) ? absl::OkStatus() : Error(absl::StrCat("expected '", token, "'"));
   }
 
-  char Peek() {
-    SkipSpace();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-
-  bool AtNumber() {
-    const char c = Peek();
-    return std::isdigit(static_cast<unsigned char>(c)) || c == '-' || c == '.';
+  bool AtNumber() const {
+    const std::string_view text = lexer_.token().text;
+    return !text.empty() &&
+           (absl::ascii_isdigit(static_cast<unsigned char>(text[0])) || text[0] == '-' || text[0] == '.');
   }
 
   absl::StatusOr<double> ParseNumber() {
-    const size_t end = text_.find_first_not_of("+-.0123456789e", at_);
     double number;
-    if (!absl::SimpleAtod(text_.substr(at_, end - at_), &number)) return Error("not a number");
-    at_ = std::min(end, text_.size());
+    if (!absl::SimpleAtod(lexer_.token().text, &number)) return Error("not a number");
+    lexer_.Next();
     return number;
   }
 
   absl::StatusOr<std::string> ParseName() {
-    SkipSpace();
-    const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
-      ++at_;
-    if (at_ == start) return Error("expected a name");
-    return std::string(text_.substr(start, at_ - start));
+    if (!lexer_.AtName()) return Error("expected a name");
+    std::string name(lexer_.token().text);
+    lexer_.Next();
+    return name;
   }
 
   // Notes a variable of the left side, or checks that it was there.
@@ -109,17 +91,17 @@ class Parser {
       ASSIGN_OR_RETURN(pattern.number, ParseNumber());
       return pattern;
     }
-    if (Accept("(")) {
+    if (lexer_.Take("(")) {
       pattern.kind = Pattern::Kind::kEither;
       do {
         ASSIGN_OR_RETURN(Pattern alternative, ParsePattern());
         pattern.operands.push_back(std::move(alternative));
-      } while (Accept("|"));
+      } while (lexer_.Take("|"));
       RETURN_IF_ERROR(Expect(")"));
       return pattern;
     }
     ASSIGN_OR_RETURN(const std::string name, ParseName());
-    if (Peek() == '(' || Peek() == '{') return ParseOperator(name);
+    if (lexer_.At("(") || lexer_.At("{")) return ParseOperator(name);
     RETURN_IF_ERROR(UseVariable(name));
     pattern.kind = Pattern::Kind::kVariable;
     pattern.variable = name;
@@ -132,7 +114,7 @@ class Parser {
     const std::optional<Op> op = ParseOp(name);
     if (!op) return Error(absl::StrCat("no operator '", name, "'"));
     pattern.op = *op;
-    if (Accept("{")) {
+    if (lexer_.Take("{")) {
       do {
         ASSIGN_OR_RETURN(const std::string attribute, ParseName());
         if (GetOpInfo(*op).FindAttribute(attribute) == nullptr) {
@@ -141,14 +123,14 @@ class Parser {
         RETURN_IF_ERROR(Expect("="));
         ASSIGN_OR_RETURN(AttributeExpression value, ParseExpression());
         pattern.attributes.emplace_back(attribute, std::move(value));
-      } while (Accept(","));
+      } while (lexer_.Take(","));
       RETURN_IF_ERROR(Expect("}"));
     }
     RETURN_IF_ERROR(Expect("("));
     do {
       ASSIGN_OR_RETURN(Pattern operand, ParsePattern());
       pattern.operands.push_back(std::move(operand));
-    } while (Accept(","));
+    } while (lexer_.Take(","));
     RETURN_IF_ERROR(Expect(")"));
     return pattern;
   }
@@ -157,16 +139,16 @@ class Parser {
     AttributeExpression expression;
     if (AtNumber()) {
       ASSIGN_OR_RETURN(expression.number, ParseNumber());
-    } else if (Accept("'")) {
+    } else if (lexer_.Take("'")) {
       expression.kind = AttributeExpression::Kind::kString;
       ASSIGN_OR_RETURN(expression.text, ParseName());
       RETURN_IF_ERROR(Expect("'"));
-    } else if (Accept("[")) {
+    } else if (lexer_.Take("[")) {
       expression.kind = AttributeExpression::Kind::kList;
       RETURN_IF_ERROR(ParseArguments("]", expression));
     } else {
       ASSIGN_OR_RETURN(expression.text, ParseName());
-      if (!Accept("(")) {
+      if (!lexer_.Take("(")) {
         expression.kind = AttributeExpression::Kind::kVariable;
         RETURN_IF_ERROR(UseVariable(expression.text));
         return expression;
@@ -184,7 +166,7 @@ class Parser {
     do {
       ASSIGN_OR_RETURN(AttributeExpression argument, ParseExpression());
       expression.arguments.push_back(std::move(argument));
-    } while (Accept(","));
+    } while (lexer_.Take(","));
     return Expect(end);
   }
 
@@ -193,18 +175,18 @@ class Parser {
     ASSIGN_OR_RETURN(condition.name, ParseName());
     if (!IsIn(kConditions, condition.name)) return Error(absl::StrCat("no condition '", condition.name, "'"));
     RETURN_IF_ERROR(Expect("("));
-    if (Accept(")")) return condition;
+    if (lexer_.Take(")")) return condition;
     do {
       ASSIGN_OR_RETURN(std::string argument, ParseName());
       RETURN_IF_ERROR(UseVariable(argument));
       condition.arguments.push_back(std::move(argument));
-    } while (Accept(","));
+    } while (lexer_.Take(","));
     RETURN_IF_ERROR(Expect(")"));
     return condition;
   }
 
   std::string_view text_;
-  size_t at_ = 0;
+  Lexer lexer_;
   std::set<std::string> names_;  // of the left side's variables
   bool names_are_complete_ = false;
 };

@@ -13,15 +13,12 @@
 // mul by a number also fits div by its reciprocal, add of a number sub of its negation. $name stands for
 // the text of a definition. An operator has exactly the operands that are written.
 //
-// Attributes. Those that are not mentioned may have any value. On the left an attribute is a number, a
-// 'string', a variable, or a list of those; an absent one has the operator table's default. On the right
-// it may also be a call of one of the functions below, and the rule does not apply where that fails:
-//   compose(q, p)      the permutation q[p[i]]
-//   swap_last(x)       the permutation of rank(x) axes that swaps the last two
-//   value(s)           the element of s
-//   reciprocal(s)      1 / the element of s
-//   product(a, b)      of two numbers
-//   trailing(a, x)     the first of the axes a, which are all of x's axes from that one on
+// Attributes. Others may have any value. On the left an attribute is a number, a 'string', a variable, or a
+// list of those; an absent one has the operator table's default. On the right it may also be a call of one of
+// the functions below, and the rule does not apply where that fails: compose(q, p) the permutation q[p[i]]
+// swap_last(x) the permutation of rank(x) axes that swaps the last two value(s) the element of s
+// reciprocal(s) 1 / the element of s product(a, b) of two numbers trailing(a, x) the first of the axes a,
+// which are all of x's axes from that one on
 //
 // Conditions, after `if`:
 //   float(x), f32(x), int(x), signed(x)  the element type; signed: float or signed integer

@@ -1,15 +1,15 @@
 // The blocks of channels and the strategies of all groups, chosen jointly.
 //
-// Problem: channels that do not fill their last block are computed for nothing: with 24 channels in blocks
-// of 16, a quarter of the work. Blocks of half a vector waste less, and on processors that run two half
-// vectors in the time of a whole one they cost nothing else, except where a strategy needs whole blocks. A
-// feature map's block matters to its producer and all its readers, and feature maps that are added or
-// concatenated must agree. Idea: feature maps that must agree are a class, with the blocks to choose from
-// as its values. Each group tells, for all choices of the classes that it reads and writes, what its
-// cheapest strategy is predicted to cost, and the sum over the groups is minimized exactly
-// (plan/elimination.h). In most classes all channels fill their blocks and there is nothing to choose, so
-// few groups are asked. After Liu et al., Optimizing CNN model inference on CPUs, USENIX ATC 2019, who
-// choose blocks by dynamic programming where the graph is simple enough.
+// Problem: channels that do not fill their last block are computed for nothing: with 24 channels in blocks of
+// 16, a quarter of the work. Blocks of half a vector waste less, and on processors that run two half vectors
+// in the time of a whole one they cost nothing else, except where a strategy needs whole blocks. A feature
+// map's block matters to its producer and all its readers, and feature maps that are added or concatenated
+// must agree. Idea: feature maps that must agree are a class, with the blocks to choose from as its values.
+// Each group tells, for all choices of the classes that it reads and writes, what its cheapest strategy is
+// predicted to cost, and the sum over the groups is minimized exactly (plan/elimination.h). In most classes
+// all channels fill their blocks and there is nothing to choose: only few groups are asked. After Liu et al.,
+// Optimizing CNN model inference on CPUs, USENIX ATC 2019, who choose blocks by dynamic programming where the
+// graph is simple enough.
 #include "plan/blocks.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ CHANNELS = 8
 
 
 def weights(model):
-    """Those of bytes, as [channels, terms]."""
+    """Products of bytes, as [channels, terms]."""
     for tensor in model.graph.initializer:
         if tensor.data_type not in (onnx.TensorProto.UINT8, onnx.TensorProto.INT8) or len(tensor.dims) < 2:
             continue

@@ -332,7 +332,7 @@ class Planner {
     }
   }
 
-  // An output takes over the memory of an input that nobody reads later, where the kernel allows it.
+  // An output takes over the memory of an input without later reads, where the kernel allows it.
   void ShareInPlace() {
     for (int step = 0; step < NextStep(); ++step) {
       const Step& s = plan_.steps[step];

@@ -54,18 +54,4 @@ void Histogram::Add(std::span<const float> values) {
   }
 }
 
-void Histogram::Merge(const Histogram& other) {
-  if (other.total_ == 0) return;
-  Histogram narrower = other;
-  const double width = std::max(width_, other.width_);
-  // The largest magnitude for bins of this width.
-  Reach(width * kBins / 2);
-  narrower.Reach(width * kBins / 2);
-  min_ = total_ == 0 ? other.min_ : std::min(min_, other.min_);
-  max_ = total_ == 0 ? other.max_ : std::max(max_, other.max_);
-  total_ += other.total_;
-  zeros_ += other.zeros_;
-  for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += narrower.counts_[i];
-}
-
 }  // namespace attune::quant

@@ -24,8 +24,6 @@ class Histogram {
   // Adds the elements of an f32 tensor, or some numbers. Numbers that are not finite are ignored.
   void Add(const Tensor& tensor) { Add(tensor.as<float>()); }
   void Add(std::span<const float> values);
-  // Adds everything that `other` has counted.
-  void Merge(const Histogram& other);
 
   // The extremes of all numbers; 0 if there are none.
   double min() const { return total_ == 0 ? 0 : min_; }

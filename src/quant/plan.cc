@@ -1,8 +1,5 @@
 #include "quant/plan.h"
 
-#include <cmath>
-
-#include "base/status.h"
 #include "nlohmann/json.hpp"
 
 namespace attune::quant {
@@ -12,49 +9,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kNames[] = {"f32", "f16", "bf16", "int8"};
 
-// The string member `name` of `json`; empty if it is absent and not required.
-absl::StatusOr<std::string> StringMember(const Json& json, const char* name, bool is_required) {
-  const auto member = json.find(name);
-  if (member == json.end() && !is_required) return std::string();
-  if (member == json.end() || !member->is_string()) {
-    return InvalidInput("the plan has a layer without a text \"", name, "\"");
-  }
-  return member->get<std::string>();
-}
-
-absl::StatusOr<LayerPlan> ParseLayer(const Json& json) {
-  if (!json.is_object()) return InvalidInput("a layer of the plan is no object");
-  LayerPlan layer;
-  ASSIGN_OR_RETURN(layer.layer, StringMember(json, "layer", true));
-  ASSIGN_OR_RETURN(layer.reason, StringMember(json, "reason", false));
-  ASSIGN_OR_RETURN(const std::string name, StringMember(json, "precision", true));
-  const std::optional<Precision> precision = ParsePrecision(name);
-  if (!precision) {
-    return InvalidInput("layer \"", layer.layer, "\" has the precision \"", name,
-                        "\"; known are f32, f16, bf16 and int8");
-  }
-  layer.precision = *precision;
-  return layer;
-}
-
-absl::StatusOr<Range> ParseRange(const std::string& name, const Json& json) {
-  const bool is_pair = json.is_array() && json.size() == 2 && json[0].is_number() && json[1].is_number();
-  if (!is_pair) return InvalidInput("the range of \"", name, "\" is not [low, high]");
-  const Range range{json[0].get<double>(), json[1].get<double>()};
-  if (std::isfinite(range.low) && std::isfinite(range.high) && range.low <= range.high) return range;
-  return InvalidInput("the range of \"", name, "\" has a low that is not below its high");
-}
-
 }  // namespace
 
 std::string_view PrecisionName(Precision precision) { return kNames[static_cast<size_t>(precision)]; }
-
-std::optional<Precision> ParsePrecision(std::string_view name) {
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<Precision>(i);
-  }
-  return std::nullopt;
-}
 
 Precision QuantizationPlan::PrecisionOf(std::string_view layer) const {
   for (const LayerPlan& plan : layers) {
@@ -78,27 +35,6 @@ std::string ToJson(const QuantizationPlan& plan) {
   if (plan.clusters != 0) json["clusters"] = plan.clusters;
   // Names come from files and may be invalid UTF-8.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-absl::StatusOr<QuantizationPlan> ParsePlan(std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return InvalidInput("the plan is not a JSON object");
-  const auto layers = json.find("layers"), ranges = json.find("ranges");
-  if (layers == json.end() || !layers->is_array()) return InvalidInput("the plan has no list \"layers\"");
-  if (ranges == json.end() || !ranges->is_object()) return InvalidInput("the plan has no object \"ranges\"");
-  QuantizationPlan plan;
-  for (const Json& layer : *layers) {
-    ASSIGN_OR_RETURN(plan.layers.emplace_back(), ParseLayer(layer));
-  }
-  for (const auto& [name, range] : ranges->items()) {
-    ASSIGN_OR_RETURN(plan.ranges[name], ParseRange(name, range));
-  }
-  const auto clusters = json.find("clusters");
-  if (clusters == json.end()) return plan;
-  if (*clusters != 16 && *clusters != 32)
-    return InvalidInput("the plan's \"clusters\" are neither 16 nor 32");
-  plan.clusters = clusters->get<int>();
-  return plan;
 }
 
 }  // namespace attune::quant

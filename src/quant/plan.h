@@ -1,16 +1,13 @@
 // Describes a quantized network: the precision of each layer, and the ranges of its values. A plan is data,
-// which can be printed, edited and read again.
+// which can be printed.
 #ifndef ATTUNE_QUANT_PLAN_H_
 #define ATTUNE_QUANT_PLAN_H_
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "absl/status/statusor.h"
 
 namespace attune::quant {
 
@@ -23,7 +20,6 @@ enum class Precision {
 
 // "f32", "f16", "bf16", "int8".
 std::string_view PrecisionName(Precision precision);
-std::optional<Precision> ParsePrecision(std::string_view name);
 
 // The numbers that quantization must be able to represent; others saturate.
 struct Range {
@@ -55,9 +51,6 @@ struct QuantizationPlan {
 
 // {"layers": [{"layer": …, "precision": "int8", "reason": …}], "ranges": {NAME: [low, high]}, "clusters": 16}
 std::string ToJson(const QuantizationPlan& plan);
-
-// Reads what ToJson() writes. Errors say which member is missing or wrong.
-absl::StatusOr<QuantizationPlan> ParsePlan(std::string_view json);
 
 }  // namespace attune::quant
 

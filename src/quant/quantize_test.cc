@@ -32,7 +32,7 @@ TEST(Quantize, StaysCloseToTheFloatNetwork) {
     const auto quantized = QuantizeOrFail(*graph, CalibratedPlan(*graph, samples, Precision::kInt8, method));
     for (const Sample& sample : samples) {
       EXPECT_GT(CosineAgreement(RunReference(*graph, sample), RunReference(*quantized, sample)), 0.99)
-          << RangeMethodName(method);
+          << static_cast<int>(method);
     }
   }
 }

@@ -97,8 +97,6 @@ double SquaredError(const Histogram& histogram, const Range& range, int levels) 
 
 }  // namespace
 
-std::string_view RangeMethodName(RangeMethod method) { return kNames[static_cast<size_t>(method)]; }
-
 std::optional<RangeMethod> ParseRangeMethod(std::string_view name) {
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if (kNames[i] == name) return static_cast<RangeMethod>(i);

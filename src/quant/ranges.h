@@ -14,7 +14,6 @@ namespace attune::quant {
 enum class RangeMethod { kMinMax, kPercentile, kEntropy, kMse };
 
 // "min-max", "percentile", "entropy", "mse".
-std::string_view RangeMethodName(RangeMethod method);
 std::optional<RangeMethod> ParseRangeMethod(std::string_view name);
 
 // The number of values of 8 bits.

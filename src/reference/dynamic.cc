@@ -1,7 +1,6 @@
 // Operators whose output size depends on the data.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "base/status.h"
@@ -111,17 +110,7 @@ Outputs EvaluateCompress(const Node& node, Inputs inputs) {
   }
   Shape shape = x.shape();
   shape[axis] = static_cast<int64_t>(kept.size());
-  ASSIGN_OR_RETURN(Tensor out, NewTensor(x.dtype(), std::move(shape)));
-  if (out.num_elements() == 0) return One(std::move(out));
-  const int64_t bytes = view.inner * DTypeSize(x.dtype());
-  std::byte* to = out.mutable_data();
-  for (int64_t outer = 0; outer < view.outer; ++outer) {
-    for (const int64_t i : kept) {
-      std::memcpy(to, x.data() + (outer * view.size + i) * bytes, static_cast<size_t>(bytes));
-      to += bytes;
-    }
-  }
-  return One(std::move(out));
+  return One(TakeSlices(x, view, kept, std::move(shape)));
 }
 
 // Distinct values in ascending order, or, if not sorted, in the order of their first occurrence. All NaNs

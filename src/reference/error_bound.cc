@@ -146,8 +146,8 @@ class NoisyEvaluator {
     return noise;
   }
 
-  // What rounding does to a mean moves all elements that it is subtracted from the same way, and nothing of
-  // that is left in the mean of elements that move at random.
+  // Rounding of a mean moves all elements that it is subtracted from the same way, and cancels in the mean of
+  // elements that move at random.
   absl::StatusOr<std::vector<Tensor>> EvaluateOffCenter(const Node& node, const RoundingModel& model,
                                                         const std::vector<Tensor>& inputs) {
     const double unit = UnitRoundoff(Computed(TypeOf(node.input(0))));
@@ -386,13 +386,5 @@ absl::StatusOr<ErrorAnalysis> ErrorAnalysis::Create(const Graph& graph, const st
 void ErrorAnalysis::AddPair() { impl_->AddPair(); }
 
 std::vector<OutputBounds> ErrorAnalysis::Outputs() const { return impl_->Outputs(); }
-
-absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                      const NetworkPrecision& precision, int pairs) {
-  ASSIGN_OR_RETURN(const std::vector<Tensor> reference, Interpreter().Run(graph, inputs));
-  ASSIGN_OR_RETURN(ErrorAnalysis analysis, ErrorAnalysis::Create(graph, inputs, reference, precision));
-  for (int i = 0; i < pairs; ++i) analysis.AddPair();
-  return analysis.Outputs();
-}
 
 }  // namespace attune

@@ -55,11 +55,6 @@ class ErrorAnalysis {
   std::unique_ptr<Impl> impl_;
 };
 
-// Does all of it: the reference's run and `pairs` pairs. For small graphs, as in tests. With eight pairs,
-// one element in 10^11 is a false alarm if errors are as large as modelled.
-absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
-                                                      const NetworkPrecision& precision = {}, int pairs = 8);
-
 }  // namespace attune
 
 #endif  // ATTUNE_REFERENCE_ERROR_BOUND_H_

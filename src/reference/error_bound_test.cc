@@ -6,9 +6,11 @@
 #include <cmath>
 #include <string>
 
+#include "base/status.h"
 #include "graph/text.h"
 #include "reference/compare.h"
 #include "reference/evaluate_for_test.h"
+#include "reference/interpreter.h"
 
 namespace attune::reference {
 namespace {
@@ -17,6 +19,16 @@ std::unique_ptr<Graph> Parse(const std::string& text) {
   auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   return *std::move(graph);
+}
+
+// With eight pairs, one element in 10^11 is a false alarm if errors are as large as modelled.
+absl::StatusOr<std::vector<OutputBounds>> BoundErrors(const Graph& graph, const std::vector<Tensor>& inputs,
+                                                      DType precision) {
+  constexpr int kPairs = 8;
+  ASSIGN_OR_RETURN(const std::vector<Tensor> reference, Interpreter().Run(graph, inputs));
+  ASSIGN_OR_RETURN(ErrorAnalysis analysis, ErrorAnalysis::Create(graph, inputs, reference, precision));
+  for (int i = 0; i < kPairs; ++i) analysis.AddPair();
+  return analysis.Outputs();
 }
 
 std::vector<OutputBounds> Bound(const Graph& graph, const std::vector<Tensor>& inputs,

@@ -104,17 +104,7 @@ Outputs EvaluateGather(const Node& node, Inputs inputs) {
   Shape shape(x.shape().begin(), x.shape().begin() + axis);
   shape.insert(shape.end(), inputs[1].shape().begin(), inputs[1].shape().end());
   shape.insert(shape.end(), x.shape().begin() + axis + 1, x.shape().end());
-  ASSIGN_OR_RETURN(Tensor out, NewTensor(x.dtype(), std::move(shape)));
-  if (out.num_elements() == 0) return One(std::move(out));
-  const int64_t bytes = view.inner * DTypeSize(x.dtype());
-  std::byte* to = out.mutable_data();
-  for (int64_t outer = 0; outer < view.outer; ++outer) {
-    for (const int64_t index : indices) {
-      std::memcpy(to, x.data() + (outer * view.size + index) * bytes, static_cast<size_t>(bytes));
-      to += bytes;
-    }
-  }
-  return One(std::move(out));
+  return One(TakeSlices(x, view, indices, std::move(shape)));
 }
 
 Outputs EvaluateGatherElements(const Node& node, Inputs inputs) {

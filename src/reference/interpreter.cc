@@ -115,6 +115,20 @@ MagnitudeKernel FindMagnitude(Op op) {
   }
 }
 
+// Evaluates a node with regions; `evaluate` is called for the nodes inside.
+absl::StatusOr<std::vector<Tensor>> EvaluateWith(const NodeEvaluator& evaluate, const Node& node,
+                                                 const std::vector<Tensor>& inputs, WorkBudget* budget) {
+  // Spend something in any case, since a region may have no node that costs anything.
+  const auto run = [&](const Graph& region, std::vector<Tensor> arguments) -> reference::Outputs {
+    if (budget != nullptr) RETURN_IF_ERROR(budget->Spend(node));
+    return RunGraph(region, std::move(arguments), evaluate, budget);
+  };
+  const auto kernel = [&](const Node& control, reference::Inputs arguments) {
+    return reference::EvaluateRegions(control, arguments, run);
+  };
+  return CallKernel(kernel, node, inputs);
+}
+
 }  // namespace
 
 namespace reference {
@@ -159,20 +173,6 @@ absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Node& node, const std::ve
   ASSIGN_OR_RETURN(std::vector<Tensor> outputs, CallKernel(reference::FindKernel(node.op()), node, inputs));
   RETURN_IF_ERROR(Annotate(CheckOutputs(node, outputs), OpName(node.op())));
   return outputs;
-}
-
-// Evaluates a node with regions; `evaluate` is called for the nodes inside.
-absl::StatusOr<std::vector<Tensor>> EvaluateWith(const NodeEvaluator& evaluate, const Node& node,
-                                                 const std::vector<Tensor>& inputs, WorkBudget* budget) {
-  // Spend something in any case, since a region may have no node that costs anything.
-  const auto run = [&](const Graph& region, std::vector<Tensor> arguments) -> reference::Outputs {
-    if (budget != nullptr) RETURN_IF_ERROR(budget->Spend(node));
-    return RunGraph(region, std::move(arguments), evaluate, budget);
-  };
-  const auto kernel = [&](const Node& control, reference::Inputs arguments) {
-    return reference::EvaluateRegions(control, arguments, run);
-  };
-  return CallKernel(kernel, node, inputs);
 }
 
 absl::StatusOr<std::vector<Tensor>> RunGraph(const Graph& graph, std::vector<Tensor> inputs,

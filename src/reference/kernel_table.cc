@@ -129,19 +129,7 @@ constexpr Row kTable[] = {
     {Op::kFused, EvaluateControl},
 };
 
-constexpr bool IsInTableOrder() {
-  for (size_t i = 0; i < std::size(kTable); ++i) {
-    if (kTable[i].op != static_cast<Op>(i)) return false;
-  }
-  return true;
-}
-constexpr size_t kNumOps = 0
-#define OP(...) +1
-#include "graph/op_table.inc"
-#undef OP
-    ;
-static_assert(std::size(kTable) == kNumOps && IsInTableOrder(),
-              "one kernel for each operator, in the table's order");
+static_assert(IsInOrderOfOps(kTable), "one kernel for each operator, in the table's order");
 
 }  // namespace
 

@@ -1,6 +1,11 @@
 #include "reference/values.h"
 
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
 #include "base/float16.h"
+#include "base/status.h"
 
 namespace attune::reference {
 namespace {
@@ -165,6 +170,21 @@ Shape RowMajorStrides(const Shape& shape) {
     strides[axis] = strides[axis + 1] * shape[axis + 1];
   }
   return strides;
+}
+
+absl::StatusOr<Tensor> TakeSlices(const Tensor& x, const AxisView& view, const std::vector<int64_t>& indices,
+                                  Shape shape) {
+  ASSIGN_OR_RETURN(Tensor out, NewTensor(x.dtype(), std::move(shape)));
+  if (out.num_elements() == 0) return out;
+  const int64_t bytes = view.inner * DTypeSize(x.dtype());
+  std::byte* to = out.mutable_data();
+  for (int64_t outer = 0; outer < view.outer; ++outer) {
+    for (const int64_t index : indices) {
+      std::memcpy(to, x.data() + (outer * view.size + index) * bytes, static_cast<size_t>(bytes));
+      to += bytes;
+    }
+  }
+  return out;
 }
 
 }  // namespace attune::reference

@@ -169,6 +169,10 @@ struct AxisView {
         inner(CountElements(shape, static_cast<int>(axis) + 1, static_cast<int>(shape.size()))) {}
 };
 
+// Returns the slices of x at these indices of the axis, which are inside, as a tensor of `shape`.
+absl::StatusOr<Tensor> TakeSlices(const Tensor& x, const AxisView& view, const std::vector<int64_t>& indices,
+                                  Shape shape);
+
 }  // namespace attune::reference
 
 #endif  // ATTUNE_REFERENCE_VALUES_H_

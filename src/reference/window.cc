@@ -52,6 +52,22 @@ int64_t CountWithPadding(const WindowGeometry& window, const Shape& index) {
   return count;
 }
 
+// Calls pool(index, covered, in, out) for each window of each plane of x: the window's index, the positions
+// within the plane that it covers, where the plane begins in x, and the window's element of the output.
+template <typename Pool>
+void ForEachWindow(const Tensor& x, const WindowGeometry& window, const Pool& pool) {
+  const int64_t planes = x.shape()[0] * x.shape()[1];
+  const int64_t in_size = CountElements(window.in);
+  const int64_t out_size = CountElements(window.out);
+  int64_t at = 0;
+  ForEachIndex(window.out, [&](const Shape& index) {
+    const std::vector<int64_t> covered = CoveredPositions(window, index);
+    for (int64_t plane = 0; plane < planes; ++plane)
+      pool(index, covered, plane * in_size, plane * out_size + at);
+    ++at;
+  });
+}
+
 }  // namespace
 
 Outputs EvaluateMaxPool(const Node& node, Inputs inputs) {
@@ -63,25 +79,17 @@ Outputs EvaluateMaxPool(const Node& node, Inputs inputs) {
     using Wide = decltype(wide);
     const std::vector<Wide> values = Load<Wide>(x);
     std::vector<Wide> maxima(static_cast<size_t>(positions.num_elements()));
-    const int64_t planes = x.shape()[0] * x.shape()[1];
-    const int64_t in_size = CountElements(window.in);
-    const int64_t out_size = CountElements(window.out);
-    int64_t at = 0;
-    ForEachIndex(window.out, [&](const Shape& index) {
-      const std::vector<int64_t> covered = CoveredPositions(window, index);
-      for (int64_t plane = 0; plane < planes; ++plane) {
-        Wide best = LowestOf<Wide>(x.dtype());
-        int64_t best_position = covered.empty() ? 0 : plane * in_size + covered[0];
-        for (const int64_t position : covered) {
-          const Wide value = values[plane * in_size + position];
-          if (!(value > best) && !(IsNan(value) && !IsNan(best))) continue;
-          best = value;
-          best_position = plane * in_size + position;
-        }
-        maxima[plane * out_size + at] = best;
-        positions.as_mutable<int64_t>()[plane * out_size + at] = best_position;
+    ForEachWindow(x, window, [&](const Shape&, const auto& covered, int64_t in, int64_t out) {
+      Wide best = LowestOf<Wide>(x.dtype());
+      int64_t best_position = covered.empty() ? 0 : in + covered[0];
+      for (const int64_t position : covered) {
+        const Wide value = values[in + position];
+        if (!(value > best) && !(IsNan(value) && !IsNan(best))) continue;
+        best = value;
+        best_position = in + position;
       }
-      ++at;
+      maxima[out] = best;
+      positions.as_mutable<int64_t>()[out] = best_position;
     });
     ASSIGN_OR_RETURN(Tensor pooled, Store(maxima, x.dtype(), shape));
     std::vector<Tensor> outputs = {std::move(pooled)};
@@ -98,20 +106,12 @@ Outputs EvaluateAvgPool(const Node& node, Inputs inputs) {
   const bool include_pad = node.attrs().Bool("count_include_pad");
   const std::vector<double> values = Load<double>(x);
   std::vector<double> means(static_cast<size_t>(CountElements(shape)));
-  const int64_t planes = x.shape()[0] * x.shape()[1];
-  const int64_t in_size = CountElements(window.in);
-  const int64_t out_size = CountElements(window.out);
-  int64_t at = 0;
-  ForEachIndex(window.out, [&](const Shape& index) {
-    const std::vector<int64_t> covered = CoveredPositions(window, index);
+  ForEachWindow(x, window, [&](const Shape& index, const auto& covered, int64_t in, int64_t out) {
     const auto count = static_cast<double>(include_pad ? CountWithPadding(window, index)
                                                        : static_cast<int64_t>(covered.size()));
-    for (int64_t plane = 0; plane < planes; ++plane) {
-      double sum = 0;
-      for (const int64_t position : covered) sum += values[plane * in_size + position];
-      means[plane * out_size + at] = covered.empty() ? 0 : sum / count;
-    }
-    ++at;
+    double sum = 0;
+    for (const int64_t position : covered) sum += values[in + position];
+    means[out] = covered.empty() ? 0 : sum / count;
   });
   return One(Store(means, x.dtype(), shape));
 }

@@ -27,7 +27,7 @@ struct WindowGeometry {
 };
 
 // Reads strides, pads, dilations and ceil_mode of `attrs`, and counts the windows. With ceil_mode, the last
-// window may extend beyond the end padding, but must start within the input or its begin padding.
+// window may extend beyond the end padding, but must start within the input or the padding before it.
 WindowGeometry ReadWindow(const Attributes& attrs, Shape in, Shape kernel);
 
 // The same for a transposed convolution: here, o stride - begin + k dilation is a position in the output

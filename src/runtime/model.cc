@@ -107,8 +107,8 @@ RuntimeStatus LoadedModel::CheckDigest(const LoadOptions& options) const {
   const auto is_it = [&](const std::string& trusted) { return digest == LowerCase(trusted); };
   if (std::ranges::any_of(*options.trusted_sha256, is_it)) return {};
   return {ATTUNE_NOT_TRUSTED, "has the SHA-256 " + digest +
-                                  ", which is not on the list of trusted ones; add it if you trust whoever "
-                                  "made the file, since it is native code"};
+                                  ", which is not on the list of trusted ones; add it if you trust its "
+                                  "author, since the file is native code"};
 }
 
 RuntimeStatus LoadedModel::CheckRunnable() const {

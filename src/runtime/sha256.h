@@ -10,7 +10,7 @@ namespace attune {
 
 // The SHA-256 of `bytes` (FIPS 180-4) as 64 lower-case hexadecimal digits.
 std::string RuntimeSha256Hex(std::span<const std::byte> bytes);
-// Of the bytes of `head`, at most 4 KiB, followed by those of `rest`.
+// Returns the digest of the bytes of `head`, at most 4 KiB, followed by those of `rest`.
 std::string RuntimeSha256Hex(std::span<const std::byte> head, std::span<const std::byte> rest);
 
 }  // namespace attune

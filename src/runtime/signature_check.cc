@@ -95,14 +95,13 @@ RuntimeStatus CheckSignatures(const UnsignedArtifact& file, std::span<const Arti
           "(Debian: libssl3)"};
     }
     if (*is_right) return {};
-    return {ATTUNE_NOT_TRUSTED, "was altered after the key " + KeyId(one.key) +
-                                    " signed it: the signature is not that of this file; get it again from "
-                                    "whoever made it"};
+    return {ATTUNE_NOT_TRUSTED,
+            "was altered after the key " + KeyId(one.key) +
+                " signed it: the signature is not that of this file; get the file again from its author"};
   }
-  return {ATTUNE_NOT_TRUSTED,
-          "is signed by " + IdsOf(signatures) +
-              ", which is no trusted key; trust that key too if you trust whoever has it, "
-              "since the file is native code"};
+  return {ATTUNE_NOT_TRUSTED, "is signed by " + IdsOf(signatures) +
+                                  ", which is not a trusted key; trust that key too if you trust its owner, "
+                                  "since the file is native code"};
 }
 
 }  // namespace attune

@@ -1,8 +1,8 @@
 // Verifies signatures of Ed25519.
 //
-// Problem: the runtime has no dependencies, and nobody should write the arithmetic of signatures anew. Idea:
-// libcrypto, which nearly every system has, is loaded when a signature is to be verified for the first time.
-// Price: where it is missing, a file whose signature is asked for is refused.
+// Problem: the runtime has no dependencies, and the arithmetic of signatures should not be written again.
+// Idea: libcrypto, which nearly every system has, is loaded when a signature is to be verified for the first
+// time. Price: where it is missing, a file whose signature is asked for is refused.
 #ifndef ATTUNE_RUNTIME_SIGNATURE_CHECK_H_
 #define ATTUNE_RUNTIME_SIGNATURE_CHECK_H_
 

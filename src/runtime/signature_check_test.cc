@@ -24,7 +24,7 @@ SigningKey KeyOfSeed(uint8_t seed) {
   return *SigningKey::FromSeed(std::vector<uint8_t>(sizeof(Ed25519Key), seed));
 }
 
-// What attune_load says of the file if only these keys are trusted; empty if it is loaded.
+// Returns the error of attune_load for the file if only these keys are trusted; empty if it is loaded.
 std::string Refusal(const std::string& file, const std::vector<std::string>& keys) {
   std::vector<const char*> pointers;
   for (const std::string& key : keys) pointers.push_back(key.c_str());
@@ -74,8 +74,8 @@ TEST(TrustedKeys, LetInWhatOneOfThemHasSigned) {
   const auto hex = [](const SigningKey& key) { return KeyHex(key.public_key()); };
   EXPECT_EQ(Refusal(signed_file, {hex(first)}), "");
   EXPECT_EQ(Refusal(signed_file, {hex(third), hex(second)}), "");
-  EXPECT_THAT(Refusal(signed_file, {hex(third)}), HasSubstr("which is no trusted key"));
-  EXPECT_THAT(Refusal(signed_file, {}), HasSubstr("which is no trusted key"));
+  EXPECT_THAT(Refusal(signed_file, {hex(third)}), HasSubstr("which is not a trusted key"));
+  EXPECT_THAT(Refusal(signed_file, {}), HasSubstr("which is not a trusted key"));
   EXPECT_THAT(Refusal(file, {hex(first)}), HasSubstr("is not signed"));
   EXPECT_THAT(Refusal(signed_file, {"12"}), HasSubstr("trusted_keys[0] is not 64 hexadecimal digits"));
 }
@@ -105,7 +105,7 @@ TEST(TrustedKeys, NoticeEveryAlteredByte) {
   const SigningKey key = KeyOfSeed(1), forger = KeyOfSeed(2);
   const std::string signed_file = *SignArtifact(file, key);
   const std::string trusted = KeyHex(key.public_key());
-  // The file of a forger who has every checksum right, behind the signature of somebody else.
+  // The file of a forger who has every checksum right, behind another person's signature.
   for (size_t i = format::kHeaderBytes; i < file.size(); i += 97) {
     std::string altered = signed_file;
     altered[i] = static_cast<char>(altered[i] ^ 1);

@@ -21,7 +21,7 @@
 // runs a block is taken away meanwhile, the wait lasts until it comes back.
 //
 // The workers run one launch at a time. A launch that finds them busy runs in the calling thread alone: the
-// results are the same, nobody waits, and sessions that together have more threads than the machine has
+// results are the same, no session waits, and sessions that together have more threads than the machine has
 // processors finish sooner.
 #ifndef ATTUNE_RUNTIME_THREAD_POOL_H_
 #define ATTUNE_RUNTIME_THREAD_POOL_H_

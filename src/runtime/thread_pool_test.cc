@@ -79,7 +79,7 @@ TEST_F(ThreadPoolTest, ManyLaunchesOfAllSizes) {
   EXPECT_EQ(loop.runs, std::vector<int32_t>(40, 5000));
 }
 
-// Waits until all iterations except `waiting` have finished: for ever, if nobody else runs them.
+// Waits until all iterations except `waiting` have finished: for ever, if no other thread runs them.
 void AwaitOthers(Loop& loop, int64_t waiting) {
   while (loop.done.load() < static_cast<int64_t>(loop.runs.size()) - waiting) std::this_thread::yield();
 }

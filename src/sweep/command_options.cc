@@ -122,7 +122,8 @@ absl::Status CheckForm(const CommandOption& option, const SweepValue& value) {
   if (value.is_null()) return absl::OkStatus();
   if (option.kind == Kind::kFlag && !value.is_boolean())
     return InvalidInput("is a flag: true gives it, and false leaves it out");
-  if (option.kind != Kind::kFlag && value.is_boolean()) return InvalidInput("is no flag, and needs a value");
+  if (option.kind != Kind::kFlag && value.is_boolean())
+    return InvalidInput("is not a flag, and needs a value");
   if (option.kind == Kind::kValue && value.is_array()) return InvalidInput("takes one value, and not a list");
   return absl::OkStatus();
 }
@@ -142,7 +143,7 @@ std::string_view KeyOf(const SweepFile& file, const std::string& option) {
 }
 
 absl::Status CheckModel(const SweepValue& model) {
-  return model.is_string() ? absl::OkStatus() : InvalidInput("is no name of a file");
+  return model.is_string() ? absl::OkStatus() : InvalidInput("is not a name of a file");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(CommandOptionsTest, ErrorsNameTheFileTheKeyAndTheOption) {
               HasSubstr("is for the whole sweep; give records: own"));
   EXPECT_THAT(ErrorOf("product: {threads: [1, wrong]}"),
               StartsWith("s.yaml: product: threads: wrong: --threads: is wrong"));
-  EXPECT_THAT(ErrorOf("product: {threads: [true]}"), HasSubstr("threads: is no flag, and needs a value"));
+  EXPECT_THAT(ErrorOf("product: {threads: [true]}"), HasSubstr("threads: is not a flag, and needs a value"));
   EXPECT_THAT(ErrorOf("product: {threads: [[1, 2]]}"), HasSubstr("threads: takes one value"));
   EXPECT_THAT(ErrorOf("product: {no-layouts: [1]}"), HasSubstr("no-layouts: is a flag"));
 }

@@ -1,7 +1,7 @@
 // Compares the inference times of two sweeps.
 //
-// Runs are paired that have the same values of all options that vary in either sweep. What is the same in all
-// runs of one sweep and different in the other is what the comparison is about.
+// Runs are paired that have the same values of all options that vary in either sweep. The comparison is about
+// options that are the same in all runs of one sweep and different in the other.
 //
 // The ratio of a pair: for each run, the interval of its median follows from order statistics, as
 // FindMedian() of measure/timing.h does it. If each of the two intervals misses its median with half of the
@@ -55,7 +55,7 @@ struct SweepPair {
   RatioInterval ratio;           // second / first: below 1, the second is faster
 };
 
-// What all runs of the first sweep have, and what all runs of the second one have instead.
+// The values in all runs of the first sweep, and their replacements in all runs of the second one.
 struct SweepDifference {
   std::string what, first, second;
 };

@@ -16,9 +16,10 @@ inline constexpr int64_t kMostSweepRuns = 10'000;
 inline constexpr int64_t kMostSweepCombinations = 1'000'000;
 
 struct ExpandedSweep {
-  // Those of the axes, in their order, and then those that are the same in each run.
+  // The options of the axes, in their order, and then those that are the same in each run.
   std::vector<std::string> options;
-  // Of each combination that is not excluded, a value for each option. The last axis changes from row to row.
+  // A value for each option, for each combination that is not excluded. The last axis changes from row to
+  // row.
   std::vector<std::vector<SweepValue>> rows;
   int64_t num_excluded = 0;
 };

@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<OwnFleet>> OwnFleet::Start(const std::string& fol
   if (error)
     return absl::FailedPreconditionError(absl::StrCat(folder, ": cannot be made: ", error.message()));
   std::unique_ptr<OwnFleet> fleet(new OwnFleet(folder, cancellation));
-  // Nobody has joined it as a client, so that commands act as its operator.
+  // No client has joined it, so commands act as its operator.
   setenv("ATTUNE_SERVER", (folder + "/server").c_str(), /*overwrite=*/1);
   setenv("ATTUNE_FLEET", (folder + "/nobody").c_str(), /*overwrite=*/1);
   RETURN_IF_ERROR(fleet->StartServer());
@@ -85,7 +85,7 @@ OwnFleet::~OwnFleet() {
 
 absl::Status OwnFleet::StartServer() {
   const std::string log = folder_ + "/server.log";
-  // Nothing but the sweep uses the devices, and none is quarantined: nobody is there to end that.
+  // Nothing but the sweep uses the devices, and none is quarantined: no operator is there to end that.
   ASSIGN_OR_RETURN(members_.emplace_back(),
                    CompanionProcess::Start(kOwnProgram,
                                            {"attune", "server", "--listen", "127.0.0.1:0", "--enrolment",

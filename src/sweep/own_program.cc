@@ -14,12 +14,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/clock.h"
+#include "base/html.h"
 #include "base/input_file.h"
 #include "base/printable.h"
 #include "base/process/companion_process.h"
 #include "base/process/pipe.h"
 #include "base/status.h"
-#include "jobs/html.h"
 
 namespace attune {
 namespace {

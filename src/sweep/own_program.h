@@ -34,7 +34,7 @@ class OwnProgram final : public SweepProgram {
 // Why a program has failed, by what it has printed: its last error, else its last line; on one line that is
 // safe to show.
 std::string LastError(std::string_view printed);
-// The same for what was appended to the file since it had so many bytes.
+// The same for the text of a log from `offset` on.
 std::string LastErrorOfLog(const std::string& log, int64_t offset);
 
 }  // namespace attune

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
 
 namespace attune {
 namespace {

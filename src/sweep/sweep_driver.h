@@ -24,7 +24,7 @@ class SweepProgram {
                            const Cancellation& cancellation) = 0;
 };
 
-// Hears how a sweep goes on.
+// Hears of the progress of a sweep.
 class SweepObserver {
  public:
   virtual ~SweepObserver() = default;

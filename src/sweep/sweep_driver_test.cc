@@ -232,7 +232,7 @@ TEST_F(SweepDriverTest, AnotherSweepInTheFolderIsRefused) {
 TEST_F(SweepDriverTest, FoldersOfOthersAreLeftAlone) {
   std::filesystem::create_directories(path_);
   std::ofstream(path_ + "/thesis.tex") << "\\begin";
-  EXPECT_THAT(Run().message(), HasSubstr("is no folder of a sweep, and not empty"));
+  EXPECT_THAT(Run().message(), HasSubstr("is not a folder of a sweep, and not empty"));
   EXPECT_FALSE(SweepFolder::Open(path_).ok());
 }
 

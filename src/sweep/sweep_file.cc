@@ -12,9 +12,9 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "jobs/settings.h"
-#include "jobs/yaml.h"
 #include "sweep/sweep_value.h"
+#include "work/file/yaml.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {
@@ -44,7 +44,7 @@ class OptionsReader {
   // The mapping with this key; empty if there is none.
   absl::StatusOr<Document> Mapping(const char* key) const {
     if (!document_.contains(key) || document_[key].is_null()) return Document::object();
-    if (!document_[key].is_object()) return InvalidInput(key, ": is no mapping of options");
+    if (!document_[key].is_object()) return InvalidInput(key, ": is not a mapping of options");
     return document_[key];
   }
   // The list of mappings with this key; a single one needs no list.
@@ -53,7 +53,7 @@ class OptionsReader {
     const Document& value = document_[key];
     if (value.is_object()) return std::vector<Document>{value};
     if (!value.is_array() || !std::ranges::all_of(value, [](const Document& m) { return m.is_object(); }))
-      return InvalidInput(key, ": is no list of mappings of options");
+      return InvalidInput(key, ": is not a list of mappings of options");
     return value.get<std::vector<Document>>();
   }
 
@@ -65,7 +65,7 @@ class OptionsReader {
   static absl::StatusOr<std::vector<SweepValue>> ValuesOf(const char* where, const std::string& option,
                                                           const Document& list) {
     if (!list.is_array() || list.empty())
-      return InvalidInput(where, ": ", Printable(option), ": is no list of values");
+      return InvalidInput(where, ": ", Printable(option), ": is not a list of values");
     std::vector<SweepValue> values;
     for (const Document& value : list) {
       RETURN_IF_ERROR(Annotate(CheckSweepValue(value), absl::StrCat(where, ": ", Printable(option))));
@@ -178,7 +178,7 @@ absl::StatusOr<std::vector<SweepAgent>> ReadAgents(const std::vector<nlohmann::j
     if (agent.key.starts_with('-')) return InvalidInput("key: begins with a dash");
     for (const nlohmann::json& processor : processors) {
       const std::optional<int64_t> number = WholeNumber(processor, 0, kMostProcessor);
-      if (!number) return InvalidInput("processors: is no list of numbers like [0, 1]");
+      if (!number) return InvalidInput("processors: is not a list of numbers like [0, 1]");
       agent.processors.push_back(static_cast<int>(*number));
     }
     agents.push_back(std::move(agent));
@@ -229,7 +229,7 @@ absl::StatusOr<SweepFile> ParseSweepFile(const std::string& text, const std::str
   const absl::StatusOr<Document> document = ParseOrderedYaml(text);
   if (!document.ok()) return Annotate(document.status(), path);
   if (!document->is_object())
-    return InvalidInput(path, ": is no file of a sweep: it has no key \"commands\"");
+    return InvalidInput(path, ": is not a file of a sweep: it has no key \"commands\"");
   SweepFile file;
   file.path = path;
   file.base = base;

@@ -61,32 +61,32 @@ TEST(SweepFileTest, RecordsMayBeADatabase) {
 
 TEST(SweepFileTest, ErrorsNameTheFileAndThePlace) {
   EXPECT_EQ(ErrorWith(""), "");
-  EXPECT_THAT(ErrorOf("commands: [tune"), StartsWith("s.yaml: line 1: is no YAML"));
-  EXPECT_THAT(ErrorOf("[a]"), StartsWith("s.yaml: is no file of a sweep"));
+  EXPECT_THAT(ErrorOf("commands: [tune"), StartsWith("s.yaml: line 1: is not YAML"));
+  EXPECT_THAT(ErrorOf("[a]"), StartsWith("s.yaml: is not a file of a sweep"));
   EXPECT_THAT(ErrorOf("options: {model: a}"), StartsWith("s.yaml: commands: is missing"));
   EXPECT_THAT(ErrorOf("commands: [bench, tune]\noptions: {model: a}"), HasSubstr("commands: \"tune\""));
   EXPECT_THAT(ErrorOf("commands: [tune]"), StartsWith("s.yaml: model: is missing"));
-  EXPECT_THAT(ErrorWith("products: {}"), StartsWith("s.yaml: products: is no setting; there are"));
-  EXPECT_THAT(ErrorWith("repeat: 0"), StartsWith("s.yaml: repeat: is no whole number from 1"));
-  EXPECT_THAT(ErrorWith("timeout: soon"), StartsWith("s.yaml: timeout: is no time"));
-  EXPECT_THAT(ErrorWith("product: [1]"), StartsWith("s.yaml: product: is no mapping"));
-  EXPECT_THAT(ErrorWith("product: {b: 1}"), StartsWith("s.yaml: product: b: is no list of values"));
-  EXPECT_THAT(ErrorWith("product: {b: []}"), StartsWith("s.yaml: product: b: is no list of values"));
-  EXPECT_THAT(ErrorWith("product: {b: [{}]}"), StartsWith("s.yaml: product: b: is no number, text"));
+  EXPECT_THAT(ErrorWith("products: {}"), StartsWith("s.yaml: products: is not a setting; there are"));
+  EXPECT_THAT(ErrorWith("repeat: 0"), StartsWith("s.yaml: repeat: is not a whole number from 1"));
+  EXPECT_THAT(ErrorWith("timeout: soon"), StartsWith("s.yaml: timeout: is not a time"));
+  EXPECT_THAT(ErrorWith("product: [1]"), StartsWith("s.yaml: product: is not a mapping"));
+  EXPECT_THAT(ErrorWith("product: {b: 1}"), StartsWith("s.yaml: product: b: is not a list of values"));
+  EXPECT_THAT(ErrorWith("product: {b: []}"), StartsWith("s.yaml: product: b: is not a list of values"));
+  EXPECT_THAT(ErrorWith("product: {b: [{}]}"), StartsWith("s.yaml: product: b: is not a number, text"));
   EXPECT_THAT(ErrorWith("product: {b: [\"\"]}"), StartsWith("s.yaml: product: b: is empty"));
   EXPECT_THAT(ErrorWith("product: {model: [b]}"), StartsWith("s.yaml: product: model: is given elsewhere"));
   EXPECT_THAT(ErrorWith("product: {b: [1, 2, 1]}"), StartsWith("s.yaml: product: b: 1 is there twice"));
   EXPECT_THAT(ErrorWith("zip: {b: [1, 1], c: [2, 2]}"), StartsWith("s.yaml: zip: b, c: 1, 2 is there twice"));
   EXPECT_THAT(ErrorWith("zip: [{b: [1, 2], c: [1]}]"),
               StartsWith("s.yaml: zip: c: has 1 values, but b has 2"));
-  EXPECT_THAT(ErrorWith("zip: 1"), StartsWith("s.yaml: zip: is no list of mappings"));
+  EXPECT_THAT(ErrorWith("zip: 1"), StartsWith("s.yaml: zip: is not a list of mappings"));
   EXPECT_THAT(ErrorWith("product: {b: [1]}\nexclude: {c: 1}"), StartsWith("s.yaml: exclude: c: is not in"));
   EXPECT_THAT(ErrorWith("product: {b: [1]}\nexclude: {b: 2}"),
               StartsWith("s.yaml: exclude: b: 2 is none of"));
   EXPECT_THAT(ErrorWith("exclude: [{}]"), StartsWith("s.yaml: exclude: an empty mapping"));
   EXPECT_THAT(ErrorWith("agents: [{}]"), StartsWith("s.yaml: agents: key: is missing"));
   EXPECT_THAT(ErrorWith("agents: [{key: a, processors: [-1]}]"),
-              StartsWith("s.yaml: agents: processors: is no list"));
+              StartsWith("s.yaml: agents: processors: is not a list"));
 }
 
 }  // namespace

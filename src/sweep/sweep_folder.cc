@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/json_object.h"
 #include "base/sqlite/active_lock.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
 #include "sweep/result_file.h"
 
 namespace attune {
@@ -38,13 +38,14 @@ absl::Status Remove(const std::string& path) {
   return error ? FolderError(path, "cannot be removed", error) : absl::OkStatus();
 }
 
-// Ok if there is nothing but what the begin of a sweep that was killed has left.
+// Ok if there are only the first files of a sweep that was killed.
 absl::Status CheckIsNew(const std::string& path) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error)) {
     if (!entry->path().filename().string().starts_with("sweep"))
-      return InvalidInput(path, ": is no folder of a sweep, and not empty; name another one with --output");
+      return InvalidInput(path,
+                          ": is not a folder of a sweep, and not empty; name another one with --output");
   }
   return error ? FolderError(path, "cannot read the folder", error) : absl::OkStatus();
 }
@@ -91,7 +92,7 @@ absl::StatusOr<SweepFolder> SweepFolder::Preview(const std::string& path, const 
 
 absl::StatusOr<SweepFolder> SweepFolder::Open(const std::string& path) {
   if (!std::filesystem::exists(path + kPlanName))
-    return absl::NotFoundError(absl::StrCat(path, ": is no folder of a sweep, as attune sweep makes it"));
+    return absl::NotFoundError(absl::StrCat(path, ": is not a folder of a sweep, as attune sweep makes it"));
   ASSIGN_OR_RETURN(SweepPlan plan, ReadPlan(path));
   return SweepFolder(path, std::move(plan), FileDescriptor(), /*is_resumed=*/true);
 }
@@ -112,7 +113,7 @@ std::string SweepFolder::ResultOf(const SweepRun& run, const std::string& comman
 bool SweepFolder::IsDone(const SweepRun& run, const std::string& command) const {
   const std::string path = ResultOf(run, command);
   if (!std::filesystem::exists(path)) return false;
-  // Somebody has stopped it: what it has written then is not the result.
+  // The user has stopped it: its output is not the result.
   return command != "tune" || !WasTuningStopped(path);
 }
 

@@ -32,10 +32,10 @@ struct SweepFailure {
 
 class SweepFolder {
  public:
-  // Makes the folder, or goes on with the sweep that is there, which must be the same but for its ids. Until
-  // the end of this object, no other process can. Errors name the folder, and say the way out.
+  // Makes the folder, or resumes the sweep that is there, which must be the same but for its ids. Until the
+  // end of this object, no other process can. Errors name the folder, and say the way out.
   static absl::StatusOr<SweepFolder> BeginOrResume(const std::string& path, const SweepPlan& wanted);
-  // What BeginOrResume() would return, but changes nothing.
+  // Returns the same as BeginOrResume(), but changes nothing.
   static absl::StatusOr<SweepFolder> Preview(const std::string& path, const SweepPlan& wanted);
   // Opens the folder to read the results; another process may be at work in it.
   static absl::StatusOr<SweepFolder> Open(const std::string& path);
@@ -58,7 +58,7 @@ class SweepFolder {
   std::optional<SweepFailure> FailureOf(const SweepRun& run) const;
 
   // Makes the run's folder, and removes what is left of a result of the command that does not count. Tuning
-  // that was killed goes on with its records and events. If it had come to its end, but was killed before it
+  // that was killed resumes with its records and events. If it had come to its end, but was killed before it
   // could write its result, it begins anew without them: it cannot be resumed, and would learn from itself.
   absl::Status Prepare(const SweepRun& run, const std::string& command) const;
   absl::Status Fail(const SweepRun& run, const SweepFailure& failure) const;

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "jobs/html.h"
+#include "base/html.h"
+#include "base/svg.h"
 #include "sweep/sweep_value.h"
-#include "tune/job/svg.h"
 
 namespace attune {
 namespace {

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/file.h"
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
-#include "jobs/settings.h"
 #include "sweep/sweep_value.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {
@@ -36,7 +36,7 @@ absl::StatusOr<SweepRun> RunOfJson(const Json& object, size_t num_options) {
   reader.Read("repeat", run.repeat, 1, kMostSweepRuns);
   const Json values = reader.ReadJson("values");
   RETURN_IF_ERROR(reader.Finish());
-  if (!IsId(run.id)) return InvalidInput("run: is no id");
+  if (!IsId(run.id)) return InvalidInput("run: is not an id");
   if (!values.is_array() || values.size() != num_options)
     return InvalidInput("values: are not as many as options");
   for (const Json& value : values) {
@@ -47,7 +47,7 @@ absl::StatusOr<SweepRun> RunOfJson(const Json& object, size_t num_options) {
 }
 
 absl::Status ReadAxes(const Json& axes, SweepPlan& plan) {
-  if (!axes.is_array()) return InvalidInput("axes: is no list");
+  if (!axes.is_array()) return InvalidInput("axes: is not a list");
   size_t next = 0;
   for (const Json& axis : axes) {
     SettingsReader reader(axis, "");
@@ -73,7 +73,7 @@ absl::StatusOr<SweepPlan> PlanOfJson(const Json& json) {
   const Json axes = reader.ReadJson("axes");
   const std::vector<Json> agents = reader.ReadObjects("agents"), runs = reader.ReadObjects("runs");
   RETURN_IF_ERROR(reader.Finish());
-  if (!IsId(plan.id)) return InvalidInput("sweep: is no id");
+  if (!IsId(plan.id)) return InvalidInput("sweep: is not an id");
   RETURN_IF_ERROR(ReadAxes(axes, plan));
   for (const Json& object : agents) {
     SweepAgent& agent = plan.agents.emplace_back();

@@ -32,7 +32,7 @@ struct SweepPlan {
   std::vector<SweepRun> runs;
 
   bool Has(std::string_view command) const;
-  // The first so many options are those of the axes.
+  // The number of options of the axes, which come first.
   size_t NumSwept() const;
   size_t IndexOf(const std::string& option) const;  // the option must be there
   // "tune.batch=16 repeat=2": in what a run differs from the others.

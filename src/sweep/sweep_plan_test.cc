@@ -25,7 +25,7 @@ zip: {seed: [1, ~], no-layouts: [true, false]}
 std::string DifferenceOf(const std::string& now) {
   return std::string(CheckIsSamePlan(SweepForTest(kYaml).plan, SweepForTest(now).plan).message());
 }
-// That of the same sweep with other words.
+// The plan of the same sweep with other words.
 std::string DifferenceWith(std::string_view word, std::string_view other) {
   return DifferenceOf(absl::StrReplaceAll(kYaml, {{word, other}}));
 }

@@ -30,7 +30,7 @@ absl::Status CheckSweepValue(const nlohmann::json& value) {
     for (const nlohmann::json& item : value) RETURN_IF_ERROR(CheckSweepValue(item));
     return absl::OkStatus();
   }
-  return InvalidInput("is no number, text, true or false, or a list of these");
+  return InvalidInput("is not a number, text, true or false, or a list of these");
 }
 
 }  // namespace attune

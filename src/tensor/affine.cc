@@ -24,7 +24,7 @@ Interval Scale(Interval i, int64_t c) {
 
 bool IsUnbounded(int64_t v) { return v <= Interval::kLow || v >= Interval::kHigh; }
 
-// What is unbounded stays so, whatever is added.
+// An unbounded value stays so, whatever is added.
 Interval Sum(Interval a, Interval b) {
   const bool no_min = IsUnbounded(a.min) || IsUnbounded(b.min),
              no_max = IsUnbounded(a.max) || IsUnbounded(b.max);
@@ -47,6 +47,24 @@ Affine Atom(const Expr& e) {
 bool IsDivisionByConst(const Expr& e) {
   return e->kind == ExprKind::kOp && e->op == MathOp::kFloorDiv && IsIntConst(e->args[1]) &&
          e->args[1]->int_value > 0;
+}
+
+// a = factor · quotient + rest, where the quotient takes every term whose coefficient the factor divides.
+struct Division {
+  Affine quotient, rest;
+};
+Division DivideTerms(const Affine& a, int64_t factor) {
+  Division division;
+  for (const Affine::Term& term : a.terms) {
+    if (term.coefficient % factor == 0) {
+      division.quotient.terms.push_back({term.atom, term.coefficient / factor});
+    } else {
+      division.rest.terms.push_back(term);
+    }
+  }
+  division.quotient.constant = FloorDivInt(a.constant, factor);
+  division.rest.constant = a.constant - division.quotient.constant * factor;
+  return division;
 }
 
 std::optional<bool> Negate(std::optional<bool> v) {
@@ -158,22 +176,13 @@ Affine Bounds::NormalizeOp(const Expr& e) const {
 
 // n = q·c + r, where q takes every term whose coefficient c divides. When 0 <= r < c, n / c is q and n mod c
 // is r. Otherwise, when c = g·c' and r = g·a + b with 0 <= b < g, r / c is a / c'. A remainder is written as
-// n − c·(n / c), so that it cancels where a division and a remainder meet again. Of data, whose sums wrap,
+// n − c·(n / c), so that it cancels where a division and a remainder meet again. For data, whose sums wrap,
 // only n is normalized: 3·x mod 3 need not be 0.
 Affine Bounds::NormalizeDivision(const Expr& e) const {
   const Affine n = Normalize(e->args[0]), d = Normalize(e->args[1]);
   if (!d.is_constant() || d.constant <= 0 || MayWrap(n)) return Atom(MakeOp(e->op, {ToExpr(n), ToExpr(d)}));
   const int64_t c = d.constant;
-  Affine quotient, rest;
-  for (const Affine::Term& term : n.terms) {
-    if (term.coefficient % c == 0) {
-      quotient.terms.push_back({term.atom, term.coefficient / c});
-    } else {
-      rest.terms.push_back(term);
-    }
-  }
-  quotient.constant = FloorDivInt(n.constant, c);
-  rest.constant = n.constant - quotient.constant * c;
+  auto [quotient, rest] = DivideTerms(n, c);
   const Interval r = Range(rest);
   const bool bounded = !IsUnbounded(r.min) && !IsUnbounded(r.max);
   if (bounded && FloorDivInt(r.min, c) == FloorDivInt(r.max, c)) {
@@ -205,16 +214,7 @@ Expr Bounds::DivideRest(const Affine& rest, int64_t c) const {
     if (common > 1) g = g == 0 ? common : std::gcd(g, common);
   }
   if (g <= 1) return FloorDiv(ToExpr(rest), c);
-  Affine leading, low;
-  for (const Affine::Term& term : rest.terms) {
-    if (term.coefficient % g == 0) {
-      leading.terms.push_back({term.atom, term.coefficient / g});
-    } else {
-      low.terms.push_back(term);
-    }
-  }
-  leading.constant = FloorDivInt(rest.constant, g);
-  low.constant = rest.constant - leading.constant * g;
+  const auto [leading, low] = DivideTerms(rest, g);
   const Interval range = Range(low);
   if (range.min < 0 || range.max >= g) return FloorDiv(ToExpr(rest), c);
   return FloorDiv(ToExpr(leading), c / g);

@@ -178,7 +178,7 @@ TEST(Bounds, RangesNest) {
   EXPECT_EQ(bounds.Range(Expr(x)).max, 9);
 }
 
-// Of data, which has any 64 bits.
+// For data, which has any 64 bits.
 TEST(Bounds, WhatIsUnboundedStaysSo) {
   const Expr x = Load(MakeBuffer("x", DType::kI64, {1}), {Expr(0)});
   const Bounds bounds;

@@ -26,7 +26,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "tensor/lexer.h"
+#include "base/text/lexer.h"
 #include "tensor/spelling.h"
 #include "tensor/stmt.h"
 
@@ -52,13 +52,13 @@ bool ConsumePrefix(std::string_view& text, std::string_view prefix) {
 
 class NestParser {
  public:
-  explicit NestParser(std::string_view text) : lexer_(text) {}
+  explicit NestParser(std::string_view text) : lexer_(text, /*quote=*/'\'') {}
 
   absl::StatusOr<LoopNest> Kernel() {
     LoopNest nest;
     RETURN_IF_ERROR(lexer_.Expect("kernel"));
     RETURN_IF_ERROR(lexer_.Expect("@"));
-    ASSIGN_OR_RETURN(nest.name, lexer_.TakeName("a kernel"));
+    ASSIGN_OR_RETURN(nest.name, Name("a kernel"));
     RETURN_IF_ERROR(lexer_.Expect("("));
     while (!lexer_.Take(")")) {
       if (!nest.params.empty() || nest.dims_buffer) RETURN_IF_ERROR(lexer_.Expect(","));
@@ -70,7 +70,7 @@ class NestParser {
       ASSIGN_OR_RETURN(Stmt root, Block());
       nest.roots.push_back(std::move(root));
     }
-    if (!lexer_.text().empty()) return lexer_.Error("expected the end");
+    if (!lexer_.AtEnd()) return lexer_.Error("expected the end");
     return nest;
   }
 
@@ -91,17 +91,25 @@ class NestParser {
     return lexer_.Error("expected in, out, workspace or dims");
   }
 
+  // Passes the name at hand and returns it. `what` says in the error what it names: "a kernel".
+  absl::StatusOr<std::string> Name(std::string_view what) {
+    if (!lexer_.AtName()) return lexer_.Error(absl::StrCat("expected the name of ", what));
+    std::string name(lexer_.token().text);
+    lexer_.Next();
+    return name;
+  }
+
   absl::StatusOr<DType> Type() {
-    const std::optional<DType> dtype = ParseDType(lexer_.text());
+    const std::optional<DType> dtype = ParseDType(lexer_.token().text);
     if (!dtype) return lexer_.Error("expected an element type");
     lexer_.Next();
     return *dtype;
   }
 
   absl::StatusOr<Buffer> Declaration() {
-    const size_t offset = lexer_.offset();
+    const size_t offset = lexer_.token().offset;
     BufferNode node;
-    ASSIGN_OR_RETURN(node.name, lexer_.TakeName("a buffer"));
+    ASSIGN_OR_RETURN(node.name, Name("a buffer"));
     RETURN_IF_ERROR(lexer_.Expect(":"));
     ASSIGN_OR_RETURN(node.dtype, Type());
     RETURN_IF_ERROR(lexer_.Expect("["));
@@ -112,7 +120,7 @@ class NestParser {
     }
     if (!IsBufferSizeValid(node))
       return lexer_.ErrorAt(offset, absl::StrCat("buffer ", node.name, " has an impossible size"));
-    const auto space = std::find(kMemorySpaceNames.begin(), kMemorySpaceNames.end(), lexer_.text());
+    const auto space = std::find(kMemorySpaceNames.begin(), kMemorySpaceNames.end(), lexer_.token().text);
     if (space == kMemorySpaceNames.end()) return lexer_.Error("expected a memory space");
     node.space = static_cast<MemorySpace>(space - kMemorySpaceNames.begin());
     lexer_.Next();
@@ -126,8 +134,8 @@ class NestParser {
 
   absl::StatusOr<Var> Binding(bool typed) {
     RETURN_IF_ERROR(lexer_.Expect("%"));
-    const size_t offset = lexer_.offset();
-    ASSIGN_OR_RETURN(const std::string name, lexer_.TakeName("a variable"));
+    const size_t offset = lexer_.token().offset;
+    ASSIGN_OR_RETURN(const std::string name, Name("a variable"));
     DType dtype = DType::kI64;
     if (typed) {
       RETURN_IF_ERROR(lexer_.Expect(":"));
@@ -159,7 +167,7 @@ class NestParser {
   }
 
   absl::StatusOr<Stmt> Statement() {
-    if (lexer_.FollowedBy('[')) return Store();
+    if (lexer_.IsFollowedBy('[')) return Store();
     if (lexer_.Take("if")) return If();
     if (lexer_.Take("let")) return Let();
     if (lexer_.Take("allocate")) {
@@ -205,7 +213,7 @@ class NestParser {
   }
 
   absl::StatusOr<Stmt> For() {
-    std::string_view word = lexer_.text();
+    std::string_view word = lexer_.token().text;
     std::string binding;
     if (ConsumePrefix(word, "bind.")) {
       binding = word;
@@ -232,8 +240,8 @@ class NestParser {
 
   // NAME '[' list ']'
   absl::StatusOr<std::pair<Buffer, std::vector<Expr>>> Element() {
-    const size_t offset = lexer_.offset();
-    ASSIGN_OR_RETURN(const std::string name, lexer_.TakeName("a buffer"));
+    const size_t offset = lexer_.token().offset;
+    ASSIGN_OR_RETURN(const std::string name, Name("a buffer"));
     const auto it = buffers_.find(name);
     if (it == buffers_.end()) return lexer_.ErrorAt(offset, absl::StrCat("no buffer ", name));
     RETURN_IF_ERROR(lexer_.Expect("["));
@@ -259,19 +267,19 @@ class NestParser {
   }
 
   absl::StatusOr<Expr> ExpressionWithin() {
-    const size_t offset = lexer_.offset();
+    const size_t offset = lexer_.token().offset;
     if (lexer_.Take("%")) {
-      ASSIGN_OR_RETURN(const std::string name, lexer_.TakeName("a variable"));
+      ASSIGN_OR_RETURN(const std::string name, Name("a variable"));
       const auto it = vars_.find(name);
       if (it == vars_.end()) return lexer_.ErrorAt(offset, absl::StrCat("no variable %", name));
       return Expr(it->second);
     }
-    if (lexer_.AtWord() && lexer_.FollowedBy('[')) {
+    if (lexer_.AtWord() && lexer_.IsFollowedBy('[')) {
       ASSIGN_OR_RETURN(auto element, Element());
       return Load(element.first, std::move(element.second));
     }
-    if (lexer_.AtWord() && lexer_.FollowedBy('(')) return Application();
-    if (const std::optional<DType> dtype = ParseDType(lexer_.text())) {
+    if (lexer_.AtWord() && lexer_.IsFollowedBy('(')) return Application();
+    if (const std::optional<DType> dtype = ParseDType(lexer_.token().text)) {
       lexer_.Next();
       return Constant(*dtype);
     }
@@ -281,8 +289,8 @@ class NestParser {
 
   // OP '(' list ')', and casts.
   absl::StatusOr<Expr> Application() {
-    const size_t offset = lexer_.offset();
-    std::string_view word = lexer_.text();
+    const size_t offset = lexer_.token().offset;
+    std::string_view word = lexer_.token().text;
     lexer_.Next();
     RETURN_IF_ERROR(lexer_.Expect("("));
     ASSIGN_OR_RETURN(std::vector<Expr> args, List(")"));
@@ -301,7 +309,7 @@ class NestParser {
       ASSIGN_OR_RETURN(const int64_t value, lexer_.TakeInteger());
       return IntConst(value, dtype);
     }
-    const std::string_view text = lexer_.text();
+    const std::string_view text = lexer_.token().text;
     double value = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
     if (result.ec != std::errc() || result.ptr != text.data() + text.size())
@@ -310,7 +318,7 @@ class NestParser {
     return FloatConst(value, dtype);
   }
 
-  LoopNestLexer lexer_;
+  Lexer lexer_;
   std::map<std::string, Var> vars_;
   std::map<std::string, Buffer> buffers_;
   int depth_ = 0;

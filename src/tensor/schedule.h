@@ -89,8 +89,8 @@ class Schedule {
   // The first `front` and the last `back` iterations get their own copies of the body, in which guards and
   // padding conditions that fail only at the borders are decided at compile time.
   absl::Status Peel(const LoopHandle& loop, int64_t front, int64_t back);
-  // The stage's value is computed wherever it is read. Its `where` is dropped: nobody reads the elements
-  // that it leaves out. Not for reductions and imperative stages.
+  // The stage's value is computed wherever it is read. Its `where` is dropped: the elements that it leaves
+  // out are not read. Not for reductions and imperative stages.
   absl::Status Inline(const StageHandle& stage);
   // The stage is computed inside `loop`, for just the region that is read there, by the stage of `loop` or
   // by stages that are already computed there. Its loops shrink to that region, so split them afterwards.
@@ -126,7 +126,7 @@ class Schedule {
                                    const std::vector<std::pair<int64_t, int64_t>>& splits,
                                    const std::vector<int64_t>& order);
   // The tail strategy round up: the stage also computes elements beyond the end of its output's axes, whose
-  // values nobody reads, instead of guarding against them. Guards that keep it from reading out of bounds
+  // values are not read, instead of guarding against them. Guards that keep it from reading out of bounds
   // stay; an error if all of them do.
   absl::Status Overcompute(const StageHandle& stage);
   // Prefetches `buffer` into L2, block by block. A block is one index of the first axis, and of each

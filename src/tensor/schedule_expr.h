@@ -1,4 +1,4 @@
-// What the parts of the scheduler ask of expressions.
+// Questions about expressions for the parts of the scheduler.
 #ifndef ATTUNE_TENSOR_SCHEDULE_EXPR_H_
 #define ATTUNE_TENSOR_SCHEDULE_EXPR_H_
 

@@ -219,7 +219,7 @@ TEST(Schedule, PrefetchesWhatTheNextTileReads) {
 
 // c[i,j] = Σ a[i + k - 1] b[k,j] where a has such an element, of 60 columns in 4 blocks of 16; out = c
 TEST(Schedule, OvercomputesLanesThoughItsLoopGoesOverRowsToo) {
-  // Of 60 columns in b: as a condition where the sum has 64, and as the end of its axis where it has not.
+  // The 60 columns in b: as a condition where the sum has 64, and as the end of its axis where it has not.
   const auto filter = [](int64_t columns) {
     ComputeDef def;
     def.name = "filter";

@@ -99,7 +99,7 @@ class Verifier {
     if (nest.dims_buffer) {
       RETURN_IF_ERROR(Declare(nest.dims_buffer, "parameter"));
       if (nest.dims_buffer->dtype != DType::kI64 || nest.dims_buffer->shape.size() != 1)
-        return InvalidInput("dims buffer ", nest.dims_buffer->name, " is no list of i64");
+        return InvalidInput("dims buffer ", nest.dims_buffer->name, " is not a list of i64");
     }
     for (const Stmt& root : nest.roots) {
       is_root_ = true;
@@ -157,13 +157,13 @@ class Verifier {
 
   absl::Status Store(const StmtNode& s) {
     RETURN_IF_ERROR(Element(s.buffer, s.indices));
-    return Typed(s.value, s.buffer->dtype, absl::StrCat("what is stored to ", s.buffer->name));
+    return Typed(s.value, s.buffer->dtype, absl::StrCat("the value stored to ", s.buffer->name));
   }
 
   absl::Status For(const StmtNode& s, bool is_root) {
     if (s.var == nullptr) return InvalidInput("a loop has no variable");
     const std::string name = absl::StrCat("loop ", s.var->name);
-    if (s.var->dtype != DType::kI64) return InvalidInput(name, " has a variable that is no i64");
+    if (s.var->dtype != DType::kI64) return InvalidInput(name, " has a variable that is not i64");
     RETURN_IF_ERROR(Typed(s.min, DType::kI64, absl::StrCat("the start of ", name)));
     RETURN_IF_ERROR(Typed(s.extent, DType::kI64, absl::StrCat("the extent of ", name)));
     if (s.binding.empty() == (s.loop == LoopKind::kBound))

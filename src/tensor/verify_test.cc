@@ -40,7 +40,7 @@ TEST(VerifyLoopNest, OneMessageForEachRule) {
       {"b[] = f32 0", "buffer b of rank 1 is accessed by 0 indices"},
       {"b[i32 0] = f32 0", "an index of b is i32 where i64 is needed"},
       {"prefetch b[f32 0]", "an index of b is f32 where i64 is needed"},
-      {"b[0] = 0", "what is stored to b is i64 where f32 is needed"},
+      {"b[0] = 0", "the value stored to b is i64 where f32 is needed"},
       {"b[0] = add(a[0], n[0])", "add does not take such operands: add(a[0], n[0])"},
       {"b[0] = not(a[0])", "not does not take such operands: not(a[0])"},
       {"n[0] = sqrt(n[0])", "sqrt does not take such operands: sqrt(n[0])"},
@@ -92,7 +92,7 @@ TEST(VerifyLoopNest, RefusesBrokenKernels) {
   EXPECT_EQ(VerifyLoopNest(nest).message(), "kernel k: buffer b has an impossible size");
   nest.params = {};
   nest.dims_buffer = b;
-  EXPECT_EQ(VerifyLoopNest(nest).message(), "kernel k: dims buffer b is no list of i64");
+  EXPECT_EQ(VerifyLoopNest(nest).message(), "kernel k: dims buffer b is not a list of i64");
   nest.dims_buffer = nullptr;
   nest.roots = {nullptr};
   EXPECT_EQ(VerifyLoopNest(nest).message(), "kernel k: a statement is missing");

@@ -71,7 +71,7 @@ TEST_F(ArtifactFileTest, RunsIfATrustedKeyHasSignedIt) {
   EXPECT_EQ(RunAttune({"bench", artifact_, "--trust", key + ".pub"}).exit_code, 0);
   EXPECT_EQ(RunAttune({"bench", artifact_}, {.environment = {{"ATTUNE_TRUST", key + ".pub"}}}).exit_code, 0);
   EXPECT_EQ(RunAttune({"run", artifact_, "--input", "x=random:1"}).exit_code, 0);
-  ExpectRefused(RunAttune({"run", artifact_, "--trust", other + ".pub"}), "which is no trusted key");
+  ExpectRefused(RunAttune({"run", artifact_, "--trust", other + ".pub"}), "which is not a trusted key");
   ExpectRefused(RunAttune({"run", artifact_, "--trust", key}), "has no public key in PEM");
   ExpectRefused(RunAttune({"sign", artifact_, "--key", key + ".pub"}), "desk.key.pub");
 

@@ -246,7 +246,7 @@ TEST_F(BadInputTest, NoPipeIsWaitedFor) {
       {"verify", model_, "--json", pipe},
   };
   for (const std::vector<std::string>& arguments : written)
-    ExpectRefused(RunAttune(arguments), pipe + ": cannot write: it is a pipe that nobody reads");
+    ExpectRefused(RunAttune(arguments), pipe + ": cannot write: it is a pipe without a reader");
 }
 
 TEST_F(BadInputTest, PlansAndLabels) {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "io/npy.h"
+#include "io/read_npy_for_test.h"
 #include "models.h"
 #include "nlohmann/json.hpp"
 #include "run_attune.h"
@@ -61,7 +62,7 @@ TEST_F(CliTest, EachCommandTakesTheLevelOfTheLog) {
   EXPECT_THAT(debug.err, HasSubstr(" debug: compiled model=scores.onnx kernels="));
   const Outcome wrong = RunAttune({"inspect", model_}, {.environment = {{"ATTUNE_LOG_LEVEL", "loud"}}});
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("ATTUNE_LOG_LEVEL: 'loud' is no level"));
+  EXPECT_THAT(wrong.err, HasSubstr("ATTUNE_LOG_LEVEL: 'loud' is not a level"));
 }
 
 TEST_F(CliTest, CompilesAndRuns) {
@@ -220,8 +221,9 @@ TEST_F(CliTest, SlowContractionsAreSaid) {
   const std::string reason = "gemm: neither floats nor i32";
   EXPECT_THAT(
       Do({"compile", model, "-o", artifact_}).out,
-      HasSubstr("  slow      1 of 2 contractions run by loops, 75.0 % of the multiply-adds: node_long (" +
-                reason + ")\n"));
+      HasSubstr(
+          "  slow      1 of 2 contractions use the plain loops, 75.0 % of the multiply-adds: node_long (" +
+          reason + ")\n"));
   Do({"compile", model, "-o", artifact_, "--json", folder_ / "c"});
   std::ifstream file(folder_ / "c");
   const json slow = json::parse(file)["slow_contractions"];

@@ -93,7 +93,7 @@ class FleetCliTest : public ::testing::Test {
     EXPECT_EQ(invited.exit_code, 0) << invited.err;
     return invited.out.substr(0, invited.out.find('\n'));
   }
-  // The same in a file that nobody else may read.
+  // The same in a file that only its owner may read.
   std::string InvitationFile(const std::string& role, const std::string& owner) {
     std::string path = folder_.Write("invitation", Invitation(role, owner) + "\n");
     chmod(path.c_str(), S_IRUSR | S_IWUSR);

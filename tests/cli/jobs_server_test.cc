@@ -106,7 +106,7 @@ TEST_F(JobsServerTest, AnInterruptLeavesTheJobs) {
   options.signal_when = [&] { return server_.questions() > 0; };
   const Outcome waited = Jobs({"submit", folder_.Write("jobs.yaml", kMocks), "--wait"}, options);
   EXPECT_EQ(waited.exit_code, 1);
-  EXPECT_THAT(waited.err, HasSubstr("no longer waiting; the server goes on with the jobs"));
+  EXPECT_THAT(waited.err, HasSubstr("stopped waiting; the jobs continue on the server"));
   EXPECT_THAT(Jobs({"list"}).out, AllOf(HasSubstr("waiting"), Not(HasSubstr("cancelled"))));
 }
 
@@ -196,7 +196,7 @@ TEST_F(JobsServerTest, AHostileServerWritesNothingElsewhere) {
   json detail = FakeServer::Job("net", "done");
   AddFile(detail, "out/../../secret", "bytes");
   server_.SetJob(detail);
-  ExpectRefused(Jobs({"result", "net", "-o", folder_ / "a/net"}), "is no name of a file of a job");
+  ExpectRefused(Jobs({"result", "net", "-o", folder_ / "a/net"}), "is not a name of a file of a job");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a"));
 }
 
@@ -262,7 +262,7 @@ TEST_F(JobsServerTest, AShownJobHasItsGainAndFoldsItsStages) {
   const std::string shown = Jobs({"show", "net"}).out;
   EXPECT_THAT(
       shown,
-      AllOf(HasSubstr("1.74 times as fast: the kernels take 2 ms together, and untuned ones 3.483 ms"),
+      AllOf(HasSubstr("1.74 times as fast: the kernels take 2 ms together, and the baseline's 3.483 ms"),
             HasSubstr("build   done         3     1.5      6.0"), HasSubstr("--stages shows each of them")));
   const std::string all = Jobs({"show", "net", "--stages"}).out;
   EXPECT_EQ(Lines(all) - Lines(shown), 3);
@@ -277,7 +277,7 @@ TEST_F(JobsServerTest, ARefusedSubmissionLeavesNothingBehind) {
   ExpectRefused(Jobs({"submit", file}), "below the bound");
   const Outcome other = Jobs({"submit", file, "--priority", "3"});
   EXPECT_EQ(other.exit_code, 0);
-  EXPECT_THAT(other.err, Not(HasSubstr("was begun before")));
+  EXPECT_THAT(other.err, Not(HasSubstr("an earlier submission")));
   EXPECT_EQ(server_.taken().size(), 2u);
 }
 
@@ -291,7 +291,7 @@ TEST_F(JobsServerTest, ASubmissionThatWasCutOffGoesOn) {
   server_.lost_answers = 0;
   const Outcome again = Jobs({"submit", file});
   ASSERT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("was begun before"));
+  EXPECT_THAT(again.err, HasSubstr("an earlier submission"));
   EXPECT_EQ(again.out, "a\nb\n");
   EXPECT_EQ(server_.taken().size(), 2u);
 }

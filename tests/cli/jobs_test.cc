@@ -63,18 +63,18 @@ TEST_F(JobsTest, RunsJobsSideBySideAndSimulatesThemAgain) {
 
 TEST_F(JobsTest, RefusesWhatCannotBeRunInOneSentence) {
   const std::string file = folder_ / "jobs.yaml";
-  ExpectRefused(Jobs("jobs: [{kind: mock, stages: ["), file + ": line 1: is no YAML");
+  ExpectRefused(Jobs("jobs: [{kind: mock, stages: ["), file + ": line 1: is not YAML");
   ExpectRefused(Jobs("jobs: [{kind: dance}]"),
                 "there is no kind \"dance\"; there are tuning, quantization, program, mock");
   ExpectRefused(Jobs(kMocks, {"--strategy", "lucky"}),
                 "strategy: \"lucky\" is none of sequential, dedicated");
   ExpectRefused(Jobs("strategy: lucky\n" + std::string(kMocks)), file + ": strategy: \"lucky\" is none of");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 99999}]}]"),
-                "processors: is no whole number");
+                "processors: is not a whole number");
   ExpectRefused(Jobs("jobs: [{kind: mock, stages: [{name: s, processors: 60000}]}]"),
                 "job \"mock\": no machine has what its stage \"s\" needs: 60000 processors");
   ExpectRefused(RunAttune({"jobs", "run", folder_ / "none.yaml"}), folder_ / "none.yaml");
-  ExpectRefused(Jobs(kMocks, {"--set", "trials"}), "--set trials: is not like trials=200");
+  ExpectRefused(Jobs(kMocks, {"--set", "trials"}), "--set trials: is not of the form trials=200");
   const std::string text = folder_.Write("text.db", "this is no database at all, but long enough to be one");
   ExpectRefused(
       RunAttune({"jobs", "run", folder_.Write("m.yaml", kMocks), "--state", text, "--isolation", "none"}),
@@ -91,7 +91,7 @@ TEST_F(JobsTest, WrongSubmissionsAreRefusedBeforeAServerIsAsked) {
   ExpectRefused(RunAttune({"jobs", "submit", folder_ / "none.yaml"}), folder_ / "none.yaml");
   ExpectRefused(RunAttune({"jobs", "submit", file, "model.onnx"}), "give one file of jobs, or models");
   ExpectRefused(RunAttune({"jobs", "submit", file, "--set", "trials"}),
-                "--set trials: is not like trials=200");
+                "--set trials: is not of the form trials=200");
   const std::vector<std::vector<std::string>> wrong = {{"submit"},
                                                        {"submit", file, "--deadline", "soon"},
                                                        {"submit", file, "--priority", "2000000"},
@@ -134,11 +134,11 @@ TEST_F(JobsTest, GoesOnAfterAnInterrupt) {
   options.signal_when = [&] { return std::filesystem::exists(state + ".files") && ++asked > 60; };
   const Outcome stopped = Jobs(slow, {"--json", trace}, options);
   EXPECT_EQ(stopped.exit_code, 1) << stopped.out;
-  EXPECT_THAT(stopped.err, HasSubstr("stopped with 1 of 1 jobs unfinished; the same command goes on"));
+  EXPECT_THAT(stopped.err, HasSubstr("stopped with 1 of 1 jobs unfinished; the same command resumes them"));
   EXPECT_EQ(json::parse(ReadAll(trace))["jobs"][0]["state"], "unfinished");
   const Outcome again = Jobs(slow, {"--json", trace});
   EXPECT_EQ(again.exit_code, 0);
-  EXPECT_THAT(again.err, HasSubstr("going on with schedule"));
+  EXPECT_THAT(again.err, HasSubstr("resuming schedule"));
   EXPECT_EQ(json::parse(ReadAll(trace))["jobs"][0]["position"], 40);
 }
 

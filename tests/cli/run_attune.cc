@@ -32,7 +32,7 @@ class Terminal {
     });
   }
   int theirs() const { return theirs_; }
-  // The text; call it once nobody else has the terminal open.
+  // The text; call it once no other process has the terminal open.
   std::string Close() {
     close(theirs_);
     reader_.join();

@@ -104,7 +104,7 @@ TEST_F(SweepTest, ADryRunStartsNothing) {
 TEST_F(SweepTest, RefusesWhatCannotBeRunInOneSentence) {
   const std::string file = folder_ / "s.yaml";
   const std::string begin = "commands: [compile, bench]\noptions: {model: net.onnx}\n";
-  ExpectRefused(Sweep("commands: ["), file + ": line 1: is no YAML");
+  ExpectRefused(Sweep("commands: ["), file + ": line 1: is not YAML");
   ExpectRefused(Sweep(begin + "product: {bench.second: [1]}"),
                 file + ": product: bench.second: there is no --second of bench; there are ");
   ExpectRefused(Sweep(begin + "product: {bench.seconds: [1, -1]}"),
@@ -124,7 +124,8 @@ TEST_F(SweepTest, RefusesWhatCannotBeRunInOneSentence) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "s.sweep"));
   EXPECT_EQ(RunAttune({"sweep"}).exit_code, 2);
   EXPECT_EQ(RunAttune({"sweep", "plot", "x"}).exit_code, 2);
-  ExpectRefused(RunAttune({"sweep", "compare", folder_.path(), folder_.path()}), "is no folder of a sweep");
+  ExpectRefused(RunAttune({"sweep", "compare", folder_.path(), folder_.path()}),
+                "is not a folder of a sweep");
 }
 
 TEST_F(SweepTest, TellsWhichRunHasFailedAndRunsTheOthers) {
@@ -201,7 +202,7 @@ TEST_F(TuneSweepTest, GoesOnAfterAKillInTheMiddle) {
   const Outcome resumed = Sweep(kTune);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, AllOf(HasSubstr("3 of 5 runs to do"), Not(HasSubstr("run 1 of"))));
-  EXPECT_THAT(ReadAll(FileOf(runs[2], "log.txt")), HasSubstr("going on with run"));
+  EXPECT_THAT(ReadAll(FileOf(runs[2], "log.txt")), HasSubstr("resuming run"));
   EXPECT_EQ(ReadAll(FileOf(runs[0], "tune.json")), first);
   const std::string csv = ReadAll(folder_ / "s.sweep/results.csv");
   EXPECT_EQ(Lines(csv), 6);

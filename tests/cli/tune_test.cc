@@ -199,7 +199,7 @@ TEST_F(TuneTest, GoesOnAfterItWasKilled) {
   const json runs = List(records_, "runs");
   ASSERT_EQ(runs.size(), 1);
   EXPECT_EQ(runs[0]["state"], "finished");
-  EXPECT_THAT(outcome.err, HasSubstr("going on with run " + runs[0]["run"].get<std::string>()));
+  EXPECT_THAT(outcome.err, HasSubstr("resuming run " + runs[0]["run"].get<std::string>()));
   EXPECT_GE(List(records_, "measurements").size(), 24);
 }
 

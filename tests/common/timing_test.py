@@ -60,7 +60,7 @@ class Worker(unittest.TestCase):
         self.assertEqual([output.tolist() for output in process.outputs], [[2] * 6, [0]])
         self.assertGreaterEqual(process.load_s, 0)
         self.assertEqual(len(process.measure(0)), 3)
-        # It goes on for the time that it is given, unless the machine stands still for that long.
+        # It continues for the given time, unless the machine stands still for that long.
         while len(process.measure(0.02)) == 3:
             pass
 

@@ -73,7 +73,7 @@ def is_asked_for(name, options):
 
 
 def differences(content, inputs, expected):
-    """What is wrong about this program's outputs; empty if nothing is."""
+    """Returns the faults of this program's outputs; empty if there are none."""
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "network.tflite"
         model.write_bytes(content)

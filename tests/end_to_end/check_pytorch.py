@@ -57,8 +57,8 @@ def build_bert(layers=LAYERS):
 
 
 def shake(module):
-    """Randomizes parameters whose elements are all equal in a fresh network, mostly 0 or 1: nobody would notice if they
-    were left out."""
+    """Randomizes parameters whose elements are all equal in a fresh network, mostly 0 or 1: a test would not notice if
+    they were left out."""
     import torch
 
     for parameter in module.parameters():

@@ -37,7 +37,7 @@ def milliseconds(function):
 
 
 def measure(name):
-    """What the table shows of a network, and its outputs with and without Attune."""
+    """Returns a network's row of the table, and its outputs with and without Attune."""
     import attune.torch
     import torch
 

@@ -121,7 +121,7 @@ def movements():
 
 
 def networks():
-    """What there is to draw: the name, a function that adds an operator to a network, and its arguments."""
+    """The drawable parts: the name, a function that adds an operator to a network, and its arguments."""
     groups = (products(), of_two_values(), of_one_value(), windows_and_reductions(), movements())
     return {name: (function, arguments, named) for group in groups for name, function, arguments, named in group}
 

@@ -1,4 +1,4 @@
-"""Agents run as Slurm jobs while somebody waits for devices, and no longer, though slurmctld is killed.
+"""Agents run as Slurm jobs while work waits for devices, and no longer, though slurmctld is killed.
 
 slurm_test.py MODEL    four runs tune the model at once, on at most three pilots; slurmctld is killed right after it has
                        acknowledged these, and again while they measure
@@ -19,7 +19,7 @@ SKIPPED = 77
 def check_that_all_is_done(fleet, model):
     """Tunes, and kills slurmctld meanwhile."""
     runs = {number: fleet.tune(number, model, TRIALS) for number in range(RUNS)}
-    await_true("as many pilots as may be are submitted",
+    await_true("as many pilots as allowed are submitted",
                lambda: fleet.events().count("pilot is submitted") == MOST and len(fleet.look()) == MOST)
     fleet.cluster.kill_controller()  # which has saved nothing yet
     time.sleep(1)
@@ -28,7 +28,7 @@ def check_that_all_is_done(fleet, model):
     await_true("pilots work", lambda: fleet.look() is not None and fleet.leases() > RUNS)
     fleet.cluster.kill_controller()
     leases = fleet.leases()
-    await_true("they go on without slurmctld", lambda: fleet.look() is None and fleet.leases() > leases)
+    await_true("they continue without slurmctld", lambda: fleet.look() is None and fleet.leases() > leases)
     fleet.cluster.start_controller()
 
     def all_have_ended():

@@ -45,7 +45,7 @@ void RemoveUnused(RandomCase& random);
 // Not thread safe. Values belong to the graph.
 class GraphMaker {
  public:
-  // Of integers (and bools): no float is made, and tensors are small.
+  // For integers (and bools): no float is made, and tensors are small.
   enum class Numbers { kAny, kIntegers };
   explicit GraphMaker(uint64_t seed, int max_nodes = std::numeric_limits<int>::max(),
                       Numbers numbers = Numbers::kAny);

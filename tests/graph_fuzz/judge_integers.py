@@ -371,7 +371,7 @@ def saturated(attrs, dtype):
 
 
 def complaints(case):
-    """What is wrong with a case, as sentences."""
+    """Returns the faults of a case, as sentences."""
     values = {name: Tensor(**tensor) for name, tensor in case["tensors"].items()}
     for node in case["nodes"]:
         values.update(zip(node["outputs"], evaluate(node, [values[name] for name in node["operands"]])))

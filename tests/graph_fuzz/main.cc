@@ -276,7 +276,7 @@ int main(int argc, char** argv) {
   app.add_option("--coverage", options.coverage,
                  "file in which runs add up what they have reached; written while they run");
   app.add_flag("--report", options.report, "print what the coverage has and do nothing");
-  app.add_option("--most-failures", options.most_failures, "stop after so many");
+  app.add_option("--most-failures", options.most_failures, "stop after this many");
   app.add_option("--replay", options.replay, "a case, or a folder of them, instead of random graphs");
   app.add_flag("--print", options.print, "print the seed's graph and do nothing");
   app.add_option("--write", options.write,

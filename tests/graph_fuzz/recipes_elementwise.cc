@@ -102,7 +102,7 @@ Value* SecondOperand(GraphMaker& maker, Op op, const TensorType& type) {
   }
 }
 
-// What looks equal, ordered or divisible unless sums wrap: x and x + c, x and c x, or c x and c.
+// Values that look equal, ordered or divisible unless sums wrap: x and x + c, x and c x, or c x and c.
 Value* AddKin(GraphMaker& maker, Op op) {
   Value* x = maker.Any([](const Value& v) { return v.type().dtype == DType::kI64; },
                        [&maker] { return maker.New(DType::kI64, maker.AnyShape(), 0); });

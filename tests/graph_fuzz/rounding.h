@@ -1,14 +1,14 @@
 // How far apart two correct ways of computing a graph may be.
 //
 // Problem: a compiler may contract, reorder and fold, so its results differ from the reference by rounding,
-// which a graph amplifies by factors that nobody knows beforehand: a fixed tolerance is too narrow for some
+// which a graph amplifies by factors that are not known beforehand: a fixed tolerance is too narrow for some
 // graphs and hides faults of others. Idea: the reference runs several times, with random errors of a few
 // units in the last place on the operands and results of each node (Parker: Monte Carlo arithmetic, 1997).
-// The spread of an element over these runs shows how far rounding can move it; where the runs agree,
-// compiled code has to agree too. That also holds for indices and for integers that are rounded to: if no
-// error moves one, it must be exact. Numbers that are exact in every arithmetic (small multiples of a power
-// of two, and sums and products of them) get no error, so that ties and thresholds are still decided.
-// Numbers that are only moved, selected or cast get no error either.
+// The spread of an element over these runs shows how far rounding can move it; where the runs agree, compiled
+// code has to agree too. That also holds for indices and for integers that are rounded to: if no error moves
+// one, it must be exact. Numbers that are exact in every arithmetic (small multiples of a power of two, and
+// sums and products of them) get no error, so that ties and thresholds are still decided. Numbers that are
+// only moved, selected or cast get no error either.
 #ifndef ATTUNE_TESTS_GRAPH_FUZZ_ROUNDING_H_
 #define ATTUNE_TESTS_GRAPH_FUZZ_ROUNDING_H_
 

@@ -24,8 +24,8 @@ struct SpoiledCase {
 std::optional<SpoiledCase> SpoilInput(const RandomCase& random, uint64_t seed);
 std::optional<SpoiledCase> SpoilConstant(const RandomCase& random, uint64_t seed);
 
-// What is wrong with the end of a spoiled case, of which `optimized` is the optimized graph; empty if it is
-// the right error, or if the reader is not in that graph any more: what no output needs does not run.
+// Returns the fault of the end of a spoiled case, of which `optimized` is the optimized graph; empty if it is
+// the right error, or if the reader is not in that graph any more: nodes that no output needs do not run.
 std::string Complaint(const SpoiledCase& spoiled, std::string_view optimized, const absl::Status& end);
 
 }  // namespace attune::graph_fuzz

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
 #include "graph/text.h"
-#include "io/npy.h"
+#include "io/read_npy_for_test.h"
 #include "reference/interpreter.h"
 #include "rounding.h"
 

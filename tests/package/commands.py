@@ -3,7 +3,7 @@ import subprocess
 
 
 def run(*command, **more):
-    """What a command prints; a failure has all of it."""
+    """Returns the output of a command; a failure has all of it."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **more)
     if done.returncode != 0:
         raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")

@@ -48,7 +48,7 @@ class ComposeTest(unittest.TestCase):
 
 class ImagesTest(unittest.TestCase):
     def test_attune_up_mounts_folders_of_the_images_as_their_user(self):
-        plan = (CONTAINERS.parents[2] / "src" / "setup" / "container_plan.cc").read_text()
+        plan = (CONTAINERS.parents[2] / "src" / "process" / "setup" / "container_plan.cc").read_text()
         mounted = set(re.findall(r'":/(\w+)"', plan))
         self.assertEqual(mounted, {"state", "server", "leases"})
         self.assertLessEqual(mounted, set(images.MOUNTED))

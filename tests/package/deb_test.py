@@ -1,4 +1,4 @@
-"""The Debian package in build/dist/: lintian has nothing to say of it, and it leaves nothing behind."""
+"""The Debian packages in build/dist/: lintian has nothing to say of them, and they leave nothing behind."""
 import os
 import pathlib
 import unittest
@@ -12,15 +12,17 @@ ROOT = HERE.parent.parent
 class DebTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.package, = (ROOT / "build" / "dist").glob("attune_*.deb")
+        dist = ROOT / "build" / "dist"
+        cls.packages = [*dist.glob("attune_*.deb"), *dist.glob("attune-server_*.deb")]
+        assert len(cls.packages) == 2, cls.packages
 
     def test_lintian_finds_nothing(self):
-        self.assertEqual(run("lintian", "--allow-root", self.package), "")
+        self.assertEqual(run("lintian", "--allow-root", *self.packages), "")
 
     @unittest.skipUnless(os.geteuid() == 0, "packages are installed as root only")
-    def test_is_installed_works_and_is_removed(self):
+    def test_are_installed_work_and_are_removed(self):
         example = ROOT / "docs" / "examples" / "package" / "run_artifact.cc"
-        said = run(HERE / "in_copy_of_root.sh", ROOT / "tools" / "packages" / "try_deb.sh", self.package,
+        said = run(HERE / "in_copy_of_root.sh", ROOT / "tools" / "packages" / "try_deb.sh", *self.packages,
                    cwd=ROOT, env={**os.environ, "EXAMPLE": str(example)})
         self.assertRegex(said, r"4000 bytes(.|\n)*nothing is left")
 

@@ -132,7 +132,7 @@ class ClientsTest(unittest.TestCase):
         self.assertTrue(any(file["name"].endswith(".atn") for file in shown["files"]))
 
     def test_the_same_key_is_the_same_job(self):
-        """Whoever calls again."""
+        """A client that calls again."""
         jobs = {self.submit(name="key", key="of the test").id for _ in range(3)}
         self.assertEqual(len(jobs), 1)
         self.assertEqual(self.client.job(jobs.pop()).cancel().wait().is_over, True)
@@ -183,7 +183,7 @@ class ClientsTest(unittest.TestCase):
         self.assertEqual(len(list(self.client.jobs())), before + 1)
 
     def test_promises_are_predicted_and_kept(self):
-        """What both clients ask for is the same."""
+        """Both clients ask for the same."""
         if "/v1/predictions" not in json.loads(self.ask_document())["paths"]:
             self.skipTest("this server promises nothing")
         self.await_device()
@@ -204,7 +204,7 @@ class ClientsTest(unittest.TestCase):
             self.client.job("none")
         with self.assertRaisesRegex(errors.NotFoundError, "no device has the key"):
             self.client.submit(MODEL, on="attic")
-        with self.assertRaisesRegex(errors.NotFoundError, "is no file"):
+        with self.assertRaisesRegex(errors.NotFoundError, "is not a file"):
             self.client.submit("none.onnx", on=KEY)
         with self.assertRaisesRegex(errors.AccessError, "is unknown"):
             Client(self.proxy.url, "attune_other").me()

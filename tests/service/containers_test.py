@@ -98,7 +98,7 @@ class ContainersTest(UpCase):
         return backup
 
     def check_restored(self, backup, prefix, tuned):
-        """The backup takes the place of the server's volume alone, once that is removed, and everything goes on."""
+        """The backup replaces only the server's volume, once that is removed, and everything continues."""
         restore = ["restore", backup, "--passphrase-file", self.passphrase]
         with self.assertRaisesRegex(Failed, f"restoring overwrites nothing; podman volume rm {prefix}-server"):
             attune(*restore)
@@ -129,7 +129,7 @@ class ContainersTest(UpCase):
             attune("up", "--containers", "docker", "--images", IMAGES, "--agents", "0", *ANY_PORTS)
         self.assert_ended({})
         self.assertEqual(sorted(self.kept("volume")), [f"{prefix}-leases", f"{prefix}-server"])
-        with self.assertRaisesRegex(Failed, "keeps a service that runs by docker; attune down removes it"):
+        with self.assertRaisesRegex(Failed, "holds a service that runs by docker; attune down removes it"):
             attune("up", "--containers", "podman")
 
     def test_what_cannot_be_done_is_told(self):

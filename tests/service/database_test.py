@@ -86,7 +86,7 @@ class TwoServers(unittest.TestCase):
         return await_true(f"{job} ends", ended)
 
     def test_the_other_one_takes_over(self):
-        """A job that was begun goes on, with the agents and runners of the server that was killed."""
+        """A running job continues, with the agents and runners of the server that was killed."""
         tenant = self.service.ask("GET", "/v1/me")[1]["tenant"]
         invitation = attune("fleet", "invite", "--role", "runner", "--owner", tenant).strip()
         self.member("runner", [PROGRAM, "runner", invitation, "--state", self.folder / "runner"])
@@ -116,7 +116,7 @@ class TwoServers(unittest.TestCase):
         self.assertEqual(hashlib.sha256(content).hexdigest(), wanted["sha256"])
 
     def test_one_that_stood_still_is_replaced(self):
-        """It notices when it goes on, and has changed nothing."""
+        """It notices when it continues, and has changed nothing."""
         with self.serving.stopped():
             self.assertIs(kill_database.serving([self.other], self.database), self.other)
         job = self.service.submit("after")
@@ -137,7 +137,7 @@ class TwoServers(unittest.TestCase):
         self.database.query("UPDATE attune_versions SET version = 99 WHERE store = 'fleet'")
         with self.assertRaisesRegex(program.Failed, "newer attune"):
             attune("server", "database", "migrate", "--database", url)
-        with self.assertRaisesRegex(program.Failed, "no URL"):
+        with self.assertRaisesRegex(program.Failed, "not a URL"):
             attune("server", "database", "show", "--database", "postgresql://:secret@[/")
 
 

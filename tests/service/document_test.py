@@ -30,7 +30,7 @@ REQUESTS = int(os.environ.get("ATTUNE_SCHEMATHESIS_REQUESTS", "2000"))
 CHECKS = os.environ.get("ATTUNE_SCHEMATHESIS_CHECKS", "not_a_server_error")
 EDGES = int(os.environ.get("ATTUNE_EDGE_REQUESTS", "2000"))
 DAMAGED_MODELS = int(os.environ.get("ATTUNE_DAMAGED_MODELS", "60"))
-# What an administrator may do to another tenant's things, and things that are no tenant's own.
+# Rights of an administrator to another tenant's things, and things that are no tenant's own.
 FOR_ALL_TENANTS = ("revokeToken", "createTenant", "getTenant", "setQuota", "deleteTenant", "getArchive")
 SHARED = ("devices",)
 
@@ -100,7 +100,7 @@ class DocumentTest(unittest.TestCase):
         return path + ("?" + "&".join(query) if query else ""), headers, body
 
     def ask(self, client, method, request, declaration):
-        """The answer; of a stream, its begin."""
+        """Returns the answer; for a stream, its start."""
         path, headers, body = request
         if not is_stream(declaration):
             return client.ask(method, path, body, headers)
@@ -161,13 +161,13 @@ class DocumentTest(unittest.TestCase):
         return collection in things or (collection not in SHARED and bool(self.values(path, things)))
 
     def changes(self, before):
-        """What others have changed of what the owner sees; the audit log and usage may have grown."""
+        """Returns the changes that others have made to the owner's view; the audit log and usage may have grown."""
         after = self.snapshot()
         return {path: (before[path], after[path]) for path in before
                 if before[path] != after[path] and not re.search("audit|usage|session|devices", path)}
 
     def check_cell(self, answer, least, role, name):
-        """The role decides alike whoever the tenant is."""
+        """The role decides alike for each tenant."""
         self.assertLess(answer.status, 500, f"{role}, {name}: {answer.body}")
         if least is not None and ROLES.index(role) < ROLES.index(least):
             self.assertEqual(answer.status, 403, f"{role}, {name}: {answer.body}")

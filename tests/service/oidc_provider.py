@@ -8,7 +8,7 @@ PROVIDER = pathlib.Path(__file__).parent / "oidc/provider.mjs"
 
 
 def free_port():
-    """A port of this machine that nobody listens on."""
+    """A free port of this machine."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]

@@ -92,7 +92,7 @@ class OidcTest(unittest.TestCase):
         return json.loads(browser.ask(f"{self.server}/v1/session")[2])
 
     def device_token(self, provider):
-        """The ID token of somebody who has entered a device code in a browser."""
+        """The ID token of a person who has entered a device code in a browser."""
         def post(path, **form):
             return json.loads(Browser().ask(provider.url + path, form)[2])
         code = post("/device/auth", client_id="cli", scope="openid profile offline_access")

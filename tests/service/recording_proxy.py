@@ -8,13 +8,13 @@ import threading
 import urllib.parse
 
 OWN_HEADERS = {"accept", "accept-encoding", "authorization", "cache-control", "connection", "content-length",
-               "content-type", "host", "user-agent"}  # of HTTP itself, which no document lists
+               "content-type", "expect", "host", "user-agent"}  # of HTTP itself, which no document lists
 HOP_HEADERS = {"connection", "transfer-encoding", "content-length"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What a client has sent."""
+    """A request of a client."""
 
     method: str
     path: str
@@ -60,12 +60,12 @@ class RecordingProxy:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def close(self):
-        """Accepts nobody any more."""
+        """Accepts no more connections."""
         self._server.shutdown()
         self._server.server_close()
 
     def fail(self, method, pattern, times, status=None):
-        """Loses the answers to so many requests, after the service has them; or answers in its place."""
+        """Loses the answers to this many requests, after the service has them; or answers in its place."""
         with self._lock:
             self._faults.append([method, re.compile(pattern), times, status])
 
@@ -170,7 +170,7 @@ class Document:
         known = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
                  "null": type(None)}
         assert not kinds or isinstance(value, tuple(kind for each in kinds for kind in _as_tuple(known[each]))), \
-            f"{place}: {value!r} is no {kinds}"
+            f"{place}: {value!r} is not a {kinds}"
         assert value in schema.get("enum", [value]), f"{place}: {value!r} is none of {schema.get('enum')}"
         if isinstance(value, str) and "pattern" in schema:
             assert re.search(schema["pattern"], value), f"{place}: {value!r} does not match"

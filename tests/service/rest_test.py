@@ -52,7 +52,7 @@ class RestTest(unittest.TestCase):
                              "layouts": False, "transfer_runs": False, **settings}}
 
     def test_a_document_describes_it(self):
-        """Whoever asks gets it."""
+        """Every client gets it."""
         document = Client(self.fleet).ask("GET", "/v1/openapi.json")
         self.assertEqual(document.status, 200)
         self.assertIn("/v1/jobs/{id}/files/{name}", document.json()["paths"])
@@ -219,7 +219,7 @@ class RestTest(unittest.TestCase):
             attune("server", "--http", "0.0.0.0:0")
 
     def test_a_certificate_encrypts(self):
-        """Whoever trusts it is answered, and the first token is told here too."""
+        """A client that trusts it is answered, and the first token is told here too."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         chain, key = folder / "chain.pem", folder / "key.pem"
         run_tool("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",

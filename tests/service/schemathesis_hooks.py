@@ -1,4 +1,4 @@
-"""What Schemathesis must know of the service beyond its document."""
+"""Facts about the service beyond its document, for Schemathesis."""
 import schemathesis
 
 # A piece of an upload is any bytes.

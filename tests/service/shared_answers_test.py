@@ -1,4 +1,4 @@
-"""What of one tenant reaches another, and what a runner hands in, with jobs that run.
+"""Data of one tenant that reaches another, and files that a runner hands in, with jobs that run.
 
 shared_answers_test.py MODEL MOCKS    starts a server, a runner for each of two tenants, and a device that MOCKS plays
 """
@@ -38,7 +38,7 @@ class SharedAnswersTest(unittest.TestCase):
             cls.fleet.add_runner(f"runner-{tenant}", tenant)
 
     def body(self, **settings):
-        """What submits a tuning job with an agreement."""
+        """The body that submits a tuning job with an agreement."""
         return {"name": "net", "kind": "tuning", "on": KEY,
                 "inputs": [{"name": "in/net.onnx", "sha256": hashlib.sha256(MODEL.read_bytes()).hexdigest()}],
                 "agreement": {"latency_ms": {"mean": 100}},
@@ -73,7 +73,7 @@ class SharedAnswersTest(unittest.TestCase):
         return is_said
 
     def inspected(self, content):
-        """What an artifact says of itself."""
+        """The metadata of an artifact."""
         path = self.folder / "inspected.atn"
         path.write_bytes(content)
         return attune_json("inspect", path)
@@ -119,7 +119,7 @@ class SharedAnswersTest(unittest.TestCase):
 
         self.share("ann", False)
         self.assertFalse(self.begins_with_records("carl"))
-        # The other way: what bob has from ann is not for him to pass on, and what he has found is.
+        # The other way: bob may not pass on records from ann, but may share those of bob's own jobs.
         self.share("bob", True)
         self.assertTrue(self.begins_with_records("carl"))
         self.share("bob", False)
@@ -130,7 +130,7 @@ class SharedAnswersTest(unittest.TestCase):
         self.assertEqual(self.files("bob", again["id"]), {"out/result.atn": files["out/result.atn"]})
 
     def test_another_networks_artifact_is_refused(self):
-        """A file that is replaced on the runner's disk is lost with a sentence, and the job goes on without it."""
+        """A file that is replaced on the runner's disk is lost with a sentence, and the job continues without it."""
         attune("zoo", "squeezenet1_1", "-o", self.folder / "other.onnx")
         attune("compile", self.folder / "other.onnx", "-o", self.folder / "other.atn")
         other = (self.folder / "other.atn").read_bytes()

@@ -1,6 +1,6 @@
 """A stand-in for podman or docker, for tests: containers are processes of this machine.
 
-stand_in_engine.py FOLDER ENGINE ARGUMENT...    FOLDER: what the engine keeps; its bin/ has the programs of all images
+stand_in_engine.py FOLDER ENGINE ARGUMENT... FOLDER: the engine's state; its bin/ has the programs of all images
 
 It knows the commands and flags that Attune uses, and refuses every other one, so that what Attune asks for is what both
 engines understand. A volume is a folder, whose path takes the place of the path that it is mounted at; a network is a
@@ -37,12 +37,12 @@ ONLY = {"--pull": {"never"}, "--restart": {"always"}, "--cap-drop": {"all"}, "--
 
 
 class Refused(Exception):
-    """What is asked for is not possible."""
+    """The request is not possible."""
 
 
 @contextlib.contextmanager
 def kept():
-    """What the engine knows, for one process at a time: containers by name, networks and volumes with their labels."""
+    """The engine's state, for one process at a time: containers by name, networks and volumes with their labels."""
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = FOLDER / "state.json"
@@ -76,7 +76,7 @@ def free_port():
 
 
 def is_running(pid):
-    """Whether there is such a process, other than one that has ended and that nobody has waited for."""
+    """Whether there is such a process, other than one that has ended and was not waited for."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:

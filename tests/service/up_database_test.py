@@ -44,7 +44,7 @@ class DatabaseTest(BackupCase):
             return False  # it was replaced just now
 
     def check_secret(self):
-        """Nobody else sees the password: neither in a command line nor in a file."""
+        """No other user sees the password: neither in a command line nor in a file."""
         for line in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 self.assertNotIn(SECRET, line.read_text(errors="replace"), line)
@@ -55,7 +55,7 @@ class DatabaseTest(BackupCase):
         self.assertEqual(having[0].stat().st_mode & 0o077, 0)
 
     def test_nothing_acknowledged_is_lost(self):
-        """Jobs that were acknowledged before the backup are in another database after it, and go on."""
+        """Jobs that were acknowledged before the backup are in another database after it, and continue."""
         first, second = self.new_database("first"), self.new_database("second")
         with unittest.mock.patch.dict(program.ENVIRONMENT, {"ATTUNE_DATABASE": first}):
             shown = self.up(*ANY_PORTS, *ANY_HTTP, "--agents", "0")
@@ -125,7 +125,7 @@ class DatabaseTest(BackupCase):
 
 
 class UnreachableTest(UpCase):
-    """What needs no database that answers."""
+    """Commands that need no answer of the database."""
 
     def test_it_is_told_at_once(self):
         """And without the password."""

@@ -195,7 +195,7 @@ class UpTest(UpCase):
         self.assertFalse(self.state.exists())
 
     def test_a_service_that_cannot_start_says_why(self):
-        """The command fails with the last lines of its log, and nothing goes on."""
+        """The command fails with the last lines of its log, and nothing keeps running."""
         self.state.mkdir(parents=True)
         (self.state / "server").mkdir(mode=0o700)
         (self.state / "server" / "authorities.pem").write_text("no authority")
@@ -251,7 +251,7 @@ class BackupTest(BackupCase):
             return database.execute("SELECT latest FROM epochs").fetchone()[0]
 
     def test_nothing_acknowledged_is_lost(self):
-        """Jobs that were acknowledged before the backup are there after it, and go on to their end."""
+        """Jobs that were acknowledged before the backup are there after it, and run to their end."""
         self.up(*ANY_PORTS, *ANY_HTTP, "--agents", "0")
         self.start_members()
         done = self.await_done(self.submit("first"))
@@ -285,7 +285,7 @@ class BackupTest(BackupCase):
             attune("fleet", "list")
 
     def check_refusals(self, backup):
-        """What is restored neither over a state, nor by another passphrase, nor from a damaged file."""
+        """A backup is restored neither over a state, nor by another passphrase, nor from a damaged file."""
         with self.assertRaisesRegex(Failed, "is there already, and restoring overwrites nothing"):
             attune("restore", backup, "--passphrase-file", self.passphrase)
         elsewhere = ["--state", self.folder / "elsewhere", "--passphrase-file", self.passphrase]

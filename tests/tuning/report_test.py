@@ -200,7 +200,7 @@ class Page(unittest.TestCase):
                 "| nothing | 40 s | 40 | **1.200×** (1.100 to 1.300) | 90 % (80 to 100) | **1.400×** (1.300 to 1.500) | "
                 "– |",
                 "| the long run's records | 2 s | 0 | **1.250×** (1.200 to 1.300) | – | **1.500×** (1.400 to 1.600) | – |",
-                "Those of the long run had 80 % of their gain after 40 s."):
+                "The kernels of the long run had 80 % of their gain after 40 s."):
             self.assertIn(expected, text)
         for table in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
             self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1, table)

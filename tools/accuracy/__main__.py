@@ -70,7 +70,7 @@ def main():
     try:
         return measure(args)
     except KeyboardInterrupt:
-        print("\naccuracy: interrupted; the same command goes on", file=sys.stderr)
+        print("\naccuracy: interrupted; the same command resumes", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -14,8 +14,8 @@ OUTPUT = ROOT / "build/accuracy"
 CALIBRATION, JUDGING = 400, 800  # samples; Attune holds back a quarter of the former
 
 DESCRIPTION = """Quantizes trained networks, and compares each with the float network that it comes from, on data that
-nothing was calibrated with; beside the quantization of ONNX Runtime and LiteRT. What is complete is kept and not
-measured again, so the same command goes on where it was interrupted."""
+nothing was calibrated with; beside the quantization of ONNX Runtime and LiteRT. Complete results are kept and not
+measured again, so the same command resumes where it was interrupted."""
 
 EPILOG = f"Networks: {', '.join(NETWORKS)}. Tools: {', '.join(TOOLS)}."
 

@@ -47,7 +47,7 @@ there is one."""
 
 
 def page(documents):
-    """The page's text. `documents`: by network."""
+    """Returns the page's text. `documents`: by network."""
     parts = ["# What quantization costs", "*Made by `./do accuracy --write-docs`: changes by hand get lost.*",
              f"How far networks in integers agree with the float networks that they come from. "
              "[How Attune quantizes](decisions/quantization.md); the numbers are in "

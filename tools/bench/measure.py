@@ -168,7 +168,7 @@ class Lab:
         return Prepared(case, arrays, report, artifact, outputs)
 
     def _run(self, prepared, threads):
-        """Runs all engines on so many threads."""
+        """Runs all engines on `threads` threads."""
         contestants, entries = {}, {}
         with contextlib.ExitStack() as stack:
             for name in ("attune", *self.peers):

@@ -55,9 +55,9 @@ def parser():
                    help="measure networks of 8-bit integers: " +
                         ", ".join(network.name for network in NETWORKS if "int8" in network.precisions))
     p.add_argument("--wide", action="store_true",
-                   help=f"measure {len(table.NETWORKS)} other networks, that nobody tuned for, beside "
-                        f"{' and '.join(wide.PEERS)}; on 1 thread, where --threads says nothing else. A run goes on "
-                        "where the last one ended; networks that are named are measured anew")
+                   help=f"measure {len(table.NETWORKS)} other networks, outside the tuned suite, beside "
+                        f"{' and '.join(wide.PEERS)}; on 1 thread, where --threads says nothing else. A run resumes where "
+                        "the last one ended; networks that are named are measured again")
     p.add_argument("--list", action="store_true", help="name the networks of --wide, and end")
     p.add_argument("--again", action="store_true", help="with --wide, begin anew")
     p.add_argument("--batch", type=count, metavar="N", default=1, help="inputs in one inference; default: 1")
@@ -90,7 +90,7 @@ def contradiction(args):
     if args.wide and not set(args.peers) <= set(wide.PEERS):
         return f"--wide compares with {', '.join(wide.PEERS)}"
     if args.wide and args.results and args.networks:
-        return "--wide goes on with the results of its folder; with --from it reports alone"
+        return "--wide resumes with the results of its folder; with --from it reports alone"
     if (args.list or args.again) and not args.wide:
         return "--list and --again are options of --wide"
     if args.int8 and args.variants:

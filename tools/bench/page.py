@@ -71,7 +71,7 @@ compared with Attune's for one input, but for the detector's, which are lists in
 changes. Without an instruction that adds products of bytes in 32 bits (VNNI), ONNX Runtime and oneDNN add two of them
 in 16, where 255 · 127 + 255 · 127 becomes 32,767 and not 64,770; Attune's sums are exact on every processor. The last
 column of the tables is the share of the multiply-adds that Attune does in kernels of integers, by
-`attune profile`. What is measured in floats stands in [another page](../performance.md)."""
+`attune profile`. Measurements in floats are on [another page](../performance.md)."""
 
 
 def latencies(results, cases, charts):

@@ -55,5 +55,5 @@ def summary(pages):
         "*Made by `./do bench --write-docs`: changes by hand get lost.*",
         """How many times as fast as the fastest peer of each network Attune is, as the geometric mean. Each kind of
 machine, by its instructions, has pages of its own, so that a run on one leaves those of others: networks of floats (`./do
-bench`), of 8-bit integers (`--int8`), and many that nobody tuned for (`--wide`).""",
+bench`), of 8-bit integers (`--int8`), and many outside the tuned suite (`--wide`).""",
         markdown(rows), "The machines:", "\n".join(machines)]) + "\n"

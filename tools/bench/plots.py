@@ -14,7 +14,7 @@ BOUND_COLOURS = {"compute": "#0072b2", "L2": "#009e73", "L3": "#e69f00", "memory
 
 
 def latency_chart(results, cases, threads):
-    """Each engine's latency on so many threads, as a multiple of the fastest peer's. None if no peer ran."""
+    """Returns each engine's latency on `threads` threads, as a multiple of the fastest peer's. None if no peer ran."""
     engines = ["attune", *results["settings"]["peers"]]
     groups = []
     for case, run in ask.runs_with(cases, threads):

@@ -66,7 +66,8 @@ def kernel_rows(profile, least_share):
 
 
 def kernel_text(kernel):
-    """What the kernel computes, how, and for which nodes: conv+relu by conv_direct: /layer1/Conv and 2 more."""
+    """Describes the kernel: its operators, its strategy, and its nodes: conv+relu by conv_direct: /layer1/Conv and 2
+    more."""
     strategy = kernel["strategy"].split(" ")[0]
     text = f"{kernel['op']} by {strategy}" if strategy else kernel["op"]
     if kernel["labels"]:

@@ -1,4 +1,4 @@
-"""Documents of results, as JSON, and the machines that they come from. Those that become pages lie in results/."""
+"""Documents of results, as JSON, and the machines that they come from. Documents that become pages lie in results/."""
 import json
 import os
 

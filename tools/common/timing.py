@@ -28,7 +28,7 @@ class Artifact:
 
 
 def take_turns(contestants, rounds, seconds, settle_s=SETTLE_S):
-    """Lets each of {name: contestant} measure for `seconds`, in turns, `rounds` times.
+    """Lets each of {name: contestant} measure for `seconds`, interleaved, `rounds` times.
 
     Returns {name: latencies in ms, one list per round} for those that succeeded, and {name: reason} for the others.
     Each round begins with another contestant, so that none always follows the same one.

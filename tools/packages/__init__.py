@@ -1,1 +1,1 @@
-"""What Attune is shipped as beside the wheel: a Debian package and container images, made from build/release."""
+"""The packages of Attune beside the wheel: a Debian package and container images, made from build/release."""

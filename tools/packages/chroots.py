@@ -33,7 +33,7 @@ print({name: value.shape for name, value in outputs.items()}, f"{numpy.median(ne
 
 
 def inside(root: pathlib.Path, *command: object) -> str:
-    """What a command prints that runs in the root, with processes and mounts that end with it."""
+    """Returns the output of a command that runs in the root, with processes and mounts that end with it."""
     return run("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", ENTER, root, *ENVIRONMENT, *command)
 
 
@@ -68,14 +68,15 @@ def try_wheel(folder: pathlib.Path) -> None:
 
 
 def try_deb(folder: pathlib.Path) -> None:
-    package, = DIST.glob("attune_*.deb")
+    packages = debian.packages_in(DIST)
     root = bare_debian(folder)
-    for path in (package, ROOT / "tools" / "packages" / "try_deb.sh"):
+    for path in (*packages, ROOT / "tools" / "packages" / "try_deb.sh"):
         shutil.copy(path, root / "root")
     shutil.copy("/etc/resolv.conf", root / "etc")
     inside(root, "apt-get", "-q", "update")
-    print(inside(root, "/root/try_deb.sh", f"/root/{package.name}").strip())
-    print(f"package: {package.stat().st_size / 1e6:.1f} MB")
+    print(inside(root, "/root/try_deb.sh", *[f"/root/{package.name}" for package in packages]).strip())
+    for package in packages:
+        print(f"{package.name}: {package.stat().st_size / 1e6:.1f} MB")
 
 
 CHECKS = {"wheel": try_wheel, "deb": try_deb}

@@ -35,6 +35,15 @@ def make_root(path: pathlib.Path, variant: str, packages: Sequence[str], dpkg_op
         env={"SOURCE_DATE_EPOCH": str(source_date())})
 
 
-def dependencies(deb: pathlib.Path) -> list[str]:
-    """The names of the packages that a package file needs."""
-    return [name.split()[0] for name in run("dpkg-deb", "--field", deb, "Depends").split(",")]
+def packages_in(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The package files of this project, in the order in which they can be installed."""
+    compiler, = folder.glob("attune_*.deb")
+    server, = folder.glob("attune-server_*.deb")
+    return [compiler, server]
+
+
+def dependencies(debs: Sequence[pathlib.Path]) -> list[str]:
+    """The names of the packages that package files need, beside one another."""
+    own = {run("dpkg-deb", "--field", deb, "Package").strip() for deb in debs}
+    needed = {name.split()[0] for deb in debs for name in run("dpkg-deb", "--field", deb, "Depends").split(",")}
+    return sorted(needed - own)

@@ -1,4 +1,4 @@
-"""Makes the container images in build/dist/ from the Debian package there: compiler, agent and server, which share all
+"""Makes the container images in build/dist/ from the Debian packages there: compiler, agent and server, which share all
 files, and the runtime alone. The same commit and the same packages of Debian give the same digests.
 
     python3 -m packages.images [--twice]
@@ -27,7 +27,7 @@ MOUNTED = ("workspace", "models", "server", "agent", "leases", "state")
 MOST_RUNTIME_BYTES = 30_000_000
 LIBRARIES = pathlib.Path("usr/lib/x86_64-linux-gnu")
 LOADER = pathlib.Path("lib64/ld-linux-x86-64.so.2")
-# What dpkg and ldconfig write with the time of day.
+# Files that dpkg and ldconfig write with the time of day.
 DATED = ("var/log", "var/cache/ldconfig", "var/lib/dpkg/status-old", "var/cache/apt", "var/lib/apt/lists")
 
 
@@ -35,10 +35,10 @@ def image_name(name: str) -> str:
     return f"attune-{name}:{version()}"
 
 
-def make_base(buildah: Buildah, work: pathlib.Path, deb: pathlib.Path) -> None:
+def make_base(buildah: Buildah, work: pathlib.Path, debs: list[pathlib.Path]) -> None:
     """The image `base`: Debian's packages that Attune needs."""
     archive = work / "base.tar"
-    debian.make_root(archive, "essential", debian.dependencies(deb), debian.LEFT_OUT)
+    debian.make_root(archive, "essential", debian.dependencies(debs), debian.LEFT_OUT)
     container = buildah("from", "scratch")
     root = buildah("mount", container)
     run("tar", "-x", "-f", archive, "-C", root, "--exclude=./dev/*")
@@ -64,13 +64,16 @@ def commit_image(buildah: Buildah, container: str, name: str) -> None:
     buildah("commit", "--quiet", "--timestamp", source_date(), container, name)
 
 
-def make_program_images(buildah: Buildah, deb: pathlib.Path) -> None:
-    """The images of the program. Their second layer is the package."""
+def make_program_images(buildah: Buildah, debs: list[pathlib.Path]) -> None:
+    """The images of the programs. Their second layer is the packages."""
     container = buildah("from", "base")
     root = pathlib.Path(buildah("mount", container))
-    shutil.copyfile(deb, root / "attune.deb")
-    run("chroot", root, "dpkg", "--install", "/attune.deb", env={"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"})
-    (root / "attune.deb").unlink()
+    for deb in debs:
+        shutil.copyfile(deb, root / deb.name)
+    run("chroot", root, "dpkg", "--install", *[f"/{deb.name}" for deb in debs],
+        env={"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"})
+    for deb in debs:
+        (root / deb.name).unlink()
     clean(root)
     for file, line in (("passwd", f"attune:x:{USER}:{USER}::/workspace:/bin/sh"), ("group", f"attune:x:{USER}:")):
         with (root / "etc" / file).open("a") as out:
@@ -134,12 +137,12 @@ def make_runtime_image(buildah: Buildah, work: pathlib.Path) -> int:
 
 def make_images(dist: pathlib.Path) -> list[pathlib.Path]:
     """Returns the archives."""
-    deb, = DIST.glob("attune_*.deb")
+    debs = debian.packages_in(DIST)
     archives = []
     with Buildah() as buildah, tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        make_base(buildah, work, deb)
-        make_program_images(buildah, deb)
+        make_base(buildah, work, debs)
+        make_program_images(buildah, debs)
         print(f"files of the runtime's image: {make_runtime_image(buildah, work) / 1e6:.1f} MB")
         for name in (*COMMANDS, "runtime"):
             archives.append(dist / f"attune-{name}-{version()}.oci.tar")

@@ -43,12 +43,11 @@ def sections(program: pathlib.Path, command: list[str]) -> list[str]:
     return lines
 
 
-def man_page(program: pathlib.Path, version: str, date: str) -> str:
-    """The page attune(1)."""
-    summary = "compiles trained neural networks into fast programs, and tunes them"
+def man_page(program: pathlib.Path, summary: str, version: str, date: str) -> str:
+    """The page in section 1 of the program, whose commands people type after `attune`."""
     return "\n".join([
-        f".TH ATTUNE 1 \"{date}\" \"attune {version}\" \"User Commands\"",
-        ".SH NAME", f"attune \\- {summary}",
+        f".TH {program.name.upper()} 1 \"{date}\" \"attune {version}\" \"User Commands\"",
+        ".SH NAME", f"{escaped(program.name)} \\- {summary}",
         ".SH SYNOPSIS", ".B attune", "\\fICOMMAND\\fR [\\fIOPTION\\fR ...]",
         ".SH COMMANDS", *sections(program, []),
         ".SH EXIT STATUS", "0: done. 1: could not. 2: wrong usage.", ""])

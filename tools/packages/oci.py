@@ -11,7 +11,7 @@ def blob(layout: pathlib.Path, digest: str) -> pathlib.Path:
 
 
 def entry(layout: pathlib.Path, name: str) -> dict[str, Any]:
-    """What the index of a layout says of the image with this name."""
+    """Returns the entry of a layout's index for the image with this name."""
     index = json.loads((layout / "index.json").read_text())
     found: dict[str, Any]
     found, = [image for image in index["manifests"]

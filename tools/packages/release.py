@@ -26,7 +26,7 @@ def exit_status(work: Callable[[], None]) -> int:
 
 
 def run(*command: object, env: Mapping[str, str] | None = None, cwd: pathlib.Path | None = None) -> str:
-    """What a command prints on stdout. `env` is added to this program's environment."""
+    """Returns the output of a command. `env` is added to this program's environment."""
     words = [str(word) for word in command]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd,
                           env={**os.environ, **(env or {})})

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# try_deb.sh PACKAGE    in a root of its own: installs the Debian package, has it compile, run and check a network, and
-#                       removes it again, with all that it had brought. Fails if a file is left.
+# try_deb.sh PACKAGE SERVER    in a root of its own: installs the Debian packages, has them compile, run and check a
+#                              network and start the server's program, and removes them again, with all that they had
+#                              brought. Fails if a file is left.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
 work=$(mktemp -d)
@@ -15,6 +16,11 @@ own=$(dpkg -L attune | while read -r path; do [ -d "$path" ] || echo "$path"; do
 echo "installed: $own kB, with what it depends on $(($(kilobytes) - before)) kB"
 export ATTUNE_RECORDS=none
 attune --version
+# Without its package, the server's program is named.
+if attune server --help 2> "$work/error"; then exit 1; fi
+grep -q "install the package attune-server" "$work/error"
+apt-get -q -y --no-install-recommends install "$2" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+attune server --help > /dev/null
 attune zoo squeezenet1_1 -o "$work/net.onnx"
 attune compile "$work/net.onnx" -o "$work/net.atn"
 attune run "$work/net.atn" --input random:1 > "$work/outputs"
@@ -25,7 +31,7 @@ if [ -x "$(command -v pkg-config)" ] && [ -n "${EXAMPLE:-}" ]; then
   "$CXX" -std=c++20 "$EXAMPLE" $(pkg-config --cflags --libs attune_runtime) -o "$work/example"
   "$work/example" "$work/net.atn"
 fi
-apt-get -q -y --purge --autoremove remove attune > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+apt-get -q -y --purge --autoremove remove attune attune-server > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 files > "$work/after"
 diff "$work/before" "$work/after" || { echo "these files are left, or gone" >&2; exit 1; }
 rm -r "$work"

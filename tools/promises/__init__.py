@@ -1,1 +1,1 @@
-"""What the service promises, judged on networks that it has not learned from."""
+"""The service's promises, judged on networks that it has not learned from."""

@@ -24,8 +24,8 @@ SEED = 1
 
 DESCRIPTION = """A server, a runner and this machine as a device tune variants of the zoo's networks, of other widths
 and sizes. The service learns from the first ones; for each of the others, it predicts the latency and the finishing
-time when it is submitted, and the job then tells. One or two jobs are there at a time, so that some wait. What came of each
-job is written into the work folder. Leave the machine alone meanwhile."""
+time when it is submitted, and the job then tells. One or two jobs are there at a time, so that some wait. The result of
+each job is written into the work folder. Leave the machine alone meanwhile."""
 
 
 def parse(arguments):

@@ -2,13 +2,13 @@
 import math
 import statistics
 
-# What is predicted, with the names of its interval, of the prior's, and of what came.
+# The predicted quantities, with the names of the interval, of the prior's, and of the result.
 QUANTITIES = {"latency": ("latency_ms", "latency_prior_ms", "mean_ms"),
               "finishing time": ("finish_seconds", "finish_prior_seconds", "seconds")}
 
 
 def width(interval):
-    """Of an interval in the logarithm: by which factor its ends differ."""
+    """For an interval in the logarithm: the factor between its ends."""
     return math.log(interval["high"] / interval["low"])
 
 

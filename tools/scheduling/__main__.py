@@ -111,7 +111,7 @@ def main():
         print(f"scheduling: {error}", file=sys.stderr)
         return BAD_USAGE if isinstance(error, ValueError) else 1
     except KeyboardInterrupt:
-        print("\nscheduling: interrupted; the same command goes on", file=sys.stderr)
+        print("\nscheduling: interrupted; the same command resumes", file=sys.stderr)
         return INTERRUPTED
     write(options.work / "results.json", results)
     report(results, options.work)

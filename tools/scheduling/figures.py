@@ -1,4 +1,4 @@
-"""What follows from schedules, as it is published."""
+"""Figures that follow from schedules, as they are published."""
 from common import stats
 from common.timing import Artifact, round_medians, take_turns
 from program import Failed
@@ -67,8 +67,9 @@ def of_dedicated(lab, networks):
 
 
 def of_live(lab, networks, strategies):
-    """What tuning without a recording takes with these strategies, and how fast the networks are then: {"makespan":
-    {strategy: s}, "networks": {network: {contestant: [times as fast as untuned, lower end, upper end]}}}."""
+    """Returns the time of tuning without a recording with these strategies, and how fast the networks are then:
+    {"makespan": {strategy: s}, "networks": {network: {contestant: [times as fast as untuned, lower end, upper
+    end]}}}."""
     if not strategies:
         return {}
     live = {"makespan": {}, "networks": {}}

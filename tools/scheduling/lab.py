@@ -18,8 +18,8 @@ def remove(*paths):
 
 
 class Lab:
-    """The experiments in one folder, which keeps what is done: a run that was interrupted goes on. All methods raise
-    Failed."""
+    """The experiments in one folder, which keeps the finished ones: a run that was interrupted resumes. All methods
+    raise Failed."""
 
     def __init__(self, work, trials, building):
         self.work, self.trials, self.building = work.resolve(), trials, building

@@ -31,7 +31,7 @@ def error_of_simulation(row):
 
 
 def line(row):
-    """What one schedule took, for people."""
+    """Describes the cost of one schedule, for people."""
     return (f"{plural(row['jobs'], 'job')}, {row['strategy']}: {row['makespan']:.1f} s, {percent(of_bound(row))} of "
             f"the bound, simulated {row['simulated_from_alone']:.1f} s (own trace {row['simulated_from_own']:.1f} s), "
             f"device idle {percent(row['idle_device'])}, ratios differ by {percent(difference(row)[0], 2)}")
@@ -160,7 +160,7 @@ def measurements(results):
         if loud:
             sentence += f"; without leases it is {percent(difference(loud)[0], 2)}"
         sentence += "."
-    return [f"""The tuner judges candidates by their ratio to a baseline that is timed in turns with them. Here are the
+    return [f"""The tuner judges candidates by their ratio to a baseline that is timed interleaved with them. Here are the
 first {COMPARED} candidates of each network: how much does this ratio differ, measured beside other jobs, from the one
 measured alone? *Same kernels* says that the tuned networks consist of the same code as those of the jobs alone, which
 they must, since replayed jobs learn from recorded times: so they are equally fast.""", sentence, markdown(rows)]
@@ -254,7 +254,7 @@ def as_fast(results):
 
 
 def speed(results, median):
-    text = f"what is measured beside other jobs differs by {percent(median, 2)} in the median"
+    text = f"measurements beside other jobs differ by {percent(median, 2)} in the median"
     found = results["live"].get("networks")
     if not found:
         return text + "."
@@ -265,14 +265,14 @@ def speed(results, median):
 
 
 def uncoordinated(results, row):
-    text = (f"it ends after {row['makespan']:.0f} s, and what is measured differs by {percent(difference(row)[0], 2)} "
+    text = (f"it ends after {row['makespan']:.0f} s, and measurements differ by {percent(difference(row)[0], 2)} "
             "in the median")
     if "uncoordinated" not in results["live"].get("makespan", {}):
         return text + "."
     ratio = gain(results, "uncoordinated") / gain(results, "alone")
     effect = "slower" if ratio < 1 - DISTORTED else "as fast"
     return (f"{text}. The networks that it tunes are {effect} ({ratio:.3f} times as fast as those tuned alone), since "
-            "candidates are timed in turns with their baseline, and the best ones once more.")
+            "candidates are timed interleaved with their baseline, and the best ones once more.")
 
 
 SECTIONS = [("What interleaving gains", "makespan.svg", makespans), ("Who holds what", "gantt.svg", gantt),

@@ -75,7 +75,7 @@ def main():
         print(f"study: {error}", file=sys.stderr)
         return BAD_USAGE
     except KeyboardInterrupt:
-        print("\nstudy: interrupted; the same command goes on", file=sys.stderr)
+        print("\nstudy: interrupted; the same command resumes", file=sys.stderr)
         return INTERRUPTED
 
 

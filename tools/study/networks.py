@@ -77,7 +77,7 @@ class Setup:
 
 
 def setups(processors):
-    """The setups for a machine with so many processors: one at a time on one and on all, one on each, and batches."""
+    """The setups for a machine with this many processors: one at a time on one and on all, one on each, and batches."""
     alone, everything = Setup(1, 1, 1), Setup(1, 1, processors)
     return list(dict.fromkeys((alone, everything, Setup(1, processors, 1), Setup(BATCHES[-1], 1, processors))))
 

@@ -11,7 +11,7 @@ ROUNDS, SECONDS = 5, 2.0
 INCOMPLETE = 3  # exit code, in addition to those of all tools
 
 DESCRIPTION = """Measures what networks gain and lose in versions of fewer bits: throughput, latency, power, energy,
-size and agreement with the float version. What is complete is kept and not measured again, so the same command goes on
+size and agreement with the float version. Complete results are kept and not measured again, so the same command resumes
 where it was interrupted."""
 
 EPILOG = f"""Networks: {', '.join(network.name for network in NETWORKS)}. Exit codes: {BAD_USAGE} for bad usage,

@@ -18,7 +18,7 @@ def page(results, charts):
              "lost.*",
              """Networks in versions of fewer bits: throughput, latency, power, energy, size, and how often a version
 says what the float version says.""",
-             *figure(charts, "trade.svg", "What the versions gain and what they keep"), *method(results)]
+             *figure(charts, "trade.svg", "Gain and agreement of the versions"), *method(results)]
     for network, own in ask.measured(results):
         parts += [f"## {network.title}", markdown(rows(results, network, own)), *facts(network, own)]
     lines = reasons(results)
@@ -45,17 +45,17 @@ VERSIONS_TEXT = """- *float*: as the network is, computed in float32.
   quantize --clusters 16`, then `attune compile --compact`)."""
 
 COLUMNS_TEXT = """Sizes are those of artifacts. Latencies are medians, of one picture at a time, with the input and the
-output in memory. A setup of *batch × streams × threads* has so many processes (streams) at once, each on processors of
-its own, that make inferences of a batch on so many threads; what counts is the time in which all of them ran. The
+output in memory. A setup of *batch × streams × threads* runs that many processes (streams) at once, each on processors
+of its own, each with inferences of that batch on that many threads; the time in which all of them ran counts. The
 versions take turns of {seconds:g} s in {rounds}, so that a drift of the machine's speed hits all. For another batch a
 version is quantized anew, by the same pictures."""
 
 AGREEMENT_TEXT = """Agreement is with the float version, by {judged} pictures: in how many of them the likeliest class
 is the same, and the mean cosine of the scores of all classes. Integers are chosen by {quantizing} others. {pictures}
-The weights are random with a seed, so that the classes mean nothing and none of the versions is right. Whether two
-versions say the same is defined nevertheless, and harder than with trained weights, which keep classes apart. Of the
-detector, a class has the score of its surest box, and boxes are the same that have one class and overlap by half or
-more."""
+The weights are random with a seed, so that the classes mean nothing and none of the versions is right. Agreement is
+defined nevertheless, and harder to reach than with trained weights, which keep classes apart. For
+the detector, a class has the score of its best box, and two boxes are the same if they have one class and overlap by
+half or more."""
 
 PICTURES = {"photos": "All are crops of photos, and no photo is among both.",
             "generated": "All are smooth noise, drawn by a seed."}
@@ -89,8 +89,8 @@ def power(results):
 def peers_text(settings):
     if not settings["peers"]:
         return ""
-    return ("Of int8 ONNX Runtime and OpenVINO run the model that `attune quantize` has written, LiteRT what "
-            "TensorFlow's converter makes of the same network. Sizes of peers are those of the model files they read.")
+    return ("In int8, ONNX Runtime and OpenVINO run the model that `attune quantize` has written, LiteRT the output of "
+            "TensorFlow's converter for the same network. Sizes of peers are those of the model files they read.")
 
 
 def standard_setup(results):

@@ -70,7 +70,7 @@ def trade_chart(results):
     if not panels:
         return None
     width, height, left, gap = 288, 250, 74, 22
-    title = "What the versions gain and what they keep"
+    title = "Gain and agreement of the versions"
     drawing = Drawing(WIDTH, TOP + height + 56, title, "Panels by network: equal classes against latency")
     header(drawing, title, "a mark a version, on 1 thread; the upper left is best: quick, and every picture has the "
                            "class that the float version gives it",

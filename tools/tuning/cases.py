@@ -221,7 +221,7 @@ EXPERIMENTS = {
     1: Experiment("Search strategies", Plan.strategies),
     2: Experiment("A second network after a first", Plan.transfer),
     3: Experiment("A cost model that has learned before", Plan.pretrained),
-    4: Experiment("What the cost model foresees", Plan.pretrained),
+    4: Experiment("What the cost model predicts", Plan.pretrained),
     5: Experiment("Where the time goes", Plan.strategies),
     6: Experiment("Tuned and untuned", Plan.deployment),
     7: Experiment("How soon most of it is there", Plan.soon),

@@ -49,8 +49,8 @@ def position_of(points, speed):
 
 
 def mean_curve(curves):
-    """[(position, mean, lower end, upper end)] of several curves, from where all have begun; empty if one never does. A
-    curve that has ended keeps its last speed."""
+    """Returns [(position, mean, lower end, upper end)] of several curves, from the first position that all have
+    reached; empty if one curve is empty. A curve that has ended keeps its last speed."""
     if not all(curves):
         return []
     first, longest = max(points[0][0] for points in curves), max(points[-1][0] for points in curves)

@@ -141,7 +141,7 @@ def main():
     try:
         return measure(args)
     except KeyboardInterrupt:
-        print("\nexperiments: interrupted; the same command goes on", file=sys.stderr)
+        print("\nexperiments: interrupted; the same command resumes", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -86,7 +86,7 @@ class Lab:
         return path
 
     def _tune(self, case, *flags):
-        # The database has another name until it is complete, so that nobody takes a half-filled one for the first
+        # The database has another name until it is complete, so that a half-filled one is not taken for the first
         # network's records.
         records, running = self._path("records", f"{case.key}.db"), self._path("records", "running.db")
         remove_database(running)

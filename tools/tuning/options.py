@@ -12,8 +12,8 @@ from tuning.cases import EXPERIMENTS, Plan
 OUTPUT, SHORT_OUTPUT = ROOT / "build/tuning/experiments", ROOT / "build/tuning/experiments-short"
 DIGITS = 12  # of a program's digest, which distinguishes it from others
 
-DESCRIPTION = """Measures what the tuner gains, and what each of its parts does for that. What is complete is kept and
-not measured again, so the same command goes on where it was interrupted."""
+DESCRIPTION = """Measures the gain of the tuner, and the share of each of its parts in it. Complete results are kept and
+not measured again, so the same command resumes where it was interrupted."""
 
 EPILOG = "Experiments: " + "; ".join(f"{number} {experiment.title}" for number, experiment in EXPERIMENTS.items()) + "."
 
@@ -64,7 +64,7 @@ def parser():
                    help=f"for results.json, the report and databases; default: {OUTPUT.relative_to(ROOT)}, with "
                         f"--short {SHORT_OUTPUT.relative_to(ROOT)}")
     p.add_argument("--anew", action="store_true",
-                   help="measure what is complete once more; interrupted, it goes on without this option")
+                   help="measure complete results once more; to resume an interrupted run, leave this option out")
     p.add_argument("--write-docs", action="store_true",
                    help="write docs/tuning.md too, with what was measured of these experiments")
     return p

@@ -15,7 +15,7 @@ def page(documents, charts, replayed=None):
     """The page's text. `documents`: the experiments', by number; `charts`: the names of the figures; `replayed`: the
     file written by tools/replay_tuning.py, if there is one."""
     parts = ["# Tuning", "*Made by `./do experiments --write-docs`: changes by hand get lost.*",
-             "What [`attune tune`](decisions/tuning.md) gains, and what each of its parts does for that.",
+             "The gain of [`attune tune`](decisions/tuning.md), and the share of each of its parts in it.",
              machines(documents), METHOD]
     for number, section in SECTIONS.items():
         results = documents.get(number, {"experiments": {}})
@@ -37,7 +37,7 @@ def machines(documents):
     return "\n".join(f"- {', '.join(names)}: {described}" for described, names in titles.items())
 
 
-METHOD = """Every run has a database of its own, and goes on until its trials are spent or nothing more is hoped for.
+METHOD = """Every run has a database of its own, and continues until its trials are spent or no more gain is expected.
 Two numbers say what it gained. *The kernels* are the sum of the best kernels that a run knows, of which each was
 measured by itself, interleaved with its baseline: it is known after each batch. Among many candidates some are measured
 faster than they are, so the best are measured once more at the end, and no curve shows more. *The network* is
@@ -102,7 +102,7 @@ def strategies(results, entries):
 within a few percent of them, and which one is better is not seen. So here strategies search alone (`--no-defaults`):
 the defaults are neither given to them nor counted, and say only what they are compared with. Annealing asks a cost
 model that learns from the run alone; the one that the program brings with it has learned from these networks and would
-help it unduly. Nothing is confirmed, so there is selection bias, in all alike. *Of random search's* speed compares runs
+help it unduly. Nothing is confirmed, so there is selection bias, in all alike. The last column compares runs
 from the same seed, which were made one after the other: a machine that is slower for an hour is so for both.""",
             comparison(entries, "annealing", "random"), markdown(rows)]
 
@@ -290,10 +290,10 @@ def rounds_counted(entries):
     if not known:
         return ""
     counted, rounds = (sum(entry[name] for entry in known) for name in ("rounds_counted", "rounds"))
-    return f""" Other programs on the machine disturb some rounds, which do not count: before each turn the untuned
-network runs once more, by itself, and in a round that counts it never takes more than {100 * (QUIET - 1):.0f} %
-longer than in the fastest tenth of such runs. {counted} of {rounds} rounds count; where fewer than {ROUNDS} of a
-network would, all do."""
+    return f""" Rounds that other programs on the machine disturb do not count: before each turn the untuned network runs
+once more, by itself; in a counted round, no such run takes more than {100 * (QUIET - 1):.0f} % longer than the fastest
+tenth of them. {counted} of {rounds} rounds count; a network with fewer than {ROUNDS} such rounds counts all of its
+rounds."""
 
 
 def compiled_for(entries):
@@ -342,7 +342,7 @@ def soon_enough(cold):
     """The sentence on when the long run's kernels had most of their gain; empty if that is not known."""
     points = curves.curve(cold, "seconds") if cold else []
     when = curves.position_of(points, curves.speed_with(curves.ENOUGH, [points]))
-    return "" if when is None else f" Those of the long run had 80 % of their gain after {duration(when)}."
+    return "" if when is None else f" The kernels of the long run had 80 % of their gain after {duration(when)}."
 
 
 def percent(interval):

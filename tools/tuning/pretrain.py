@@ -37,7 +37,7 @@ INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 SECONDS_OF_TRIAL = 0.45  # the guess before any run is complete
 
 DESCRIPTION = """Measures random candidates of many networks' kernels on this machine, and learns from them the cost
-model that tuning begins with. What is complete is not measured again, and a run that was interrupted goes on."""
+model that tuning starts with. Complete measurements are not repeated, and an interrupted run resumes."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def main():
         print(f"pretrain: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\npretrain: interrupted; the same command goes on", file=sys.stderr)
+        print("\npretrain: interrupted; the same command resumes", file=sys.stderr)
         return INTERRUPTED
     return 0
 

@@ -9,7 +9,7 @@ from program import Failed, attune_json
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and the time of each
 MOST_ROUNDS = 4 * ROUNDS  # if those are not enough
 NARROW = 0.01  # to each side: a speedup this precise needs no more turns
-CLOSER = 4  # tuned networks lie closer together: so many times the turns, for intervals as much narrower
+CLOSER = 4  # tuned networks lie closer together: this many times the turns, for intervals as much narrower
 CONFIDENCE = 0.95
 PROFILE_ROUNDS = 6  # of the untuned network, per turn
 QUIET = 1.03  # a quiet machine is at most this many times as slow as in its fastest tenth

@@ -107,7 +107,7 @@ test('two jobs are compared from the list', async () => {
 test('records show each trial of a kernel', async () => {
   const { page } = here;
   await page.getByRole('link', { name: 'Records' }).click();
-  await page.getByLabel('Of job').selectOption(jobs[0] ?? '');
+  await page.getByLabel('Job', { exact: true }).selectOption(jobs[0] ?? '');
   await page.getByRole('region', { name: 'Kernels' }).getByRole('button').last().click();
   await page.getByRole('region', { name: 'Trials' }).getByText('ok', { exact: true }).first().waitFor();
   records = new URL(page.url()).search;
@@ -163,7 +163,7 @@ test('samples quantize a model, and each way has its loss and its file', async (
   await page.getByLabel('Drop samples here').setInputFiles({ name: '0.npy', mimeType: '', buffer: sampleOf(0) });
   await page.locator('.file-row').getByText('sent', { exact: true }).nth(SAMPLES).waitFor();
   rmSync(folder, { recursive: true });
-  await page.getByLabel('One of so many samples judges').fill('2');
+  await page.getByLabel('Hold out one sample in').fill('2');
   await page.getByLabel('Loss of accuracy, %').fill('100');
   await page.getByRole('button', { name: 'What can be promised?' }).click();
   await page.getByRole('region', { name: 'Promises' }).getByRole('rowheader', { name: 'Loss of accuracy' }).waitFor();
@@ -249,7 +249,7 @@ test('a tenant’s quota, consent, usage and archive', async () => {
   const trust = page.getByRole('region', { name: 'Trusted devices' });
   await trust.getByLabel('Owners').fill('other, speech');
   await trust.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The trust is set').waitFor({ state: 'attached' });
+  await page.getByText('The trusted owners are saved').waitFor({ state: 'attached' });
   await page.reload();
   assert.equal(await trust.getByLabel('Owners').inputValue(), 'other speech');
   for (const [name, begins] of [['Download as CSV', 'day,tenant,device_seconds,stored_bytes\r\n'], ['Download the archive', '']] as const) {
@@ -269,7 +269,7 @@ test('a device is shared by its owner', async () => {
   const { page } = here;
   await here.goto('/devices');
   await page.getByText('Share it').first().click();
-  await page.getByLabel('With these tenants').first().fill('speech vision');
+  await page.getByLabel('Share with these tenants').first().fill('speech vision');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText(/, shared with speech, vision$/).waitFor();
   await page.getByRole('link', { name: 'Jobs', exact: true }).click();

@@ -1,4 +1,4 @@
-// What a person asks of a job, as the form has it and as the server wants it.
+// The agreement of a job, in the form's and in the server's terms.
 import type { Schemas } from './api/client';
 import { bytes, duration, latency, percent } from './format';
 

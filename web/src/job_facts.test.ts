@@ -14,7 +14,7 @@ const job = {
   stages: [stage('build', 3, 2, 1), stage('measure', 5, 2), stage('measure', 8, 1, 2, 'lost')],
 } as unknown as JobDetail;
 
-test('stages are bars on one axis of time, and what runs goes on until now', () => {
+test('stages are bars on one axis of time, and a running one ends now', () => {
   const gantt = ganttOf(job, BEGIN + 12_000);
   expect(gantt.lanes).toEqual(['build', 'measure']);
   expect(gantt.bars.map(({ asked, begin, end, outcome }) => [asked - BEGIN, begin - BEGIN, end - BEGIN, outcome])).toEqual([
@@ -49,7 +49,7 @@ test('a bound that a kernel refutes is none', () => {
   expect(fast && roofShare(fast)).toBeNull();
   expect(even && roofShare(even)).toBe(1);
 });
-test('the curve goes on where a run was taken up again', () => {
+test('the curve continues where a run was resumed', () => {
   const line = (seconds: number, ms: number) => JSON.stringify({ event: 'stage', state: 'ends', seconds, network_seconds: ms / 1e3, trials: 8 });
   const text = [line(1, 4), '{"event":"trial","seconds":1.5}', line(2, 3), line(0.5, 2), '{"event":"sta'].join('\n');
   expect(curveOfEvents(text).map(({ seconds, ms }) => [seconds, ms])).toEqual([

@@ -1,4 +1,4 @@
-// What is shown of a job, drawn from what the server tells of it.
+// The facts about a job for its view, from the server's answer.
 import type { JobDetail } from './api/client';
 
 export type JobState = JobDetail['state'];
@@ -97,8 +97,8 @@ export function tuningResultOf(result: unknown): TuningResult | null {
   };
 }
 
-// The latency over time from the events of a run that goes on (src/tune/job/events.h), a line each. Seconds
-// count anew when the run goes on elsewhere.
+// The latency over time from the events of a run that is in progress (src/tune/job/events.h), a line each. Seconds
+// count anew when the run continues on another machine.
 export function curveOfEvents(text: string): CurvePoint[] {
   const points: CurvePoint[] = [];
   let before = 0;
@@ -148,7 +148,7 @@ export interface Gantt {
   end: number;
 }
 
-// The stages on one axis of time; the one that runs goes on until `now`.
+// The stages on one axis of time; a running one ends at `now`.
 export function ganttOf(job: JobDetail, now: number): Gantt {
   const bars: Bar[] = job.stages.map((stage) => {
     const end = Date.parse(stage.ended);
@@ -219,7 +219,7 @@ export function jobNameOf(file: string): string {
   return name === '' ? 'network' : name;
 }
 
-// Of an answer in OTLP/JSON, whose spans all have the same.
+// From an answer in OTLP/JSON, whose spans all have the same.
 export function traceIdOf(trace: unknown): string | null {
   const first = (value: unknown, name: string): unknown => (isFields(value) ? listOf(value, name)[0] : undefined);
   const span = first(first(first(trace, 'resourceSpans'), 'scopeSpans'), 'spans');

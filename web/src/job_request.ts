@@ -89,7 +89,7 @@ export interface Given {
 // The sentence that says what is missing; null: it can be submitted.
 export function lackOf(wish: Wish, { files, inputs, samples }: Given): string | null {
   if (inputs === null) return files.length === 0 ? 'add a model first: drop its file above' : 'wait until all files are sent';
-  if (wish.kind === 'tuning') return wish.trials === '' && wish.minutes === '' ? 'say how much it may cost: trials, minutes or both' : null;
+  if (wish.kind === 'tuning') return wish.trials === '' && wish.minutes === '' ? 'set a budget: trials, minutes or both' : null;
   if (samplesOf(samples) !== null) return null;
-  return samples.length === 0 ? 'add samples first: drop some inputs of the model above' : 'wait until all samples are sent';
+  return samples.length === 0 ? 'add samples first: drop some inputs for the model above' : 'wait until all samples are sent';
 }

@@ -1,4 +1,4 @@
-// What is shown of a job that compares ways to quantize, drawn from its result.
+// The facts about a job that compares ways to quantize, from its result.
 type Fields = Record<string, unknown>;
 
 export interface Variant {

@@ -1,4 +1,4 @@
-// What tenants have used, as GET /v1/usage tells it: CSV whose names need no quotes.
+// The usage of tenants, from GET /v1/usage: CSV whose names need no quotes.
 export interface DayOfUse {
   day: string;
   tenant: string;
@@ -17,7 +17,7 @@ export function usageOf(csv: string): DayOfUse[] {
     });
 }
 
-// "2026-11-29", so many days before `now`.
+// "2026-11-29", `days` days before `now`.
 export function dayBefore(days: number, now: Date): string {
   return new Date(now.getTime() - days * 86_400_000).toISOString().slice(0, 10);
 }

@@ -2,8 +2,8 @@
 
     import attune.onnxruntime as onnxruntime
 
-What ONNX Runtime does for other devices, for training and with operators of one's own is not here: it raises
-attune.UnsupportedError with its name. Settings that only say how ONNX Runtime is to work are taken and change nothing.
+Features of ONNX Runtime for other devices, for training and with custom operators are not here: they raise
+attune.UnsupportedError with their names. Settings that only tune ONNX Runtime itself are accepted and change nothing.
 """
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ get_all_providers = get_available_providers
 
 
 def get_device() -> str:
-    """CPU."""
+    """Returns "CPU"."""
     return "CPU"
 
 
 def get_version_string() -> str:
-    """The version of ONNX Runtime whose interface this is."""
+    """Returns the version of ONNX Runtime whose interface this is."""
     return __version__
 
 
 def get_build_info() -> str:
-    """The version and the build of Attune."""
+    """Returns the version and the build of Attune."""
     from .. import build_id, version
     return f"Attune {version()}, build {build_id()}"
 
@@ -51,11 +51,11 @@ def set_seed(seed: int) -> None:
 
 
 def enable_telemetry_events() -> None:
-    """Changes nothing: nothing is reported to anybody."""
+    """Changes nothing: no telemetry is sent."""
 
 
 def disable_telemetry_events() -> None:
-    """Changes nothing: nothing is reported to anybody."""
+    """Changes nothing: no telemetry is sent."""
 
 
 def __getattr__(name: str) -> NoReturn:

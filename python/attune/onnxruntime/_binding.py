@@ -10,7 +10,8 @@ from ._value import Array, OrtValue, array_at, check_device
 
 
 class IOBinding:
-    """What session.run_with_iobinding() reads and writes. Inputs are read when it runs, and so may be changed before."""
+    """The inputs and outputs of session.run_with_iobinding(). Inputs are read when it runs, and so may be changed
+    before."""
 
     def __init__(self, outputs: Sequence[str]) -> None:
         self._known = tuple(outputs)
@@ -62,11 +63,11 @@ class IOBinding:
         self._targets, self._results = {}, {}
 
     def get_outputs(self) -> list[OrtValue]:
-        """The outputs of the last run, in the order in which they were bound."""
+        """Returns the outputs of the last run, in the order in which they were bound."""
         return list(self._results.values())
 
     def copy_outputs_to_cpu(self) -> list[Array]:
-        """The same as arrays."""
+        """Returns the outputs as arrays."""
         return [value.numpy().copy() for value in self._results.values()]
 
     def run(self, compute: Callable[[dict[str, Array]], dict[str, Array]]) -> None:

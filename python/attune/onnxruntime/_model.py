@@ -1,4 +1,4 @@
-"""What a session says of its model, in the words of ONNX Runtime."""
+"""The description of a session's model, in the words of ONNX Runtime."""
 from __future__ import annotations
 
 import dataclasses
@@ -17,17 +17,18 @@ _OF_NUMPY = {"float32": "float", "float64": "double"}
 
 
 def type_name(dtype: str) -> str:
-    """"tensor(float)" for "f32"; a type that Attune does not have keeps its name."""
+    """Returns "tensor(float)" for "f32"; a type that Attune lacks keeps its name."""
     return f"tensor({_NAMES.get(dtype, dtype)})"
 
 
 def type_name_of(dtype: numpy.dtype[Any]) -> str:
-    """"tensor(float)" for NumPy's float32."""
+    """Returns "tensor(float)" for NumPy's float32."""
     return f"tensor({_OF_NUMPY.get(dtype.name, dtype.name)})"
 
 
 def numpy_dtype(element_type: Any) -> numpy.dtype[Any]:
-    """NumPy's dtype for what scripts name an element's type by: one of NumPy, or the number that ONNX gives it."""
+    """Returns NumPy's dtype for the name that a script gives an element type: a type of NumPy, or its number in
+    ONNX."""
     if isinstance(element_type, int):
         for _, onnx, number in _TYPES:
             if number == element_type and onnx != "bfloat16":
@@ -36,7 +37,7 @@ def numpy_dtype(element_type: Any) -> numpy.dtype[Any]:
     try:
         dtype: numpy.dtype[Any] = numpy.dtype(element_type)
     except TypeError as error:
-        raise InvalidError(f"{element_type!r} is no element type: {error}") from error
+        raise InvalidError(f"{element_type!r} is not an element type: {error}") from error
     return dtype
 
 
@@ -54,7 +55,7 @@ class NodeArg:
 
 @dataclasses.dataclass(frozen=True)
 class ModelMetadata:
-    """What the file says of its origin."""
+    """The origin of the model, as its file states it."""
 
     producer_name: str
     graph_name: str

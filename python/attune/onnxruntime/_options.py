@@ -1,5 +1,5 @@
-"""The settings of ONNX Runtime. Threads, profiles and fixed dimensions are followed; the others say how ONNX Runtime is to
-work, and change nothing here."""
+"""The settings of ONNX Runtime. Threads, profiles and fixed dimensions are followed; the others tune ONNX Runtime
+itself, and change nothing here."""
 from __future__ import annotations
 
 import enum
@@ -40,7 +40,7 @@ class _Options:
             raise AttributeError(f"{type(self).__name__} has no {name}; it has {', '.join(self._DEFAULTS)}")
         kind = type(self._DEFAULTS[name])
         if not isinstance(value, int if issubclass(kind, int) else kind):
-            raise TypeError(f"{type(self).__name__}.{name}: {value!r} is no {kind.__name__}")
+            raise TypeError(f"{type(self).__name__}.{name}: {value!r} is not of type {kind.__name__}")
         self.__dict__[name] = value
 
     def _add(self, key: str, value: str) -> None:
@@ -54,8 +54,8 @@ class _Options:
 
 
 class SessionOptions(_Options):
-    """intra_op_num_threads: that one inference runs on; 0: as many as processors. enable_profiling: end_profiling() of the
-    session writes the kernels' times."""
+    """intra_op_num_threads: threads of one inference; 0: as many as processors. enable_profiling: end_profiling() of
+    the session writes the kernels' times."""
 
     _DEFAULTS = {"intra_op_num_threads": 0, "inter_op_num_threads": 0, "enable_profiling": False,
                  "profile_file_prefix": "onnxruntime_profile_", "optimized_model_filepath": "",
@@ -89,30 +89,30 @@ class SessionOptions(_Options):
         self._add(key, value)
 
     def get_session_config_entry(self, key: str) -> str:
-        """What was added."""
+        """Returns the entry that was added."""
         return self._entry(key)
 
     def has_providers(self) -> bool:
-        """False."""
+        """Returns False."""
         return False
 
     def _refuse(self, name: str) -> NoReturn:
         raise UnsupportedError(f"attune.onnxruntime: SessionOptions.{name} is not supported")
 
     def add_free_dimension_override_by_denotation(self, denotation: str, size: int) -> NoReturn:
-        """Not supported."""
+        """Is not supported."""
         self._refuse("add_free_dimension_override_by_denotation")
 
     def add_initializer(self, name: str, value: Any) -> NoReturn:
-        """Not supported."""
+        """Is not supported."""
         self._refuse("add_initializer")
 
     def add_external_initializers(self, names: Any, values: Any) -> NoReturn:
-        """Not supported."""
+        """Is not supported."""
         self._refuse("add_external_initializers")
 
     def register_custom_ops_library(self, path: str) -> NoReturn:
-        """Not supported: Attune compiles operators, it does not call others'."""
+        """Is not supported: Attune compiles operators, and calls no others."""
         self._refuse("register_custom_ops_library")
 
 
@@ -127,5 +127,5 @@ class RunOptions(_Options):
         self._add(key, value)
 
     def get_run_config_entry(self, key: str) -> str:
-        """What was added."""
+        """Returns the entry that was added."""
         return self._entry(key)

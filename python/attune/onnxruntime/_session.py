@@ -26,7 +26,7 @@ _PROVIDER = "CPUExecutionProvider"
 
 
 def get_available_providers() -> list[str]:
-    """The processor."""
+    """Returns the CPU provider."""
     return [_PROVIDER]
 
 
@@ -42,7 +42,7 @@ def _check_providers(providers: Sequence[Any] | None) -> None:
 
 
 def _shapes_with(inputs: Sequence[Declared], sizes: Mapping[str, int]) -> dict[str, list[int]] | None:
-    """The shapes of all inputs if these sizes close them all."""
+    """Returns the shapes of all inputs if these sizes close them all."""
     shapes = {}
     for input in inputs:
         dims = [sizes.get(dim, dim) if isinstance(dim, str) else dim for dim in input.dims or ("?",)]
@@ -55,9 +55,9 @@ def _shapes_with(inputs: Sequence[Declared], sizes: Mapping[str, int]) -> dict[s
 class InferenceSession:
     """Runs a model. A model with fixed shapes is compiled now, and one with open dimensions for the shapes that come.
 
-    path_or_bytes: a path, or the bytes of a file; an artifact is compiled already. trusted_keys: as for attune.load(), one
-    of which must have signed an artifact. providers, provider_options: the processor is what there is; others are warned
-    of. Thread safe. Raises attune.UnsupportedError with the operators that Attune does not have.
+    path_or_bytes: a path, or the bytes of a file; an artifact is compiled already. trusted_keys: as for attune.load(),
+    one of which must have signed an artifact. providers, provider_options: only the CPU is available; others cause a
+    warning. Thread safe. Raises attune.UnsupportedError with the operators that Attune lacks.
     """
 
     def __init__(self, path_or_bytes: str | bytes | os.PathLike[str], sess_options: SessionOptions | None = None,
@@ -92,38 +92,38 @@ class InferenceSession:
         return {name: _node(output) for name, output in found.items()}
 
     def get_inputs(self) -> list[NodeArg]:
-        """In the model's order."""
+        """Returns the inputs, in the model's order."""
         return [_node(input) for input in self._inputs.values()]
 
     def get_outputs(self) -> list[NodeArg]:
-        """In the model's order."""
+        """Returns the outputs, in the model's order."""
         return list(self._outputs.values())
 
     def get_overridable_initializers(self) -> list[NodeArg]:
-        """None: initializers are compiled in."""
+        """Returns none: initializers are compiled in."""
         return []
 
     def get_modelmeta(self) -> ModelMetadata:
-        """What the file says of its origin."""
+        """Returns the origin of the model, as its file states it."""
         about = self._file["about"]
         texts = {key: about.get(key, "")
                  for key in ("producer_name", "graph_name", "domain", "description", "graph_description")}
         return ModelMetadata(**texts, version=int(about.get("version", "0")), custom_metadata_map=self._file["metadata"])
 
     def get_session_options(self) -> SessionOptions:
-        """Those that it was made with."""
+        """Returns the options of the session."""
         return self._options
 
     def get_providers(self) -> list[str]:
-        """The processor."""
+        """Returns the CPU provider."""
         return [_PROVIDER]
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
-        """None."""
+        """Returns none."""
         return {_PROVIDER: {}}
 
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None) -> None:
-        """Changes nothing: the processor is what there is."""
+        """Changes nothing: only the CPU is available."""
         _check_providers(providers)
 
     def enable_fallback(self) -> None:
@@ -152,7 +152,7 @@ class InferenceSession:
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
             run_options: RunOptions | None = None) -> list[Array]:
-        """The outputs of these names, in their order; None: all.
+        """Returns the outputs of these names, in their order; None: all.
 
         input_feed: {input: array, OrtValue, or list}.
         """
@@ -165,21 +165,21 @@ class InferenceSession:
 
     def run_with_ort_values(self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue],
                             run_options: RunOptions | None = None) -> list[OrtValue]:
-        """As run(), with tensors."""
+        """Works like run(), with tensors."""
         return [OrtValue(array) for array in self.run(output_names, input_dict_ort_values, run_options)]
 
     def run_async(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
                   callback: Callable[[list[Array], Any, str], None], user_data: Any,
                   run_options: RunOptions | None = None) -> None:
-        """Not supported."""
+        """Is not supported."""
         raise UnsupportedError("attune.onnxruntime: InferenceSession.run_async() is not supported; call run() in a thread")
 
     def io_binding(self) -> IOBinding:
-        """A new binding for run_with_iobinding()."""
+        """Returns a new binding for run_with_iobinding()."""
         return IOBinding(list(self._outputs))
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
-        """Runs with the memory that is bound."""
+        """Runs with the bound memory."""
         iobinding.run(self._compute)
 
     def end_profiling(self) -> str:

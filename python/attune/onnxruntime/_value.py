@@ -21,7 +21,7 @@ def check_device(device_type: str, what: str) -> None:
 
 
 def array_at(address: int, element_type: Any, shape: Sequence[int]) -> Array:
-    """An array in memory that the caller owns."""
+    """Returns an array in memory that the caller owns."""
     dtype = numpy_dtype(element_type)
     sizes = tuple(int(size) for size in shape)
     if not address or any(size < 0 for size in sizes):
@@ -42,20 +42,20 @@ class OrtValue:
 
     @staticmethod
     def ortvalue_from_numpy(array: Any, device_type: str = "cpu", device_id: int = 0, vendor_id: int = -1) -> OrtValue:
-        """In the array's own memory."""
+        """Wraps the array's own memory."""
         check_device(device_type, "OrtValue")
         return OrtValue(as_array("value", array))
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu", device_id: int = 0,
                                      vendor_id: int = -1) -> OrtValue:
-        """Zeros."""
+        """Makes a tensor of zeros."""
         check_device(device_type, "OrtValue")
         return OrtValue(numpy.zeros(tuple(shape), numpy_dtype(element_type)))
 
     @staticmethod
     def from_dlpack(data: Any, is_bool_tensor: bool = False) -> OrtValue:
-        """In the memory of an object with __dlpack__()."""
+        """Wraps the memory of an object with __dlpack__()."""
         array = as_array("value", data)
         return OrtValue(array.view(numpy.bool_) if is_bool_tensor else array)
 
@@ -66,11 +66,11 @@ class OrtValue:
         return self._array.__dlpack_device__()
 
     def to_dlpack(self) -> Any:
-        """A capsule of DLPack."""
+        """Returns a capsule of DLPack."""
         return self._array.__dlpack__()
 
     def numpy(self) -> Array:
-        """The array, in its own memory."""
+        """Returns the array, in its own memory."""
         return self._array
 
     def update_inplace(self, array: Any) -> None:
@@ -82,37 +82,37 @@ class OrtValue:
         self._array[...] = given
 
     def shape(self) -> list[int]:
-        """The sizes."""
+        """Returns the sizes."""
         return list(self._array.shape)
 
     def data_type(self) -> str:
-        """As "tensor(float)"."""
+        """Returns the type as "tensor(float)"."""
         return type_name_of(self._array.dtype)
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
+        """Returns the address of the first element."""
         return int(self._array.ctypes.data)
 
     def tensor_size_in_bytes(self) -> int:
-        """Of all elements."""
+        """Returns the bytes of all elements."""
         return int(self._array.nbytes)
 
     def device_name(self) -> str:
-        """cpu."""
+        """Returns "cpu"."""
         return "cpu"
 
     def has_value(self) -> bool:
-        """True."""
+        """Returns True."""
         return True
 
     def is_tensor(self) -> bool:
-        """True."""
+        """Returns True."""
         return True
 
     def is_sparse_tensor(self) -> bool:
-        """False."""
+        """Returns False."""
         return False
 
     def is_tensor_sequence(self) -> bool:
-        """False."""
+        """Returns False."""
         return False

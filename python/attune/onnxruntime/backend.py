@@ -16,7 +16,7 @@ class Prepared:
         self._session = session
 
     def run(self, inputs: Any, **_of_onnxruntime: Any) -> list[Array]:
-        """The outputs. inputs: an array, a list in the model's order, or {input: array}."""
+        """Returns the outputs. inputs: an array, a list in the model's order, or {input: array}."""
         names = [input.name for input in self._session.get_inputs()]
         if not isinstance(inputs, Mapping):
             inputs = dict(zip(names, inputs if isinstance(inputs, Sequence) else [inputs]))
@@ -24,7 +24,7 @@ class Prepared:
 
 
 def supports_device(device: str) -> bool:
-    """Whether it is the processor."""
+    """Returns whether it is the processor."""
     return device.upper().split(":")[0] == "CPU"
 
 

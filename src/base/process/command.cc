@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file_descriptor.h"
+#include "base/process/launch.h"
 #include "base/process/message.h"
 #include "base/process/pipe.h"
 #include "base/status.h"
@@ -52,9 +53,7 @@ class Launch {
 
   // Returns the errno, and sets `pid` if that is 0.
   int Start(std::vector<std::string> command, pid_t* pid) const {
-    std::vector<char*> arguments;
-    for (std::string& argument : command) arguments.push_back(argument.data());
-    arguments.push_back(nullptr);
+    const std::vector<char*> arguments = ArgumentPointers(command);
     return posix_spawnp(pid, arguments[0], &actions_, &attributes_, arguments.data(), environ);
   }
 

@@ -35,9 +35,7 @@ absl::StatusOr<std::unique_ptr<CompanionProcess>> CompanionProcess::Start(const 
   const FileDescriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (input.get() < 0) return NotStarted(program, errno);
   ASSIGN_OR_RETURN(OutputPipe failure, OpenOutputPipe());
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = ArgumentPointers(arguments);
   const ProgramLaunch launch = {.program = program.c_str(),
                                 .arguments = pointers.data(),
                                 .folder = folder.c_str(),

@@ -34,9 +34,9 @@ class CompanionProcess {
   ~CompanionProcess();
 
   pid_t pid() const { return pid_; }
-  // Waits so many seconds for its end. Returns the status of waitpid(), or nothing if it still runs.
+  // Waits this many seconds for its end. Returns the status of waitpid(), or nothing if it still runs.
   std::optional<int> AwaitEnd(double seconds);
-  // Asks it to end (SIGTERM), and kills it after so many seconds.
+  // Asks it to end (SIGTERM), and kills it after this many seconds.
   void Stop(double grace_seconds);
 
  private:

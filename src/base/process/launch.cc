@@ -18,6 +18,14 @@ namespace {
 
 }  // namespace
 
+std::vector<char*> ArgumentPointers(std::vector<std::string>& arguments) {
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 void ProgramLaunch::Execute() const {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // it ended before it could be asked for

@@ -4,12 +4,18 @@
 
 #include <sys/types.h>
 
+#include <string>
+#include <vector>
+
 namespace attune {
+
+// Pointers to the texts, and a null pointer after them, as exec and its like take arguments.
+std::vector<char*> ArgumentPointers(std::vector<std::string>& arguments);
 
 // Everything is the caller's, and must be there until the child has executed the program.
 struct ProgramLaunch {
   const char* program;
-  char* const* arguments;  // ends with a null pointer
+  char* const* arguments;  // as ArgumentPointers()
   const char* folder;      // where the program runs; empty: where this process does
   int input, output, errors;
   int failure;   // takes the errno if the program cannot be executed; closes when it is

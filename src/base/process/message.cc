@@ -138,7 +138,7 @@ absl::StatusOr<std::string> ReceiveMessage(int socket, Deadline deadline, size_t
   Header header;
   RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), deadline));
   if (header.magic != kMagic || header.bytes > max_bytes)
-    return absl::DataLossError("the other process sent something that is no message");
+    return absl::DataLossError("the other process sent something that is not a message");
   std::string payload;
   while (payload.size() < header.bytes) {
     const size_t old = payload.size();
@@ -200,7 +200,7 @@ absl::StatusOr<FileDescriptor> ReceiveFile(int socket, Deadline deadline) {
       const cmsghdr* control = CMSG_FIRSTHDR(&message.header);
       const bool has_file = control != nullptr && control->cmsg_type == SCM_RIGHTS &&
                             control->cmsg_len == CMSG_LEN(sizeof(int));
-      if (!has_file) return absl::DataLossError("the other process sent something that is no file");
+      if (!has_file) return absl::DataLossError("the other process sent something that is not a file");
       int file = -1;
       std::memcpy(&file, CMSG_DATA(control), sizeof(file));
       return FileDescriptor(file);

@@ -27,11 +27,13 @@ absl::StatusOr<Message> ParseMessage(std::string_view text) {
   return message;
 }
 
-// FailedPrecondition if a request does not have this program's version.
-inline absl::Status CheckVersion(uint32_t version, uint32_t own) {
-  if (version == own) return absl::OkStatus();
+// The same for a request. FailedPrecondition if it does not have this program's version, which is `own`.
+template <typename Message>
+absl::StatusOr<Message> ParseRequest(std::string_view text, uint32_t own) {
+  absl::StatusOr<Message> message = ParseMessage<Message>(text);
+  if (!message.ok() || message->version() == own) return message;
   return absl::FailedPreconditionError(
-      absl::StrCat("a request of version ", version, ", this program's is ", own));
+      absl::StrCat("a request of version ", message->version(), ", this program's is ", own));
 }
 
 // Checks the values that are read from a message. After the first bad value, all numbers are zero.

@@ -19,7 +19,8 @@ struct OutputPipe {
 // ResourceExhausted if this process can open no more files.
 absl::StatusOr<OutputPipe> OpenOutputPipe();
 
-// Waits so many seconds until something can be read from the file, or it has ended. False if neither happens.
+// Waits this many seconds until something can be read from the file, or it has ended. False if neither
+// happens.
 bool CanRead(int file, double seconds);
 
 // Returns what can be read now: empty at the end of the file, and nothing if there is nothing yet.

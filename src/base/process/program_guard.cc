@@ -121,7 +121,7 @@ bool ProgramGuard::LeaveNamespaces() const {
                            WriteTo("/proc/self/uid_map", users_) && WriteTo("/proc/self/gid_map", groups_);
     if (!has_users || unshare(kOwn) != 0) return false;
   }
-  // The namespace sees later mounts of the system; nobody else sees those made here.
+  // The namespace sees later mounts of the system; no other process sees those made here.
   return mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
 }
 

@@ -1,12 +1,12 @@
 // Runs a program, and ends all that it has started with it.
 //
 // Problem: what a program starts may leave its process group and its session (setsid), and is adopted by
-// process 1 when its parent ends, so that nobody who knows of the program knows of it. Idea: a guard, a
-// process of ours, stands between. Where the system allows it, the program and all that it starts live in a
-// PID namespace of their own, which the kernel ends as a whole when its first process ends. Elsewhere the
-// guard adopts what the program leaves (PR_SET_CHILD_SUBREAPER), and kills its children until it has none.
-// Price: two more processes for each program; a program sees process numbers of its own; and if this user has
-// no right to make namespaces but within a user namespace, programs cannot gain rights, by sudo for example.
+// process 1 when its parent ends, so that the program's caller does not know it. Idea: a guard, a process of
+// ours, stands between. Where the system allows it, the program and all that it starts live in a PID
+// namespace of their own, which the kernel ends as a whole when its first process ends. Elsewhere the guard
+// adopts what the program leaves (PR_SET_CHILD_SUBREAPER), and kills its children until it has none. Price:
+// two more processes for each program; a program sees process numbers of its own; and if this user has no
+// right to make namespaces but within a user namespace, programs cannot gain rights, by sudo for example.
 //
 // The second way is none against a program that kills the guard, which it sees.
 #ifndef ATTUNE_BASE_PROCESS_PROGRAM_GUARD_H_

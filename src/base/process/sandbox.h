@@ -25,7 +25,7 @@ struct SandboxLimits {
 // No core files, no writes to files, and `limits`. Call it before the first thread is started.
 void ApplyLimits(const SandboxLimits& limits);
 
-// What a process may still do with a file, or with all that is below a folder. Each includes those before.
+// The rights that a process keeps to a file, or to everything below a folder. Each includes those before.
 enum class FileUse : uint8_t { kRead, kExecute, kChange };
 struct AllowedFiles {
   int open = -1;  // the file or the folder, open in whatever way

@@ -21,13 +21,13 @@
 namespace attune {
 namespace {
 
-// Of PostgreSQL's table pg_type.
+// Numbers of PostgreSQL's table pg_type.
 constexpr Oid kBytea = 17, kInt8 = 20, kText = 25, kFloat8 = 701;
 constexpr Oid kAnyType = 0;  // whichever the statement asks for
 
 std::string OneLine(std::string_view message) { return WithoutControls(absl::StripAsciiWhitespace(message)); }
 
-// That a connection remembers. The stores have some two hundred.
+// The statements that a connection remembers. The stores have some two hundred.
 constexpr size_t kMostStatements = 500;
 
 SqlBytes BytesOf(const char* text) {
@@ -102,8 +102,8 @@ class PostgresParameters {
 
 absl::StatusOr<PostgresAddress> PostgresAddress::FromUrl(const std::string& url) {
   const absl::Status fault = InvalidInput(
-      "the database is no URL postgresql://USER@HOST/DATABASE; "
-      "a password belongs into PGPASSWORD or ~/.pgpass");
+      "the database is not a URL postgresql://USER@HOST/DATABASE; a password belongs into PGPASSWORD or "
+      "~/.pgpass");
   if (!url.starts_with("postgresql://") && !url.starts_with("postgres://")) return fault;
   PQconninfoOption* options = PQconninfoParse(url.c_str(), nullptr);
   if (options == nullptr) return fault;
@@ -153,8 +153,8 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Connect(
         absl::StrCat(address.name, ": cannot be reached (", reason, "); is PostgreSQL running there?"));
   }
   PQsetnonblocking(made->connection_, 1);
-  // A server that stands still must not hold locks that another one waits for. What is prepared while a table
-  // is nearly empty must not read all of it when it has grown.
+  // A server that stands still must not hold locks that another one waits for. A statement that is prepared
+  // while a table is nearly empty must not read all of it when it has grown.
   constexpr const char* kSettings =
       "SELECT set_config('statement_timeout', ?, false), set_config('lock_timeout', ?, false), "
       "set_config('idle_in_transaction_session_timeout', '10s', false), set_config('search_path', 'public', "
@@ -292,7 +292,7 @@ absl::Status PostgresConnection::Error(const pg_result& result) {
         absl::StrCat(address_.name, ": ", reason, "; its user must own the database"));
   if (code.starts_with("23")) return absl::AlreadyExistsError(absl::StrCat(address_.name, ": ", reason));
   return absl::DataLossError(
-      absl::StrCat(address_.name, ": is no database of attune, or damaged (", reason, ")"));
+      absl::StrCat(address_.name, ": is not a database of attune, or damaged (", reason, ")"));
 }
 
 }  // namespace attune

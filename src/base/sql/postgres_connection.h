@@ -21,7 +21,7 @@ namespace attune {
 
 class PostgresParameters;
 
-// What a URL of a PostgreSQL database says.
+// The parts of a URL of a PostgreSQL database.
 struct PostgresAddress {
   std::map<std::string, std::string> parameters = {};  // of libpq
   std::string name = {};                               // for messages: the URL without its password

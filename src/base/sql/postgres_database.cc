@@ -1,7 +1,7 @@
 // The tables of a store in a PostgreSQL database, which those of other stores share.
 //
 // Writing work takes a lock that belongs to the store and lasts as long as its transaction. So it sees all
-// that was committed before, and nobody changes what it has read.
+// that was committed before, and no other work changes the rows that it has read.
 #include <chrono>
 #include <filesystem>
 #include <random>

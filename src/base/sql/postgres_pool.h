@@ -23,7 +23,7 @@ class PostgresPool {
 
   const std::string& name() const { return address_.name; }
 
-  // Runs `work` with a connection that nobody else has meanwhile.
+  // Runs `work` with a connection of its own.
   absl::Status With(const std::function<absl::Status(PostgresConnection&)>& work);
 
  private:

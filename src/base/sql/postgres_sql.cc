@@ -23,7 +23,7 @@ constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
 
 bool IsWordByte(char byte) { return absl::ascii_isalnum(byte) || byte == '_'; }
 
-// Writes what the type at the begin of `rest` is called, and returns its length; 0 if there is none.
+// Writes the name of the type at the start of `rest`, and returns its length; 0 if there is none.
 size_t WriteType(std::string_view rest, std::string& out) {
   for (const auto& [type, postgres] : kTypes) {
     if (!rest.starts_with(type) || (rest.size() > type.size() && IsWordByte(rest[type.size()]))) continue;

@@ -68,7 +68,7 @@ SqlValue ReadValue(MessageReader& part) {
   }
 }
 
-// Gives the parts of stores to whoever takes them.
+// Passes the parts of stores to a function.
 class PartsWriter {
  public:
   explicit PartsWriter(const SqlPartTaker& take) : take_(take) {}

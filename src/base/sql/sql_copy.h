@@ -33,7 +33,7 @@ using SqlPartTaker = std::function<absl::Status(std::string_view part)>;
 // Returns the number of rows. Fails if tables are newer than their schema, and with the errors of `take`.
 absl::StatusOr<int64_t> CopyStores(SqlSession& session, std::span<const SqlSchema* const> schemas,
                                    const SqlPartTaker& take);
-// The same for one store in SQLite, which nobody writes to meanwhile.
+// The same for one store in SQLite, which no process writes to meanwhile.
 absl::Status CopySqliteStore(SqlDatabase& database, const SqlSchema& schema, const SqlPartTaker& take);
 
 // Puts the parts back in the order in which they came. Within SqlLocation::WriteAllStores(), in a database

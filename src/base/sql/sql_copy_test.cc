@@ -224,7 +224,7 @@ TEST_F(SqlCopyTest, IsOfOneMoment) {
     }
   });
   const Parts parts = Copy([&] {
-    // Others go on between any two parts.
+    // Other threads continue between any two parts.
     for (const int64_t before = written; written < before + 2;) std::this_thread::yield();
   });
   is_over = true;

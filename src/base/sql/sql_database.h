@@ -37,8 +37,8 @@ class SqlDatabase {
   std::invoke_result_t<Work, SqlSession&> Read(const Work& work) {
     return Returning(work, [this](const Step& step) { return RunReading(step); });
   }
-  // The same for work that takes effect if it returns ok, and else does not. Nobody else writes in this store
-  // meanwhile.
+  // The same for work that takes effect if it returns ok, and else does not. No other work writes in this
+  // store meanwhile.
   template <typename Work>
   std::invoke_result_t<Work, SqlSession&> Write(const Work& work) {
     return Returning(work, [this](const Step& step) { return RunWriting(step); });
@@ -47,7 +47,7 @@ class SqlDatabase {
   // Whether a change would be taken now, or within half a second. Does not notice that the disk is full.
   virtual absl::Status CheckWritable() = 0;
 
-  // Of the store's tables.
+  // The versions of the store's tables.
   virtual absl::StatusOr<int64_t> Version() = 0;
   // Goes forward or back, all steps or none. InvalidArgument if there is no such version.
   virtual absl::Status Migrate(int64_t version) = 0;
@@ -113,8 +113,8 @@ class SqlLocation {
                                                     SqlOpening opening = SqlOpening::kPrepare) const;
 
   // Run `work` in one transaction over the tables of all stores, and once, whatever comes of it. For
-  // PostgreSQL alone. What reads sees the tables as they are when it begins, whatever others write meanwhile;
-  // what writes takes effect if it returns ok, and nobody else makes or drops tables meanwhile.
+  // PostgreSQL alone. Reading work sees the tables as they are when it begins, whatever others write
+  // meanwhile; writing work takes effect if it returns ok, and no other work makes or drops tables meanwhile.
   absl::Status ReadAllStores(const SqlWork& work) const;
   absl::Status WriteAllStores(const SqlWork& work) const;
 

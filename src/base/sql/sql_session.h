@@ -50,7 +50,7 @@ class SqlRow {
   double Real(int column) const;
   std::string Text(int column) const;
   std::string Bytes(int column) const { return Text(column); }
-  // Those of columns of tables have the column's type.
+  // Values of tables' columns have the column's type.
   const std::vector<SqlValue>& values() const { return values_; }
 
  private:
@@ -105,7 +105,7 @@ absl::StatusOr<std::vector<Row>> ReadRowsOr(SqlSession& session, absl::StatusOr<
   return found;
 }
 
-// Reads all rows of a query. DataLoss if `read` refuses one: somebody else has changed the database.
+// Reads all rows of a query. DataLoss if `read` refuses one: another program has changed the database.
 template <typename Row, typename... Values>
 absl::StatusOr<std::vector<Row>> ReadRows(SqlSession& session, absl::StatusOr<Row> (*read)(const SqlRow&),
                                           const std::string& sql, const Values&... values) {

@@ -174,7 +174,7 @@ class SqliteDatabase final : public SqlDatabase {
                      SqliteConnection::Open(path_, {.access = DatabaseAccess::kWrite}, schema_.words));
     ASSIGN_OR_RETURN(const int64_t application, connection->Integer("PRAGMA application_id"));
     if (application == schema_.application_id) return connection;
-    return absl::FailedPreconditionError(absl::StrCat(path_, ": is no ", schema_.words.what));
+    return absl::FailedPreconditionError(absl::StrCat(path_, ": is not a ", schema_.words.what));
   }
 
   // A connection that no other thread has.

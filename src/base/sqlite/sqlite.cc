@@ -195,8 +195,8 @@ absl::Status SqliteConnection::Error(int code) const {
       return InvalidInput(path_, ": a value is longer than ", kMaxValueBytes, " bytes");
     default:
       // A table or column is missing: Attune has not written this file.
-      return absl::DataLossError(
-          absl::StrCat(path_, ": is no ", words_.what, " or damaged (", detail, "); ", words_.NameAnother()));
+      return absl::DataLossError(absl::StrCat(path_, ": is not a ", words_.what, " or damaged (", detail,
+                                              "); ", words_.NameAnother()));
   }
 }
 

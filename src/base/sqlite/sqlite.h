@@ -147,7 +147,7 @@ class SqliteStatement {
   double Real(int column) const;
   std::string Text(int column) const;
   std::string Bytes(int column) const;
-  // Of the row that Step() found.
+  // The columns of the row that Step() found.
   int columns() const;
   // The type of a value in it: SQLITE_INTEGER and so on.
   int Type(int column) const;

@@ -1,11 +1,11 @@
 // Restricts the files that a SQLite connection may touch.
 //
-// Problem: SQLite trusts the files beside a database. A rollback journal may name a "super-journal", any
-// path at all, which SQLite deletes once it has rolled back the journal's transaction; and it overwrites a
-// log or an index that is a link to another file. So somebody who makes us open a database could destroy
-// our other files. Idea: each connection has its own SQLite VFS in front of the system's. It knows the
-// names of the database, its journal and its log, and refuses all other files. We never combine
-// transactions of several files, so our own journals name no super-journal.
+// Problem: SQLite trusts the files beside a database. A rollback journal may name a "super-journal", any path
+// at all, which SQLite deletes once it has rolled back the journal's transaction; and it overwrites a log or
+// an index that is a link to another file. So an attacker who makes us open a database could destroy our
+// other files. Idea: each connection has its own SQLite VFS in front of the system's. It knows the names of
+// the database, its journal and its log, and refuses all other files. We never combine transactions of
+// several files, so our own journals name no super-journal.
 #ifndef ATTUNE_BASE_SQLITE_SQLITE_FILES_H_
 #define ATTUNE_BASE_SQLITE_SQLITE_FILES_H_
 

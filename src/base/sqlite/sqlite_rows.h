@@ -24,7 +24,7 @@ absl::StatusOr<int64_t> ChangeRows(SqliteConnection& connection, const std::stri
   return connection.changes();
 }
 
-// Reads all rows of a query. DataLoss if `read` refuses one: somebody else has changed the file.
+// Reads all rows of a query. DataLoss if `read` refuses one: another program has changed the file.
 template <typename Row, typename... Values>
 absl::StatusOr<std::vector<Row>> ReadRows(SqliteConnection& connection,
                                           absl::StatusOr<Row> (*read)(const SqliteStatement&),

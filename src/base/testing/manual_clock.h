@@ -13,7 +13,7 @@ class ManualClock final : public Clock {
   double Now() const override { return now_.load(); }
   int64_t WallMillis() const override { return static_cast<int64_t>(1e3 * (now_.load() + jumped_.load())); }
   void Advance(double seconds) { now_ = now_ + seconds; }
-  // Somebody sets the wall clock forward, or back.
+  // Sets the wall clock forward, or back.
   void JumpWall(double seconds) { jumped_ = jumped_ + seconds; }
 
  private:

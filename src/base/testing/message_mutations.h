@@ -33,7 +33,7 @@ struct FuzzingRun {
     if (const char* seed = std::getenv("ATTUNE_FUZZ_SEED")) run.seed = std::strtoull(seed, nullptr, 10);
     return run;
   }
-  // That of one conversation: each can be had again without those before it.
+  // The messages of one conversation: each can be had again without those before it.
   Random RandomOf(int64_t conversation) const {
     return Random(seed + 0x9E3779B97F4A7C15u * static_cast<uint64_t>(conversation));
   }
@@ -41,7 +41,7 @@ struct FuzzingRun {
 
 class MessageMutations {
  public:
-  // `known`: texts that mean something to whoever listens, such as others' names.
+  // `known`: texts with a meaning for the receiver, such as others' names.
   MessageMutations(Random& random, std::vector<std::string> known)
       : random_(random), known_(std::move(known)) {}
 

@@ -17,10 +17,10 @@ class SkippingClock final : public Clock {
     const std::lock_guard<std::mutex> lock(mutex_);
     return skipped_ + stopped_at_.value_or(SystemClock().Now());
   }
-  // That of the system, whatever Now() does.
+  // The time of the system, whatever Now() does.
   int64_t WallMillis() const override { return SystemClock().WallMillis(); }
 
-  // So much time passes at once.
+  // Lets this much time pass at once.
   void Skip(double seconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     skipped_ += seconds;

@@ -107,7 +107,7 @@ std::vector<GraphWriter::Copy> GraphWriter::NameResults(const Graph& graph,
 
 void GraphWriter::WriteNodes(const Graph& graph, GraphProto* proto) {
   for (const auto& node : graph.nodes()) {
-    if (node->num_outputs() == 0) continue;  // control flow whose result nobody uses
+    if (node->num_outputs() == 0) continue;  // control flow with an unused result
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Value* output = node->output(i);
       if (!names_.contains(output)) names_[output] = NewName(Label(*output));

@@ -170,13 +170,7 @@ constexpr OperatorRow kRows[] = {
     {Op::kFused, "a region", kAll, WriteFused},
 };
 
-constexpr bool IsInOrder() {
-  for (size_t i = 0; i < std::size(kRows); ++i) {
-    if (kRows[i].op != static_cast<Op>(i)) return false;
-  }
-  return std::size(kRows) == static_cast<size_t>(Op::kFused) + 1;
-}
-static_assert(IsInOrder(), "one row an operator, in the order of op_table.inc");
+static_assert(IsInOrderOfOps(kRows), "one row an operator, in the order of op_table.inc");
 
 }  // namespace
 

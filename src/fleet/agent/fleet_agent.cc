@@ -1,21 +1,19 @@
 #include "fleet/agent/fleet_agent.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/background_loop.h"
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "device/codec.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/pinned_server.h"
@@ -58,9 +56,9 @@ FleetAgent::~FleetAgent() {
 
 absl::Status FleetAgent::AddDevice(const std::string& name, std::unique_ptr<DeviceHost> host) {
   if (!host->lacks().empty() && options_.owners.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this machine cannot fence in what it measures: ", absl::StrJoin(host->lacks(), "; "),
-                     "; name the owners whose work it may take all the same with --trust"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "this machine cannot isolate the code that it measures: ", absl::StrJoin(host->lacks(), "; "),
+        "; name the owners whose work it may accept nevertheless with --trust"));
   }
   auto work = std::make_unique<LeaseWork>(*host, *blobs_, [this](const proto::Result& result) {
     proto::FromAgent message;
@@ -129,20 +127,12 @@ absl::Status FleetAgent::Serve() {
     stream_ = stream.get();
     stream->Write(Hello());
   }
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_connected_ = true;
-  }
-  std::thread alive;
-  if (!StartThread(alive, [&] { KeepAlive(context); })) context.TryCancel();
+  Stopwatch since_heartbeat;
+  BackgroundLoop alive([&] { return KeepAlive(context, since_heartbeat); });
+  if (!alive.Start().ok()) context.TryCancel();
   proto::ToAgent message;
   while (stream->Read(&message)) Receive(message);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_connected_ = false;
-  }
-  changed_.notify_all();
-  if (alive.joinable()) alive.join();
+  alive.Stop();
   {
     const std::lock_guard<std::mutex> lock(write_mutex_);
     stream_ = nullptr;
@@ -187,27 +177,27 @@ proto::FromAgent FleetAgent::Hello() const {
   return message;
 }
 
-void FleetAgent::KeepAlive(grpc::ClientContext& context) {
-  Stopwatch since_heartbeat;
-  for (;;) {
-    double seconds = 0;
-    {
-      std::unique_lock<std::mutex> lock(mutex_);
-      seconds = heartbeat_seconds_;
-      const auto wait = std::chrono::duration<double>(std::min(kPollSeconds, seconds));
-      if (changed_.wait_for(lock, wait, [&] { return !is_connected_; })) return;
-    }
-    StopIfIdle();
-    if (is_stopped_ || !Lost().ok()) return context.TryCancel();
-    if (since_heartbeat.Seconds() < seconds) continue;
-    LookForDisturbance(since_heartbeat.Lap());
-    proto::FromAgent message;
-    message.mutable_heartbeat()->set_load(LoadOfMachine());
-    for (const auto& [name, device] : devices_)
-      (*message.mutable_heartbeat()->mutable_disturbance())[name] = device.disturbance;
-    Send(message);
-    renewal_.RenewIfDue();
+double FleetAgent::KeepAlive(grpc::ClientContext& context, Stopwatch& since_heartbeat) {
+  StopIfIdle();
+  if (is_stopped_ || !Lost().ok()) {
+    context.TryCancel();
+    return BackgroundLoop::kUntilWoken;
   }
+  double seconds = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    seconds = heartbeat_seconds_;
+  }
+  const double pause = std::min(kPollSeconds, seconds);
+  if (since_heartbeat.Seconds() < seconds) return pause;
+  LookForDisturbance(since_heartbeat.Lap());
+  proto::FromAgent message;
+  message.mutable_heartbeat()->set_load(LoadOfMachine());
+  for (const auto& [name, device] : devices_)
+    (*message.mutable_heartbeat()->mutable_disturbance())[name] = device.disturbance;
+  Send(message);
+  renewal_.RenewIfDue();
+  return pause;
 }
 
 void FleetAgent::LookForDisturbance(double seconds) {
@@ -217,7 +207,7 @@ void FleetAgent::LookForDisturbance(double seconds) {
     has_measured = since_work_.Seconds() < seconds;
   }
   for (auto& [name, device] : devices_) {
-    // Its own measurements disturb nobody.
+    // Its own measurements do not disturb it.
     if (has_measured || !device.work->is_idle()) {
       device.use->Forget();
     } else if (const std::optional<double> used = device.use->Take()) {

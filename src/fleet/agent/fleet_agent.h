@@ -5,7 +5,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,7 +31,7 @@ struct FleetAgentOptions {
   std::vector<std::string> keys = {};     // that its devices can be asked for by, besides their fingerprints
   std::vector<std::string> sensors = {};  // that its devices have (device/sensors.h)
   std::vector<std::string> owners = {};   // whose work it takes even if the machine cannot fence it in
-  double idle_seconds = 0;                // it ends once it had no work for so long; 0: never
+  double idle_seconds = 0;                // seconds without work after which it ends; 0: never
 };
 
 // Keeps a connection to the server until it is stopped. Thread safe.
@@ -60,7 +59,7 @@ class FleetAgent {
     std::unique_ptr<DeviceHost> host;
     std::unique_ptr<LeaseWork> work;
     std::unique_ptr<ProcessorUse> use;  // of its processors
-    double disturbance = 0;             // when nobody measured there last
+    double disturbance = 0;             // when the last measurement there ended
   };
   using Stream = grpc::ClientReaderWriter<fleet_proto::FromAgent, fleet_proto::ToAgent>;
 
@@ -75,9 +74,10 @@ class FleetAgent {
   absl::Status Serve();
   void Receive(const fleet_proto::ToAgent& message);
   fleet_proto::FromAgent Hello() const;
-  // The loop of the thread that gives signs of life, renews the certificate and notices Stop().
-  void KeepAlive(grpc::ClientContext& context);
-  // Looks at who uses the devices, if nobody has measured there for so many seconds.
+  // Gives a sign of life and renews the certificate, if these are due, and ends the call after Stop(). To be
+  // called again in as many seconds as it returns.
+  double KeepAlive(grpc::ClientContext& context, Stopwatch& since_heartbeat);
+  // Looks at the processes that use the devices, if none has been measured on for `seconds`.
   void LookForDisturbance(double seconds);
   void NoteWork();
   void StopIfIdle();
@@ -94,8 +94,7 @@ class FleetAgent {
   std::atomic<bool> is_stopped_ = false;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_connected_ = false, is_ending_ = false, was_welcomed_ = false;
+  bool is_ending_ = false, was_welcomed_ = false;
   double heartbeat_seconds_ = 5;
   Stopwatch since_work_;  // came or was done
   absl::Status lost_;     // why a host is lost

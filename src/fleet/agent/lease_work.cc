@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/threads.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/token.h"
 #include "measure/codec.h"
@@ -24,7 +23,8 @@ constexpr size_t kMostMeasurementBytes = kMostMessageBytes - (1 << 20);  // the 
 
 LeaseWork::LeaseWork(DeviceHost& host, BlobFetcher& fetcher, Send send)
     : host_(host), fetcher_(fetcher), send_(std::move(send)) {
-  if (!StartThread(thread_, [this] { Work(); })) Log(LogLevel::kError, "the system has no more threads");
+  if (const absl::Status begun = loop_.Start(); !begun.ok())
+    Log(LogLevel::kError, "work of leases is not taken", "reason", begun.message());
 }
 
 LeaseWork::~LeaseWork() {
@@ -34,7 +34,7 @@ LeaseWork::~LeaseWork() {
     CancelBatches();
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  loop_.Stop();
 }
 
 void LeaseWork::CancelBatches() {
@@ -49,6 +49,7 @@ void LeaseWork::Begin(const LeaseToken& token) {
   results_.clear();
   latest_ = token;
   is_stopped_ = false;
+  changed_.notify_all();
 }
 
 void LeaseWork::Take(const proto::Work& work) {
@@ -87,7 +88,7 @@ void LeaseWork::Take(const proto::Work& work) {
   portion.batch.number = ++last_batch_;
   batches_.insert(portion.batch.number);
   waiting_.push_back(std::move(portion));
-  changed_.notify_all();
+  loop_.Wake();
 }
 
 void LeaseWork::Stop(const LeaseToken& token) {
@@ -136,18 +137,18 @@ void LeaseWork::Answer(proto::Result result) {
   results_[index] = std::move(result);
 }
 
-void LeaseWork::Work() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [&] { return is_ending_ || !waiting_.empty(); });
-    if (is_ending_) return;
-    Portion portion = std::move(waiting_.front());
+double LeaseWork::Step() {
+  Portion portion;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (waiting_.empty()) return BackgroundLoop::kUntilWoken;
+    portion = std::move(waiting_.front());
     waiting_.pop_front();
-    lock.unlock();
-    Prepare(portion);
-    lock.lock();
-    if (Counts(portion.token)) host_.Run(std::move(portion.batch));
   }
+  Prepare(portion);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (Counts(portion.token)) host_.Run(std::move(portion.batch));
+  return 0;
 }
 
 bool LeaseWork::Counts(const LeaseToken& token) const {

@@ -14,10 +14,10 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/background_loop.h"
 #include "fleet/agent/blob_fetcher.h"
 #include "fleet/host/device_host.h"
 #include "fleet/leases/fleet_leases.h"
@@ -48,14 +48,14 @@ class LeaseWork {
     RunBatch batch = {};
   };
 
-  // The loop of the thread that gets the blobs of portions and hands them to the host.
-  void Work();
+  // Gets the blobs of the next portion, and hands it to the host.
+  double Step();
   // Gives the host the blobs of the portion. A blob that cannot be had is named by the results of its items.
   void Prepare(const Portion& portion);
   // Tries again while the connection is broken and the portion's lease counts.
   absl::StatusOr<FileDescriptor> Fetch(const Portion& portion, const std::string& digest);
 
-  // For those who hold the mutex.
+  // The caller must hold the mutex.
   //
   // Whether the lease is the latest, and has not ended.
   bool Counts(const LeaseToken& token) const;
@@ -81,7 +81,7 @@ class LeaseWork {
   std::map<std::string, std::string> unfetched_;  // why blobs that the fleet has are not here, by digest
   int64_t last_batch_ = 0;
 
-  std::thread thread_;  // last member: uses all of the above
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

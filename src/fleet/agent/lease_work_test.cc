@@ -33,7 +33,7 @@ class HostOfTest final : public DeviceHost {
     Note([&] { cancelled_.push_back(number); });
   }
 
-  // The batches, once there are so many.
+  // Returns the batches, once there are `count`.
   std::vector<RunBatch> AwaitBatches(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] { return batches_.size() >= count; });

@@ -15,7 +15,7 @@
 
 namespace attune {
 
-// Each owner's blobs are his own here, too: another owner's lease does not read them. Thread safe.
+// Each owner's blobs stay apart here, too: another owner's lease does not read them. Thread safe.
 class StoredBlobs final : public BlobFetcher {
  public:
   static absl::StatusOr<std::unique_ptr<StoredBlobs>> Open(const std::string& folder);
@@ -29,7 +29,7 @@ class StoredBlobs final : public BlobFetcher {
  private:
   explicit StoredBlobs(std::unique_ptr<BlobStore> store) : store_(std::move(store)) {}
 
-  // Goes on where an earlier attempt broke off.
+  // Resumes where an earlier attempt broke off.
   absl::Status Download(const LeaseToken& token, const std::string& owner, const std::string& digest);
 
   const std::unique_ptr<BlobStore> store_;

@@ -3,19 +3,13 @@
 #include <iterator>
 #include <string_view>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "fleet/blobs/blob_piece.h"
 #include "fleet/blobs/folder_blob_store.h"
-#include "fleet/server/blob_pieces.h"
 
 namespace attune {
-namespace {
-
-constexpr std::string_view kBeingChecked = ": is being checked";
-
-}  // namespace
 
 bool IsBlobDigest(std::string_view text) {
   constexpr size_t kDigits = 64;
@@ -23,15 +17,12 @@ bool IsBlobDigest(std::string_view text) {
 }
 
 absl::Status CheckBlobDigest(const std::string& digest) {
-  return IsBlobDigest(digest) ? absl::OkStatus() : InvalidInput("\"", Printable(digest), "\" is no digest");
+  return IsBlobDigest(digest) ? absl::OkStatus()
+                              : InvalidInput("\"", Printable(digest), "\" is not a digest");
 }
 
 absl::Status BeingChecked(const std::string& digest) {
-  return absl::UnavailableError(absl::StrCat("blob ", digest, kBeingChecked));
-}
-
-bool IsBeingChecked(const absl::Status& error) {
-  return absl::IsUnavailable(error) && absl::EndsWith(error.message(), kBeingChecked);
+  return Passing(absl::UnavailableError(absl::StrCat("blob ", digest, ": is being checked")));
 }
 
 absl::StatusOr<std::unique_ptr<BlobStore>> BlobStore::Open(const std::string& folder,

@@ -2,9 +2,10 @@
 //
 // Problem: models, code and data are large, are sent over slow lines that break, and are needed again and
 // again; a digest is no secret, so that knowing it must not be enough to read what it names, and an upload
-// must not show whether somebody else has sent the same. Idea: everyone uploads his own bytes, in pieces that
-// go on where they broke off; what is complete and has the digest is kept once, with a hard link for each
-// owner, and only that link lets him read it. Price: what another owner has already sent is sent again.
+// must not show whether another owner has sent the same. Idea: every owner uploads the bytes, in pieces that
+// resume where they broke off; a complete blob with the right digest is stored once, with a hard link for
+// each owner, and only that link lets an owner read it. Price: what another owner has already sent is sent
+// again.
 #ifndef ATTUNE_FLEET_BLOBS_BLOB_STORE_H_
 #define ATTUNE_FLEET_BLOBS_BLOB_STORE_H_
 
@@ -25,9 +26,8 @@ namespace attune {
 bool IsBlobDigest(std::string_view text);
 absl::Status CheckBlobDigest(const std::string& digest);
 
-// The error of a call that comes while another one checks the blob: it passes by itself.
+// The error of a call that comes while another one checks the blob, which is Passing().
 absl::Status BeingChecked(const std::string& digest);
-bool IsBeingChecked(const absl::Status& error);
 
 struct BlobStoreOptions {
   int64_t most_bytes = int64_t{16} << 30;          // of all complete blobs
@@ -41,7 +41,7 @@ struct BlobStoreOptions {
 };
 
 // Digests are SHA-256 as 64 hexadecimal digits. All errors name the digest, and the file or the database.
-// Thread safe. What was acknowledged survives a kill.
+// Thread safe. Acknowledged changes survive a kill.
 class BlobStore {
  public:
   virtual ~BlobStore() = default;
@@ -50,8 +50,8 @@ class BlobStore {
   static absl::StatusOr<std::unique_ptr<BlobStore>> Open(const std::string& folder,
                                                          const BlobStoreOptions& options);
 
-  // The bytes that this owner has sent of the blob so far, from where an upload goes on; nothing else tells
-  // how much there is.
+  // Returns the number of bytes that this owner has sent of the blob so far, where an upload resumes; nothing
+  // else reveals the number.
   virtual absl::StatusOr<int64_t> Sent(const std::string& owner, const std::string& digest) = 0;
   // Adds bytes at `offset`, which must be what Sent() returns (OutOfRange otherwise, as for a piece that
   // comes twice). ResourceExhausted if the disk is full, the blob is too large or the owner has too many
@@ -72,8 +72,8 @@ class BlobStore {
   // The owner `to` may read it as well. For owners that are one and the same to the caller. NotFound if
   // `from` may not read it.
   virtual absl::Status Share(const std::string& from, const std::string& to, const std::string& digest) = 0;
-  // The owner gets the blob that `from_owner` has in another store, and keeps it whatever becomes of that.
-  // NotFound if he has none.
+  // The owner gets the blob that `from_owner` has in another store, and keeps it independently of that store.
+  // NotFound if `from_owner` does not have it.
   virtual absl::Status Take(BlobStore& from, const std::string& from_owner, const std::string& owner,
                             const std::string& digest);
   // The owner has no use for it any more.

@@ -102,7 +102,7 @@ TEST_F(BlobStoreTest, ADigestGivesNoAccessAndShowsNothing) {
   ASSERT_TRUE(Upload(*store, "ann", bytes).ok());
   EXPECT_FALSE(store->Has("eve", digest));
   EXPECT_TRUE(absl::IsNotFound(store->Read("eve", digest).status()));
-  // As if nobody had it.
+  // As if no owner had it.
   EXPECT_EQ(*store->Sent("eve", digest), 0);
   EXPECT_TRUE(absl::IsNotFound(store->Finish("eve", digest)));
   ASSERT_TRUE(store->Append("eve", digest, 0, "something else").ok());
@@ -178,7 +178,9 @@ TEST_F(BlobStoreTest, NothingChangesWhatIsBeingChecked) {
   const auto store = Open();
   std::ofstream(checked) << "bytes";  // as if another thread were reading it
   EXPECT_EQ(*store->Sent("ann", digest), 5);
-  EXPECT_TRUE(absl::IsUnavailable(store->Append("ann", digest, 5, "more")));
+  const absl::Status refused = store->Append("ann", digest, 5, "more");
+  EXPECT_TRUE(absl::IsUnavailable(refused));
+  EXPECT_TRUE(IsPassing(Annotate(refused, "an upload")));
   EXPECT_TRUE(absl::IsUnavailable(store->Finish("ann", digest)));
   // After a kill, it can be finished.
   EXPECT_TRUE(Open()->Finish("ann", digest).ok());

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kOwnerDigits = 32;
 constexpr mode_t kPrivate = 0600;
-// The ending of an upload that is being checked. Nobody writes to it any more.
+// The ending of an upload that is being checked. It is not written to any more.
 constexpr char kChecked[] = ".checked";
 // Eviction makes more room than is needed, so that it is rare.
 constexpr double kKeptShare = 0.9;
@@ -65,7 +65,7 @@ std::string PartialBegin(const std::string& owner) {
   return absl::StrCat(Sha256Hex(owner).substr(0, kOwnerDigits), "-");
 }
 
-// Nobody has it whom it could serve.
+// An orphan: no owner's link points to it.
 bool IsUnowned(const fs::path& content) {
   std::error_code error;
   return fs::hard_link_count(content, error) == 1 && !error;
@@ -214,18 +214,19 @@ absl::Status FolderBlobStore::Finish(const std::string& owner, const std::string
     fs::rename(partial, checked, error);
     if (error) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
   }
-  // Reading and syncing take seconds for the largest, and others go on meanwhile.
+  // Reading and syncing take seconds for the largest blobs, and other calls proceed meanwhile.
   absl::StatusOr<std::string> found = DigestOf(checked);
   if (options_.is_lasting && found.ok() && *found == digest) {
     if (const absl::Status synced = SyncFile(checked); !synced.ok()) found = synced;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   const absl::Status kept = found.ok() && *found == digest ? Keep(owner, digest, checked) : found.status();
-  if (!kept.ok()) fs::rename(checked, partial, error);  // another call may go on
+  if (!kept.ok()) fs::rename(checked, partial, error);  // another call may proceed
   RETURN_IF_ERROR(kept);
   if (*found == digest) return absl::OkStatus();
   fs::remove(checked, error);
-  return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", *found));
+  return absl::DataLossError(
+      absl::StrCat("blob ", digest, ": the uploaded bytes have another digest, ", *found));
 }
 
 absl::Status FolderBlobStore::Keep(const std::string& owner, const std::string& digest,

@@ -182,7 +182,7 @@ absl::Status SqlBlobStore::Finish(const std::string& owner, const std::string& d
                    database_->Read([&](SqlSession& session) { return Find(session, key, digest); }));
   if (!row) return absl::NotFoundError(absl::StrCat("blob ", digest, ": nothing was sent of it"));
   if (row->is_complete) return absl::OkStatus();  // this call comes twice
-  // Others go on meanwhile.
+  // Other calls proceed meanwhile.
   Sha256 hash;
   RETURN_IF_ERROR(ReadPieces(row->blob, [&](const std::string& piece) {
     hash.Add(piece);
@@ -190,7 +190,8 @@ absl::Status SqlBlobStore::Finish(const std::string& owner, const std::string& d
   }));
   if (const std::string found = hash.Finish(); found != digest) {
     RETURN_IF_ERROR(Forget(owner, digest));
-    return absl::DataLossError(absl::StrCat("blob ", digest, ": what was sent has another digest, ", found));
+    return absl::DataLossError(
+        absl::StrCat("blob ", digest, ": the uploaded bytes have another digest, ", found));
   }
   const absl::Status kept = database_->Write([&](SqlSession& session) -> absl::Status {
     ASSIGN_OR_RETURN(const std::optional<Row> now, Find(session, key, digest));

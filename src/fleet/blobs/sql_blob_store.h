@@ -23,8 +23,8 @@ namespace attune {
 
 const SqlSchema& BlobSchema();
 
-// Blobs that go when nobody has a use for them, and never because others need the room: in the database if it
-// is PostgreSQL, and else in the folder.
+// Blobs that go when they are unused, and never because others need the room: in the database if it is
+// PostgreSQL, and else in the folder.
 absl::StatusOr<std::unique_ptr<BlobStore>> OpenLastingBlobs(const SqlLocation& location,
                                                             const std::string& space,
                                                             const std::string& folder,
@@ -62,7 +62,7 @@ class SqlBlobStore final : public BlobStore {
         options_(options) {}
 
   std::string KeyOf(const std::string& owner) const { return space_ + "/" + owner; }
-  // The owner's blob as its row tells, if he has one.
+  // The owner's blob as its row tells, if there is one.
   struct Row {
     int64_t blob = 0, bytes = 0;
     bool is_complete = false;

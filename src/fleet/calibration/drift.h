@@ -26,9 +26,9 @@ inline constexpr double kDriftTolerance = 0.10;
 // narrower than it would be after more: it is wider by this share on either side. The memory of a virtual
 // machine with busy neighbours was seen to differ by 40 % within seconds.
 inline constexpr double kDriftScatter = 0.5;
-// The baseline is the median of so many first calibrations, which is right even if two of them are wrong.
-// Nothing is judged before it is there. A device's usual rates are the median of so many latest ones: of
-// more, a device would need days to show that it becomes slower bit by bit.
+// The baseline is the median of this many first calibrations, which is right even if two of them are wrong.
+// Nothing is judged before it is there. A device's current rates are the median of this many latest ones:
+// with more, a device would need days to show that it becomes slower bit by bit.
 inline constexpr size_t kBaselineCalibrations = 5, kUsualCalibrations = 9;
 
 // One of the rates of Peaks.

@@ -23,7 +23,7 @@ Peaks Scaled(double factor, Peaks peaks = kSound) {
   return peaks;
 }
 
-// So many calibrations of a device with noise of up to 3 %, each rate by itself.
+// `count` calibrations of a device with noise of up to 3 %, each rate by itself.
 std::vector<Peaks> Noisy(int count, uint32_t seed) {
   std::minstd_rand random(seed);
   std::uniform_real_distribution<double> factor(0.97, 1.03);

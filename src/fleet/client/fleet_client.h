@@ -33,16 +33,16 @@ class FleetClient {
   // The clock must outlive this object.
   explicit FleetClient(const FleetCredentials& credentials, const Clock& clock = SystemClock());
 
-  // Those that the key means for the caller; all that he may see if it is empty.
+  // Returns the devices that the key means for the caller; all that the caller may see if it is empty.
   absl::StatusOr<std::vector<fleet_proto::Device>> Devices(const std::string& key);
-  // All with the key that the caller may see, whether or not he may use them.
+  // Returns all devices with the key that the caller may see, whether or not the caller may use them.
   absl::StatusOr<std::vector<fleet_proto::Device>> Overview(const std::string& key);
   // Shares a device of the caller's with these owners, and no more with those; kEveryOwner stands for all.
   // Returns the device.
   absl::StatusOr<fleet_proto::Device> Share(const std::string& device, const std::vector<std::string>& add,
                                             const std::vector<std::string>& remove);
-  // The caller's work may go to devices of these owners, and no more to those of the others. Returns whom he
-  // trusts besides himself.
+  // Lets the caller's work go to devices of these owners, and no more to those of the others. Returns the
+  // trusted owners besides the caller.
   absl::StatusOr<std::vector<std::string>> Trust(const std::vector<std::string>& add,
                                                  const std::vector<std::string>& remove);
   // How many requests wait for each key. For the next minute, requests for the promised keys may wait even if
@@ -50,7 +50,7 @@ class FleetClient {
   absl::StatusOr<std::map<std::string, int>> Queue(const std::vector<std::string>& promised_keys = {});
   // The device's latest calibrations.
   absl::StatusOr<fleet_proto::CalibrationState> Calibrations(const std::string& device);
-  // Sends the blob; goes on where an earlier attempt broke off.
+  // Sends the blob; resumes where an earlier attempt broke off.
   absl::Status Send(const Blob& blob);
   // The same for a file whose bytes have the digest. DataLoss if they have another one.
   absl::Status Send(const std::string& digest, const InputFile& file, const Follow& follow = nullptr);

@@ -33,7 +33,7 @@ constexpr std::chrono::seconds kAnswerSeconds(10);
 absl::StatusOr<std::string> AskServer(const std::string& address, const char* path) {
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos)
-    return InvalidInput("\"", address, "\" is no address and port such as 127.0.0.1:9192");
+    return InvalidInput("\"", address, "\" is not an address and port such as 127.0.0.1:9192");
   boost::asio::ip::tcp::iostream stream;
   stream.expires_after(kAnswerSeconds);
   stream.connect(address.substr(0, colon), address.substr(colon + 1));

@@ -1,4 +1,4 @@
-// The fleet that this user has joined, or whose server he runs on this machine.
+// The fleet that this user has joined, or whose server runs on this machine under the user's account.
 #ifndef ATTUNE_FLEET_CLIENT_JOINED_FLEET_H_
 #define ATTUNE_FLEET_CLIENT_JOINED_FLEET_H_
 

@@ -1,12 +1,10 @@
 #include "fleet/client/lease_call.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "fleet/wire/rpc_status.h"
 #include "fleet/wire/version.h"
 #include "measure/codec.h"
@@ -38,17 +36,12 @@ LeaseCall::LeaseCall(FleetClient& client, const std::string& key, int priority, 
   ask->set_priority(priority);
   if (resumed.number() != 0) *ask->mutable_resumed() = resumed;
   Write(message);
-  if (!StartThread(alive_, [this] { GiveSignsOfLife(); })) context_.TryCancel();
+  if (!alive_.Start(heartbeat_seconds_).ok()) context_.TryCancel();
 }
 
 LeaseCall::~LeaseCall() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  ends_.notify_all();
   if (!is_over_) context_.TryCancel();
-  if (alive_.joinable()) alive_.join();
+  alive_.Stop();
   if (is_over_) return;
   proto::ToClient ignored;
   while (stream_->Read(&ignored)) {
@@ -97,16 +90,12 @@ void LeaseCall::Write(const proto::FromClient& message) {
   stream_->Write(message);  // if it fails, so does Next()
 }
 
-void LeaseCall::GiveSignsOfLife() {
+double LeaseCall::GiveSignOfLife() {
   proto::FromClient message;
   message.mutable_heartbeat();
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (
-      !ends_.wait_for(lock, std::chrono::duration<double>(heartbeat_seconds_), [&] { return is_ending_; })) {
-    lock.unlock();
-    Write(message);
-    lock.lock();
-  }
+  Write(message);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return heartbeat_seconds_;
 }
 
 }  // namespace attune

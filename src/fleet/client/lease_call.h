@@ -4,19 +4,18 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "fleet/client/fleet_client.h"
 #include "measure/item.h"
 
@@ -54,7 +53,8 @@ class LeaseCall {
 
  private:
   void Write(const fleet_proto::FromClient& message);
-  void GiveSignsOfLife();
+  // Gives a sign of life, and returns the seconds until the next one.
+  double GiveSignOfLife();
 
   RenewingConnection& connection_;
   grpc::ClientContext context_;
@@ -63,10 +63,8 @@ class LeaseCall {
   std::mutex write_mutex_;  // one write at a time
 
   std::mutex mutex_;
-  std::condition_variable ends_;
-  bool is_ending_ = false;
   double heartbeat_seconds_ = 5;
-  std::thread alive_;
+  BackgroundLoop alive_{[this] { return GiveSignOfLife(); }};
 };
 
 }  // namespace attune

@@ -19,7 +19,7 @@ namespace {
 
 namespace proto = fleet_proto;
 
-// A server that starts again is awaited for so long, and asked with these pauses.
+// The time to wait for a server that restarts, and the pauses between attempts.
 constexpr double kServerSeconds = 120, kPauseSeconds = 0.5;
 
 // Takes the next device with the key for a moment, to learn what it is.

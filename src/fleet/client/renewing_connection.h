@@ -17,8 +17,8 @@ namespace attune {
 // Another certificate for the same key, on a connection of its own.
 absl::StatusOr<FleetCredentials> RenewCredentials(const FleetCredentials& credentials);
 
-// Renews after a call that the server has answered, so that a server that is away delays nobody twice. Thread
-// safe; the clock must outlive it.
+// Renews after a call that the server has answered, so that a server that is away causes only one delay.
+// Thread safe; the clock must outlive it.
 class RenewingConnection {
  public:
   // Renewed credentials replace those in the credentials' folder; if they are no file, they last as long as

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "base/input_file.h"
+#include "fleet/blobs/blob_piece.h"
 #include "fleet/client/server_call.h"
 #include "fleet/identity/credentials.h"
 #include "fleet/wire/channel.h"

@@ -15,7 +15,7 @@ namespace attune {
 void SetServerCallDeadline(grpc::ClientContext& context);
 
 // The error of a call to the server of these credentials. Unavailable, with what to do, if it does not answer
-// or not in time; Unauthenticated if somebody answers for whom the fleet's authority does not vouch.
+// or not in time; Unauthenticated if a server answers that the fleet's authority does not vouch for.
 absl::Status ExplainServerCall(const grpc::Status& status, const FleetCredentials& credentials);
 
 template <typename Stub, typename Request, typename Answer>

@@ -24,7 +24,7 @@ class BatchQueue {
   bool is_closed() const;
 
   // The next batch, which is the current one until the next call. Nothing if none has come by the deadline,
-  // or if the queue is closed. A cancelled batch has its turn, too, since somebody waits for its results.
+  // or if the queue is closed. A cancelled batch has its turn, too, since its caller waits for its results.
   std::optional<RunBatch> Take(Deadline deadline);
   // Whether the current batch is cancelled.
   bool IsCancelled() const;

@@ -137,7 +137,7 @@ class HostedBatch {
       auto result = submitted->Next(After(kPollSeconds));
       waits.Look();
       if (result) {
-        // Those that share the device wait for each other.
+        // Leases that share the device wait for each other.
         const HostItem& item = batch_.items[result->first];
         const double share = waits.Take() / std::max(since_result.Lap(), kPollSeconds);
         if (item.item.is_exclusive()) result->second.waited_share = share;
@@ -229,7 +229,7 @@ int RunDeviceHost() {
     std::fputs("the system has no more threads\n", stderr);
     return 1;
   }
-  // Batches end with the process: nobody waits for them any more.
+  // Batches end with the process: their callers are gone.
   _exit(ReadCommands(measuring));
 }
 

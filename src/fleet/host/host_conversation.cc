@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-absl::Status NobodyHasAsked() { return absl::DataLossError("a report that nobody has asked for"); }
+absl::Status NobodyHasAsked() { return absl::DataLossError("a report that was not asked for"); }
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // Whether a device host's reports answer what it was asked.
 //
 // Problem: the process that measures runs strangers' code, and may have been taken over: it may report on
-// batches of nobody, twice, or without end. Idea: each report is held against what was asked; a host that
-// says anything else is ended. So what is kept of its reports is bounded by what it was asked.
+// unknown batches, twice, or without end. Idea: each report is compared with the request; a host that says
+// anything else is ended. So the stored reports are bounded by the requests.
 #ifndef ATTUNE_FLEET_HOST_HOST_CONVERSATION_H_
 #define ATTUNE_FLEET_HOST_HOST_CONVERSATION_H_
 

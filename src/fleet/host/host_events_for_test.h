@@ -33,7 +33,7 @@ class EventLogOfTest {
     return AllLocked<Event>();
   }
 
-  // Waits until there are so many events of this type.
+  // Waits until there are `count` events of this type.
   template <typename Event>
   void Await(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -113,8 +113,8 @@ std::string EncodeHostCommand(const HostCommand& command) {
 }
 
 absl::StatusOr<HostCommand> DecodeHostCommand(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::HostCommand message, ParseMessage<proto::HostCommand>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version(), kDeviceHostVersion));
+  ASSIGN_OR_RETURN(const proto::HostCommand message,
+                   ParseRequest<proto::HostCommand>(text, kDeviceHostVersion));
   MessageChecks checks;
   HostCommand command;
   if (message.has_blob()) {
@@ -145,8 +145,8 @@ std::string EncodeHostReport(const HostReport& report) {
 }
 
 absl::StatusOr<HostReport> DecodeHostReport(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::HostReport message, ParseMessage<proto::HostReport>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version(), kDeviceHostVersion));
+  ASSIGN_OR_RETURN(const proto::HostReport message,
+                   ParseRequest<proto::HostReport>(text, kDeviceHostVersion));
   MessageChecks checks;
   HostReport report;
   if (message.has_ready()) {

@@ -44,7 +44,7 @@ struct HostReady {
 // The batch has got its processors, until it is over.
 struct HostLeased {
   int64_t number = 0;
-  bool is_exclusive = false;         // nobody else may use the processors
+  bool is_exclusive = false;         // no other work may use the processors
   std::vector<int> processors = {};  // that it measures on
   std::vector<int> isolated = {};    // others, that are to stay free
 };
@@ -58,7 +58,7 @@ struct HostResult {
 struct HostBatchOver {
   int64_t number = 0;
 };
-// The host goes on, or waits.
+// The host continues, or waits.
 struct HostAlive {};
 using HostReport = std::variant<HostReady, HostLeased, HostResult, HostBatchOver, HostAlive>;
 

@@ -119,7 +119,7 @@ TEST(LyingHost, IsEndedAndAnswersNothingThatItWasNotAsked) {
     std::multiset<int32_t> answered;
     LeaseWork work(host, blobs, [&](const proto::Result& result) {
       answered.insert(result.index());
-      // What reaches the server is what it takes.
+      // The server accepts everything that reaches it.
       proto::FromAgent message;
       *message.mutable_result() = result;
       EXPECT_TRUE(Checked(message).ok()) << Checked(message).status();

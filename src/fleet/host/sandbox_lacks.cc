@@ -30,7 +30,7 @@ constexpr Fence kFences[] = {
      "user's files."},
     {kNoLandlock,
      "The system has no Landlock, one of three fences between measured code and this user's files."},
-    {kNoFilter, "The system has no filters of system calls: it refuses to measure any code."},
+    {kNoFilter, "The system has no filters of system calls: this machine refuses to measure any code."},
 };
 
 // The exit status of a process of our own; -1 if it did not run.

@@ -104,8 +104,8 @@ absl::StatusOr<ServerTls> AuthorityFiles::ServerTlsFor(const std::vector<std::st
   return made;
 }
 
-// Nothing if a new certificate is needed, for whichever reason: that is always possible, and safer than to go
-// on with a key that others may have read.
+// Nothing if a new certificate is needed, for whichever reason: that is always possible, and safer than to
+// keep a key that others may have read.
 std::optional<ServerTls> AuthorityFiles::ReadServerTls(const std::string& preamble) const {
   const absl::StatusOr<std::string> text = ReadStateFile(ServerPath(folder_), kMostBytes);
   if (!text.ok()) return std::nullopt;

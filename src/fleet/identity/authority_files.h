@@ -37,9 +37,9 @@ class FleetSecrets {
   virtual ~FleetSecrets() = default;
   // Nothing if it was never saved.
   virtual absl::StatusOr<std::optional<std::string>> LoadAuthorities() = 0;
-  // What returns ok is there from now on, whatever happens to this server.
+  // A change that returns ok lasts, whatever happens to this server.
   virtual absl::Status SaveAuthorities(const std::string& text) = 0;
-  // When the state was restored, as text (fleet/server/restored_times.h).
+  // When the state was restored, as text (fleet/admission/restored_times.h).
   virtual absl::StatusOr<std::string> LoadRestoredTimes() = 0;
 };
 

@@ -153,7 +153,7 @@ std::string_view Name(FleetRole role) { return std::ranges::find(kRoles, role, &
 absl::StatusOr<FleetRole> FleetRoleNamed(std::string_view name) {
   const auto* const found = std::ranges::find(kRoles, name, &RoleName::name);
   if (found != kRoles.end()) return found->role;
-  return InvalidInput("\"", Printable(name), "\" is no role; there are server, agent, client, operator");
+  return InvalidInput("\"", Printable(name), "\" is not a role; there are server, agent, client, operator");
 }
 
 absl::Status CheckFleetIdentity(const FleetIdentity& who) {
@@ -204,7 +204,7 @@ absl::StatusOr<PrivateKey> PrivateKey::Read(std::string_view pem) {
   EVP_PKEY* key = PEM_read_bio_PrivateKey(ReadingBio(pem).get(), nullptr, NoPassword, nullptr);
   if (key != nullptr) return PrivateKey(key);
   ERR_clear_error();
-  return InvalidInput("is no private key in PEM");
+  return InvalidInput("is not a private key in PEM");
 }
 
 absl::StatusOr<std::string> PrivateKey::Pem() const {
@@ -257,7 +257,7 @@ absl::StatusOr<CertificateAuthority> CertificateAuthority::Of(PrivateKey key, st
   ASSIGN_OR_RETURN(X509Pointer certificate, ParseCertificate(certificate_pem));
   CertificateAuthority authority(std::move(key));
   authority.id_ = HexOf(X509_get0_subject_key_id(certificate.get()));
-  if (authority.id_.empty()) return InvalidInput("is no authority's certificate");
+  if (authority.id_.empty()) return InvalidInput("is not an authority's certificate");
   ASSIGN_OR_RETURN(const int64_t begin_ms, MillisOf(X509_get0_notBefore(certificate.get())));
   authority.created_ms_ = begin_ms + static_cast<int64_t>(1e3 * kClocksDiffer);
   authority.certificate_.reset(certificate.release());
@@ -275,7 +275,7 @@ absl::StatusOr<std::string> CertificateAuthority::Sign(std::string_view request_
   // Other keys than ours may be of any kind and size, and take any time to verify.
   if (key == nullptr || !IsOurs(key) || X509_REQ_verify(request.get(), key) != 1) {
     ERR_clear_error();
-    return InvalidInput("is no request for a certificate that is signed by its key");
+    return InvalidInput("is not a request for a certificate that is signed by its key");
   }
   ASSIGN_OR_RETURN(const X509Pointer certificate, Begin(key, seconds, clock));
   X509_NAME* name = X509_get_subject_name(certificate.get());
@@ -292,7 +292,7 @@ absl::StatusOr<std::string> CertificateAuthority::Sign(std::string_view request_
       {NID_authority_key_identifier, "keyid"}};
   std::vector<std::string> names;
   for (const std::string& host : hosts) {
-    if (!IsHost(host)) return InvalidInput("\"", Printable(host), "\" is no host's name or address");
+    if (!IsHost(host)) return InvalidInput("\"", Printable(host), "\" is not a host's name or address");
     names.push_back(absl::StrCat(IsAddress(host) ? "IP:" : "DNS:", host));
   }
   if (!names.empty()) extensions.emplace_back(NID_subject_alt_name, absl::StrJoin(names, ","));

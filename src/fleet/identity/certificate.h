@@ -1,9 +1,9 @@
-// Certificates of a fleet: who somebody is, as the fleet's authority vouches for it.
+// Certificates of a fleet: the identities of its members, signed by the fleet's authority.
 //
 // Problem: devices, users and the server talk over networks that anyone may listen on or speak into. Idea:
-// everyone has a key of his own, and a certificate in which the authority has signed who he is, so that TLS
-// proves it at each connection. Price: the authority's key must be kept, and certificates end and are
-// renewed.
+// each member has a key of its own, and a certificate in which the authority has signed the member's
+// identity, so that TLS proves it at each connection. Price: the authority's key must be kept, and
+// certificates end and are renewed.
 #ifndef ATTUNE_FLEET_IDENTITY_CERTIFICATE_H_
 #define ATTUNE_FLEET_IDENTITY_CERTIFICATE_H_
 
@@ -46,7 +46,7 @@ struct CertificateFacts {
   std::string authority = {};        // the id() of the authority that has signed it
 };
 
-// Why a member may not stay connected; ok: he may.
+// The reason why a member may not stay connected; ok: it may.
 using MemberRefusal = std::function<absl::Status(const CertificateFacts&)>;
 inline absl::Status CertificateIsRevoked() {
   return absl::PermissionDeniedError("the certificate was revoked");
@@ -72,10 +72,10 @@ class PrivateKey {
   static absl::StatusOr<PrivateKey> Generate();
   static absl::StatusOr<PrivateKey> Read(std::string_view pem);
 
-  // PKCS #8. Keep it in a file that nobody else can read.
+  // PKCS #8. Keep it in a file that only its owner can read.
   absl::StatusOr<std::string> Pem() const;
-  // A request to sign this key (PKCS #10, PEM), which proves that the sender has it. Says nothing of who he
-  // is: the authority knows that.
+  // A request to sign this key (PKCS #10, PEM), which proves that the sender has it. Does not contain the
+  // identity: the authority adds that.
   absl::StatusOr<std::string> Request() const;
   // Fails if the certificate is for another key.
   absl::Status CheckIsKeyOf(std::string_view certificate_pem) const;

@@ -34,7 +34,7 @@ absl::Status EnrolAgain(const absl::Status& error) {
 absl::Status CheckServer(std::string_view server) {
   const bool is_word =
       !server.empty() && std::ranges::all_of(server, [](char c) { return c > ' ' && c < 127; });
-  return is_word ? absl::OkStatus() : InvalidInput("\"", Printable(server), "\" is no server's address");
+  return is_word ? absl::OkStatus() : InvalidInput("\"", Printable(server), "\" is not a server's address");
 }
 
 absl::Status CheckCredentials(const FleetCredentials& credentials) {

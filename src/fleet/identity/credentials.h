@@ -1,6 +1,6 @@
-// The credentials of an agent, a client or an operator: all that he needs to speak with his fleet.
+// The credentials of an agent, a client or an operator: everything needed to speak with its fleet.
 //
-// They are one file, credentials.pem, in a folder of his own, so that they are replaced as a whole: a process
+// They are one file, credentials.pem, in a folder of its own, so that they are replaced as a whole: a process
 // that is killed while it renews its certificate leaves either the old credentials or the new ones, never a
 // key beside the certificate of another.
 #ifndef ATTUNE_FLEET_IDENTITY_CREDENTIALS_H_

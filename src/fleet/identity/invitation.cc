@@ -42,7 +42,7 @@ std::string Invitation::Text() const {
 absl::StatusOr<Invitation> Invitation::Parse(std::string_view text) {
   text = absl::StripAsciiWhitespace(text);
   if (!text.starts_with(kPrefix) || text.size() > kMostTextBytes)
-    return InvalidInput("is no invitation; it begins with ", kPrefix);
+    return InvalidInput("is not an invitation; it begins with ", kPrefix);
   std::string bytes;
   const bool is_escaped = absl::WebSafeBase64Unescape(text.substr(kPrefix.size()), &bytes);
   const std::vector<std::string> parts = absl::StrSplit(bytes, kSeparator);

@@ -1,6 +1,6 @@
-// Invitations to a fleet: what somebody is given so that he can enrol.
+// Invitations to a fleet: the texts by which new members enrol.
 //
-// Problem: whoever enrols has no certificate yet, and does not know the server's. Idea: an operator hands him
+// Problem: a new member has no certificate yet, and does not know the server's. Idea: an operator hands over
 // a text, on a channel that both trust, with the server's address, the fingerprint of its authority's key, so
 // that no other server can pose as it, and a secret that counts once and not for long. The server keeps
 // digests of the secrets alone. Price: the text must be kept from others for those minutes.

@@ -18,7 +18,7 @@ absl::StatusOr<std::string> DefaultRunnerFolder();
 // Likewise $ATTUNE_SLURM and attune/slurm.
 absl::StatusOr<std::string> DefaultSlurmFolder();
 
-// The folder, in that of the server's state, with the credentials of an operator: whoever can read the
+// The folder, in that of the server's state, with the credentials of an operator: a user who can read the
 // server's state can do all that an operator can.
 inline std::string OperatorFolder(const std::string& server_folder) { return server_folder + "/operator"; }
 

@@ -30,7 +30,7 @@ absl::StatusOr<X509Pointer> ParseCertificate(std::string_view pem) {
   X509Pointer certificate(PEM_read_bio_X509(ReadingBio(pem).get(), nullptr, NoPassword, nullptr));
   if (certificate != nullptr) return certificate;
   ERR_clear_error();
-  return InvalidInput("is no certificate in PEM");
+  return InvalidInput("is not a certificate in PEM");
 }
 
 absl::StatusOr<std::string> CertificateToPem(const X509* certificate) {

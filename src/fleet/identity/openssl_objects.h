@@ -12,16 +12,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/free_with.h"
 
 namespace attune {
 
-template <auto kFree>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
 using BioPointer = std::unique_ptr<BIO, FreeWith<BIO_free>>;
 using X509Pointer = std::unique_ptr<X509, FreeWith<X509_free>>;
 

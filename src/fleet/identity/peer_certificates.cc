@@ -33,7 +33,8 @@ struct HostAndPort {
 
 absl::StatusOr<HostAndPort> Split(std::string_view address) {
   const size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos || colon + 1 == address.size()) return InvalidInput("is no host:port");
+  if (colon == std::string_view::npos || colon + 1 == address.size())
+    return InvalidInput("is not a host:port");
   std::string_view host = address.substr(0, colon);
   const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
   if (is_bracketed) host = host.substr(1, host.size() - 2);

@@ -34,7 +34,7 @@ absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double sec
   const std::string address = Printable(invitation.address);
   if (pinned == chain.end())
     return absl::UnauthenticatedError(
-        absl::StrCat("somebody else answers at ", address,
+        absl::StrCat("another server answers at ", address,
                      ", or the fleet's authority was replaced; ask for a new invitation"));
   const absl::Status is_server = CheckIsServer(chain.front(), *pinned);
   if (absl::IsUnavailable(is_server)) return Annotate(is_server, address);
@@ -52,7 +52,7 @@ absl::Status CheckServerIsKnown(const std::string& server, const std::string& au
   if (is_server.ok()) return absl::OkStatus();
   if (absl::IsUnavailable(is_server)) return Annotate(is_server, Printable(server));
   return absl::UnauthenticatedError(
-      absl::StrCat("the fleet's authority was replaced, or somebody else answers at ", Printable(server),
+      absl::StrCat("the fleet's authority was replaced, or another server answers at ", Printable(server),
                    " (", is_server.message(), "); ask an operator for an invitation and enrol again"));
 }
 

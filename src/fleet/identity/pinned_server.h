@@ -1,8 +1,8 @@
-// How somebody who enrols makes sure that he speaks with the server of his invitation.
+// Lets a new member make sure that it speaks with the server of its invitation.
 //
-// Problem: before he enrols he has no certificate to verify the server by, and gRPC must be given one. Idea:
-// look at the certificates that the server shows, take the authority whose key has the fingerprint of the
-// invitation, and verify that it has signed the server's own; gRPC then trusts that authority alone.
+// Problem: before the enrolment the member has no certificate to verify the server by, and gRPC must be given
+// one. Idea: look at the certificates that the server shows, take the authority whose key has the fingerprint
+// of the invitation, and verify that it has signed the server's own; gRPC then trusts that authority alone.
 #ifndef ATTUNE_FLEET_IDENTITY_PINNED_SERVER_H_
 #define ATTUNE_FLEET_IDENTITY_PINNED_SERVER_H_
 
@@ -23,10 +23,9 @@ namespace attune {
 // server does not show that authority, or the authority does not vouch for it as a server now.
 absl::StatusOr<std::string> AuthorityOf(const Invitation& invitation, double seconds);
 
-// For somebody who has enrolled, and whose connection has failed: Unauthenticated, with the way out, if
-// whoever answers at `server`, "host:port", is not vouched for by one of the authorities (PEM). Ok also if
-// nobody answers in so many seconds. Unavailable if its certificate counts only later, since a clock is
-// wrong. Thread safe.
+// For a member that has enrolled, and whose connection has failed: Unauthenticated, with the way out, if none
+// of the authorities (PEM) vouches for the server at `server`, "host:port". Ok also without an answer within
+// `seconds`. Unavailable if its certificate counts only later, since a clock is wrong. Thread safe.
 absl::Status CheckServerIsKnown(const std::string& server, const std::string& authorities_pem,
                                 double seconds);
 // The same for a member, whose own certificate may count only later as well.

@@ -167,7 +167,7 @@ TEST_F(PinnedServerTest, MembersAreToldThatTheAuthorityWasReplaced) {
   const absl::Status replaced = look(*other_);
   EXPECT_EQ(replaced.code(), absl::StatusCode::kUnauthenticated);
   EXPECT_THAT(std::string(replaced.message()), HasSubstr("enrol again"));
-  // Who does not answer is not somebody else.
+  // A server without an answer is not another server.
   EXPECT_TRUE(CheckServerIsKnown("127.0.0.1:1", authority_->certificate_pem(), kMostSeconds).ok());
 }
 
@@ -207,7 +207,7 @@ TEST_F(PinnedServerTest, RefusesAnotherAuthority) {
   shown.chain_pem += other_->certificate_pem();
   const auto answer = AskWhoShows(shown);
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnauthenticated);
-  EXPECT_THAT(Message(answer), AllOf(StartsWith("somebody else answers at 127.0.0.1:"),
+  EXPECT_THAT(Message(answer), AllOf(StartsWith("another server answers at 127.0.0.1:"),
                                      HasSubstr("ask for a new invitation")));
 }
 

@@ -83,7 +83,7 @@ bool DeviceOwners::AnyUsable(const std::string& owner, const std::string& key,
 
 std::optional<DeviceOwners::Meaning> DeviceOwners::MeaningOf(const std::string& asker,
                                                              const std::string& key) const {
-  // Nobody else can have a device's id as a key of his own.
+  // No other owner can have a device's id as a key.
   if (const auto device = devices_.find(key); device != devices_.end()) {
     if (!MayUse(key, asker)) return std::nullopt;
     return Meaning{device->second.owner, key};

@@ -1,10 +1,10 @@
 // Whose devices a key means, and whose work may go to them.
 //
-// Problem: owners choose keys without knowing each other, whoever measures sees the model with its weights,
-// and whoever says what a device measured can say anything. Idea: a key belongs to its device's owner. Work
-// goes to somebody else's device only if both consent: its owner has shared it with the asker, and the asker
-// trusts its owner. A key that several have means the asker's own devices, else the server's, else those of
-// the first owner by name; "ann/desk" means ann's. Price: nobody uses his own devices and others' by one key.
+// Problem: owners choose keys without knowing each other, the device that measures sees the model with its
+// weights, and its owner can report any results. Idea: a key belongs to its device's owner. Work goes to
+// another owner's device only if both consent: its owner has shared it with the asker, and the asker trusts
+// its owner. A key that several have means the asker's own devices, else the server's, else those of the
+// first owner by name; "ann/desk" means ann's. Price: no owner uses own devices and others' by one key.
 #ifndef ATTUNE_FLEET_LEASES_DEVICE_OWNERS_H_
 #define ATTUNE_FLEET_LEASES_DEVICE_OWNERS_H_
 
@@ -19,15 +19,16 @@ namespace attune {
 inline constexpr char kServersOwner[] = "server";
 // Stands for all owners among those with whom a device is shared.
 inline constexpr char kEveryOwner[] = "*";
-// The owner of the fleet's own work, such as calibrations. Every device takes it, whomever it trusts, since
-// it runs nobody's code. The space keeps it from being anybody else's name.
+// The owner of the fleet's own work, such as calibrations. Every device takes it, whatever its trust, since
+// it runs only the fleet's code. The space keeps it from being another owner's name.
 inline constexpr char kFleetItself[] = "the fleet";
 // The most owners with whom a device is shared, or whom an owner trusts; a message names no more either.
 inline constexpr int kMaxOwners = 1024;
 
-// With whom a device is shared until somebody says otherwise: the server's with all, others' with nobody.
+// The owners with whom a device is shared until its owner changes it: the server's with all, others' with
+// none.
 std::set<std::string> DefaultSharing(const std::string& owner);
-// Whose devices an owner trusts besides his own until he says otherwise: the server's.
+// The owners that an owner trusts for devices, besides itself, until it changes that: the server.
 std::set<std::string> DefaultTrust();
 
 // Devices are known by their ids. Not thread safe.
@@ -43,22 +44,22 @@ class DeviceOwners {
   void Put(const std::string& device, const std::string& owner, const std::set<std::string>& keys,
            const std::set<std::string>& shared_with);
   void Remove(const std::string& device);
-  // The owner trusts the devices of these owners, and his own.
+  // Makes the owner trust the devices of these owners, besides its own.
   void SetTrust(const std::string& owner, std::set<std::string> trusted);
   std::set<std::string> TrustOf(const std::string& owner) const;
 
   // Empty if the device is unknown.
   std::string OwnerOf(const std::string& device) const;
-  // Whether the owner of the device lets this owner's work come to it. True for his own.
+  // Whether the owner of the device lets this owner's work come to it. True for the device's owner.
   bool IsShared(const std::string& device, const std::string& asker) const;
   // Whether both sides consent that this owner's work goes to the device. False if the device is unknown.
   bool MayUse(const std::string& device, const std::string& asker) const;
-  // What the key means when this owner says it; nothing if there is no device that he may use. He may use one
-  // of the devices at least.
+  // The meaning of the key for this owner; nothing if it means no device that the owner may use. The owner
+  // may use at least one of the devices.
   std::optional<Meaning> MeaningOf(const std::string& asker, const std::string& key) const;
-  // Those devices of the meaning that he may use.
+  // The devices of the meaning that the owner may use.
   std::set<std::string> Meant(const std::string& asker, const std::string& key) const;
-  // An owner who has shared a device with this key with the asker, who does not trust him.
+  // An owner that has shared a device with this key with the asker, and that the asker does not trust.
   std::optional<std::string> Distrusted(const std::string& asker, const std::string& key) const;
   // Another device of the same owner that has the key; nothing if there is none.
   std::optional<std::string> OtherWithKey(const std::string& owner, const std::string& key,

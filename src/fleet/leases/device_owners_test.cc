@@ -18,7 +18,7 @@ TEST_F(DeviceOwnersTest, BothSidesConsent) {
   owners_.Put("a/cpu", "ann", {"desk"}, {});
   EXPECT_TRUE(owners_.MayUse("a/cpu", "ann"));
   EXPECT_FALSE(owners_.MayUse("a/cpu", "bob"));
-  EXPECT_TRUE(owners_.MayUse("a/cpu", kFleetItself));  // which runs nobody's code
+  EXPECT_TRUE(owners_.MayUse("a/cpu", kFleetItself));  // which runs only the fleet's code
   owners_.Put("a/cpu", "ann", {"desk"}, {"bob"});
   EXPECT_TRUE(owners_.IsShared("a/cpu", "bob"));
   EXPECT_FALSE(owners_.MayUse("a/cpu", "bob"));

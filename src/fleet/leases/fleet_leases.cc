@@ -149,7 +149,7 @@ std::map<std::string, FleetLeases::Asking> FleetLeases::AskingByOwner() const {
 
 std::vector<DeviceGrant> FleetLeases::Grant(double now) {
   std::vector<DeviceGrant> grants;
-  // Every message of an agent comes here, and mostly nobody waits.
+  // Every message of an agent comes here, and mostly no request waits.
   if (now < grants_from_ || waiting_.empty()) return grants;
   FreeDevices free = FindFree(now);
   if (free.empty()) return grants;
@@ -185,17 +185,6 @@ std::vector<DeviceGrant> FleetLeases::Grant(double now) {
 bool FleetLeases::IsCurrent(const std::string& device, const LeaseToken& token) const {
   const auto found = held_.find(token);
   return found != held_.end() && found->second == device;
-}
-
-std::optional<double> FleetLeases::NextTime() const {
-  std::optional<double> next;
-  const auto consider = [&](double time) { next = next ? std::min(*next, time) : time; };
-  for (const auto& [token, name] : held_) {
-    const Device& device = devices_.at(name);
-    consider(std::min(device.seen, device.holder_seen) + lease_seconds_);
-  }
-  if (!waiting_.empty() && grants_from_ > 0) consider(grants_from_);
-  return next;
 }
 
 }  // namespace attune

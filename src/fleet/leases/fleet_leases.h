@@ -1,13 +1,13 @@
 // Gives devices to those who ask for them, for as long as both the holder and the device give signs of life.
 //
 // Problem: devices and their users are elsewhere, and either may vanish without a word, or come back and not
-// know that it was given up. Idea: whoever holds a device has a lease, which ends a fixed time after the last
+// know that it was given up. Idea: the holder of a device has a lease, which ends a fixed time after the last
 // sign of life of the holder or of the device; each lease has a token that is larger than all before it, and
-// what comes under another token than the device's latest one is refused (fencing). Tokens carry an epoch
-// that rises with every start of the server, so that they rise even if the server forgets the latest ones.
-// Leases that it still knows after a restart are restored, and go on. Price: a device that was lost stands
-// idle until its lease has ended. Source: Gray and Cheriton, Leases: an efficient fault-tolerant mechanism,
-// SOSP 1989; Burrows, The Chubby lock service, OSDI 2006 (sequencers).
+// messages under another token than the device's latest one are refused (fencing). Tokens carry an epoch that
+// rises with every start of the server, so that they rise even if the server forgets the latest ones. Leases
+// that it still knows after a restart are restored, and continue. Price: a device that was lost stands idle
+// until its lease has ended. Source: Gray and Cheriton, Leases: an efficient fault-tolerant mechanism, SOSP
+// 1989; Burrows, The Chubby lock service, OSDI 2006 (sequencers).
 #ifndef ATTUNE_FLEET_LEASES_FLEET_LEASES_H_
 #define ATTUNE_FLEET_LEASES_FLEET_LEASES_H_
 
@@ -32,8 +32,8 @@ struct LeaseToken {
 struct DeviceRequest {
   std::string key = {};  // of any device that will do (device_owners.h)
   std::string owner = {};
-  // Of one owner's requests, higher ones go first; among equals, whoever came first. Owners do not compete by
-  // it. The fleet's own requests come before those of all owners, or after all if it is negative.
+  // Among one owner's requests, higher ones go first; among equals, the earlier ones. Owners do not compete
+  // by it. The fleet's own requests come before those of all owners, or after all if it is negative.
   int priority = 0;
 };
 
@@ -43,7 +43,7 @@ struct DeviceGrant {
   LeaseToken token;
 };
 
-// A lease that ended because somebody was silent.
+// A lease that ended because its holder or its device was silent.
 struct LostLease {
   std::string device;
   LeaseToken token;
@@ -66,14 +66,14 @@ class FleetLeases {
         owners_(owners) {}
 
   // The device is there (again), and can be asked for by these keys, for work of these owners (empty: of
-  // all). A lease that it has goes on, whoever holds it.
+  // all). A lease of it continues.
   void Join(const std::string& device, std::set<std::string> keys, double now,
             std::set<std::string> owners = {});
   // After a restart: the device, which need not have joined yet, is held by a lease of an earlier epoch.
   // Holder and device have the length of a lease from `now` to give signs of life. False, without any effect,
   // if the token is not of an earlier epoch, or is that of another device, or the device has a lease.
   bool Restore(const std::string& device, const LeaseToken& token, double now);
-  // Not given out any more, until Resume(); a lease that it has goes on. `reason` is for people.
+  // Stops giving the device out, until Resume(); a lease of it continues. `reason` is for people.
   void Drain(const std::string& device, const std::string& reason);
   void Resume(const std::string& device);
   // As if it had never been there. Its lease ends.
@@ -82,8 +82,8 @@ class FleetLeases {
 
   // Returns the number of the request.
   int64_t Ask(const DeviceRequest& request);
-  // Whether the device may take work of this owner. True for one that has not joined yet, since nobody knows
-  // before it does.
+  // Whether the device may take work of this owner. True for one that has not joined yet, since the answer is
+  // not known before.
   bool MayServe(const std::string& device, const std::string& owner) const;
   // How many requests wait for each key.
   std::map<std::string, int> Waiting() const;
@@ -101,8 +101,6 @@ class FleetLeases {
 
   // Whether what comes from this device under this token may be believed.
   bool IsCurrent(const std::string& device, const LeaseToken& token) const;
-  // When EndSilent() or Grant() may have something to do again without another call; nothing if never.
-  std::optional<double> NextTime() const;
 
  private:
   struct Device {

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fleet/admission/fleet_authority.h"
 #include "fleet/server/dispatcher.h"
-#include "fleet/server/fleet_authority.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.pb.h"
 
 namespace attune {
 
 // The members that would be thrown out if only certificates of `authority` counted: they have valid ones of
-// others, and have shown none of it. What is on its way to them may be lost. `connected` has the ids of those
-// who are connected. In the order of their ids.
+// others, and have shown none of it. Certificates on their way to them may be lost. `connected` has the ids
+// of those who are connected. In the order of their ids.
 std::vector<fleet_proto::AuthorityState::Member> MembersWithout(const std::string& authority,
                                                                 const std::vector<IssuedCertificate>& issued,
                                                                 const std::vector<FleetDevice>& devices,

@@ -3,7 +3,7 @@
 //
 // Problem: a device that has become slower still measures, and nothing tells that its times can no longer be
 // compared with earlier ones. Idea: the server itself asks for each device as its least important client, so
-// that it delays nobody, measures the peak rates, and has calibration/drift.h judge them. A device that has
+// that it delays no work, measures the peak rates, and has calibration/drift.h judge them. A device that has
 // drifted is drained, until an operator resumes it; it then begins anew. Price: a device that is never idle
 // is never calibrated, unless an operator asks for it.
 #ifndef ATTUNE_FLEET_SERVER_CALIBRATOR_H_

@@ -30,8 +30,16 @@ bool HasTooMany(const Connections& connections, const FleetIdentity& who, int mo
                                [&](const auto& entry) { return entry.second.who.who.id == who.id; }) >= most;
 }
 
-absl::Status TooManyConnections(int most) {
-  return absl::ResourceExhaustedError(absl::StrCat("a member has at most ", most, " connections at a time"));
+// Adds a connection under its number, or closes it if its member has as many as it may.
+template <typename Connection, typename Link>
+void AddConnection(int64_t number, const CertificateFacts& who, std::shared_ptr<Link> link, int most,
+                   std::map<int64_t, Connection>& connections) {
+  if (HasTooMany(connections, who.who, most)) {
+    link->Close(
+        absl::ResourceExhaustedError(absl::StrCat("a member has at most ", most, " connections at a time")));
+  } else {
+    connections[number] = {.who = who, .link = std::move(link)};
+  }
 }
 
 }  // namespace
@@ -71,23 +79,13 @@ absl::Status Dispatcher::Load() {
 
 int64_t Dispatcher::AddAgent(const CertificateFacts& who, std::shared_ptr<AgentLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++last_connection_;
-  if (HasTooMany(agents_, who.who, kMaxAgentConnections)) {
-    link->Close(TooManyConnections(kMaxAgentConnections));
-  } else {
-    agents_[last_connection_] = {.who = who, .link = std::move(link)};
-  }
+  AddConnection(++last_connection_, who, std::move(link), kMaxAgentConnections, agents_);
   return last_connection_;
 }
 
 int64_t Dispatcher::AddClient(const CertificateFacts& who, std::shared_ptr<ClientLink> link) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++last_connection_;
-  if (HasTooMany(clients_, who.who, kMaxClientConnections)) {
-    link->Close(TooManyConnections(kMaxClientConnections));
-  } else {
-    clients_[last_connection_] = {.who = who, .link = std::move(link)};
-  }
+  AddConnection(++last_connection_, who, std::move(link), kMaxClientConnections, clients_);
   return last_connection_;
 }
 
@@ -116,7 +114,7 @@ absl::Status Dispatcher::Take(int64_t number, Agent& agent, const proto::FromAge
                               const AgentSays& says) {
   if (message.has_hello()) return Join(number, agent, says.offer);
   if (!message.has_heartbeat() && !message.has_result()) return absl::OkStatus();  // of a later version
-  if (!agent.is_there) return InvalidInput("an agent first says what it offers");
+  if (!agent.is_there) return InvalidInput("an agent's first message must be its offer");
   if (message.has_result()) return PassOn(agent, message.result(), says.measurement);
   agent.load = message.heartbeat().load();
   for (const auto& [name, share] : message.heartbeat().disturbance()) {
@@ -128,7 +126,7 @@ absl::Status Dispatcher::Take(int64_t number, Agent& agent, const proto::FromAge
 }
 
 absl::Status Dispatcher::Join(int64_t number, Agent& agent, const AgentOffer& offer) {
-  if (agent.is_there) return InvalidInput("an agent says twice what it offers");
+  if (agent.is_there) return InvalidInput("an agent sends its offer twice");
   RETURN_IF_ERROR(CheckDevices(agent, offer));
   agent.program = offer.program;
   agent.lacks = offer.lacks;
@@ -224,7 +222,7 @@ absl::Status Dispatcher::PassOn(Agent& agent, const proto::Result& result, const
   const auto client = clients_.find(held->second.client);
   if (client == clients_.end()) return absl::OkStatus();
   const auto item = held->second.open.find(result.index());
-  if (item == held->second.open.end()) {  // it answers twice, or what nobody has asked
+  if (item == held->second.open.end()) {  // it answers twice, or without a request
     ++counters_.results_refused;
     return absl::OkStatus();
   }
@@ -266,7 +264,7 @@ absl::Status Dispatcher::Take(int64_t number, Client& client, const proto::FromC
 
 void Dispatcher::RemoveClient(int64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // The lease goes on for a while: the client may come back.
+  // The lease continues for a while: the client may come back.
   EraseClient(number);
 }
 

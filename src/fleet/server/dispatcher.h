@@ -27,17 +27,15 @@
 #include "fleet/leases/device_owners.h"
 #include "fleet/leases/fleet_leases.h"
 #include "fleet/server/dispatcher_snapshot.h"
-#include "fleet/server/link.h"
 #include "fleet/server/promised_keys.h"
-#include "fleet/server/shared_credentials.h"
+#include "fleet/serving/device_directory.h"
+#include "fleet/serving/link.h"
+#include "fleet/serving/shared_credentials.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/checked_messages.h"
 #include "fleet/wire/fleet.pb.h"
 
 namespace attune {
-
-// Adds owners to some, and removes others.
-using OwnersChange = std::function<void(std::set<std::string>& owners)>;
 
 using AgentLink = Link<fleet_proto::ToAgent>;
 using ClientLink = Link<fleet_proto::ToClient>;
@@ -47,16 +45,16 @@ struct DispatcherOptions {
   double heartbeat_seconds = 5;  // between two signs of life of agents and clients
 };
 
-// Thread safe. The store and the clock must outlive it.
-class Dispatcher {
+// The store and the clock must outlive it.
+class Dispatcher final : public DeviceDirectory {
  public:
   // Begins a new epoch with the leases that the store knows. Fails if the store cannot be read or written.
   static absl::StatusOr<std::unique_ptr<Dispatcher>> Create(FleetStore& store, DispatcherOptions options,
                                                             const Clock& clock = SystemClock());
 
-  // A connection of an agent, from now until RemoveAgent(). Returns its number for the other calls. One that
-  // says what makes no sense (wire/checked_messages.h) is closed with the reason, and is removed; its devices
-  // lose their leases, whose clients may go on with other devices.
+  // A connection of an agent, from now until RemoveAgent(). Returns its number for the other calls. One with
+  // invalid messages (wire/checked_messages.h) is closed with the reason, and is removed; its devices lose
+  // their leases, whose clients may continue with other devices.
   int64_t AddAgent(const CertificateFacts& who, std::shared_ptr<AgentLink> link);
   void Receive(int64_t agent, const fleet_proto::FromAgent& message);
   void RemoveAgent(int64_t agent);
@@ -66,56 +64,40 @@ class Dispatcher {
   void Receive(int64_t client, const fleet_proto::FromClient& message);
   void RemoveClient(int64_t client);
 
-  // To be called several times a second: ends leases that nobody gives signs of life for, and grants devices.
+  // To be called several times a second: ends leases without signs of life, and grants devices.
   void Tick();
-  // Closes the connections of members whom `refusal` refuses, with its reason.
-  void Close(const MemberRefusal& refusal);
   // Asks agents to renew certificates that are not of this authority, once on each connection.
   void AskToRenew(const std::string& authority);
   // The ids of all members that are connected.
   std::set<std::string> Connected() const;
 
-  // What this member asks for has this priority among his owner's requests, whatever he says himself; until
-  // ForgetPriority().
-  void SetPriority(const std::string& member, int priority);
-  void ForgetPriority(const std::string& member);
-
   // The owner of a lease that one of this agent's devices has; PermissionDenied if there is no such lease.
   absl::StatusOr<std::string> OwnerOfLease(const FleetIdentity& agent, const LeaseToken& token) const;
-  // NotFound if the owner may use no device with the key and none is promised, PermissionDenied if he does
-  // not trust whose they are, or if none of those takes his work.
-  absl::Status CheckKey(const std::string& key, const std::string& owner) const;
-  // The devices with this key, whosever they are; all if it is empty.
-  std::vector<fleet_proto::Device> Devices(std::string_view key) const;
-  // Those that the key means when this owner says it (device_owners.h); if it is empty, all that are his or
-  // shared with him, whether or not he trusts their owners.
-  std::vector<fleet_proto::Device> DevicesFor(const std::string& owner, const std::string& key) const;
-  // The ids of those that the key means.
-  std::set<std::string> Meant(const std::string& owner, const std::string& key) const;
-
-  // Whether the device is this owner's or shared with him.
-  bool IsSeen(const std::string& device, const std::string& owner) const;
-  // Whether both sides consent that this owner's work goes to the device.
-  bool MayUse(const std::string& device, const std::string& owner) const;
-  // Changes with whom its owner shares the device. NotFound if he has no such device. What is not allowed any
-  // more ends at once, here and below. Returns the device.
+  absl::Status CheckKey(const std::string& key, const std::string& owner) const override;
+  std::vector<fleet_proto::Device> Devices(std::string_view key) const override;
+  std::vector<fleet_proto::Device> DevicesFor(const std::string& owner,
+                                              const std::string& key) const override;
+  std::set<std::string> Meant(const std::string& owner, const std::string& key) const override;
+  bool IsSeen(const std::string& device, const std::string& owner) const override;
+  bool MayUse(const std::string& device, const std::string& owner) const override;
+  std::map<std::string, int> Waiting() const override;
   absl::StatusOr<fleet_proto::Device> Share(const std::string& device, const std::string& owner,
-                                            const OwnersChange& change);
-  // Changes whom the owner trusts besides himself. Returns them.
-  absl::StatusOr<std::set<std::string>> SetTrust(const std::string& owner, const OwnersChange& change);
-  std::set<std::string> TrustOf(const std::string& owner) const;
-  // Nobody shares with him any more, and whom he trusts is forgotten.
-  absl::Status ForgetOwner(const std::string& owner);
-  // How many requests wait for each key.
-  std::map<std::string, int> Waiting() const;
+                                            const OwnersChange& change) override;
+  absl::StatusOr<std::set<std::string>> SetTrust(const std::string& owner,
+                                                 const OwnersChange& change) override;
+  std::set<std::string> TrustOf(const std::string& owner) const override;
+  absl::Status ForgetOwner(const std::string& owner) override;
+  absl::Status Remove(const std::string& device) override;
+  void SetPriority(const std::string& member, int priority) override;
+  void ForgetPriority(const std::string& member) override;
+  void Close(const MemberRefusal& refusal) override;
+
   DispatcherSnapshot Snapshot() const;
   // Requests for the key may wait for the next minute, even if no device has it.
   absl::Status Promise(const std::string& key);
   // NotFound if there is no such device.
   absl::Status Drain(const std::string& device, const std::string& reason);
   absl::Status Resume(const std::string& device);
-  // The device may join again, if its agent's certificate is still valid.
-  absl::Status Remove(const std::string& device);
 
  private:
   struct Agent {
@@ -160,7 +142,7 @@ class Dispatcher {
   // The device has another connection, which ends.
   void Replace(const std::string& device, const Agent& agent);
   absl::Status PassOn(Agent& agent, const fleet_proto::Result& result, const Measurement& measurement);
-  // Whether the owner may have such a device with such keys. One that was there before goes on so.
+  // Whether the owner may have such a device with such keys. One that was there before may stay.
   absl::Status CheckKeys(const FleetDevice& device, const std::string& fingerprint) const;
   // Ends leases, and refuses requests, that the owners of their devices or of their work do not consent to.
   void EndForbidden();

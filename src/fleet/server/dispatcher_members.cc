@@ -39,7 +39,7 @@ void Dispatcher::Refuse(int64_t number, const absl::Status& why) {
   for (const auto& [token, lease] : held_) {
     const auto serving = agent_of_device_.find(lease.device);
     const bool is_its = serving != agent_of_device_.end() && serving->second == number;
-    // After any other error it may come back, and go on.
+    // After any other error it may come back, and continue.
     if (is_its && absl::IsInvalidArgument(why)) leases.push_back(token);
   }
   EraseAgent(number);

@@ -1,4 +1,4 @@
-// What the dispatcher lets owners of devices and of work decide.
+// The dispatcher's decisions that owners of devices and of work may make.
 #include <map>
 #include <mutex>
 #include <optional>

@@ -35,7 +35,7 @@ class DispatcherOwnersTest : public ::testing::Test {
     dispatcher_ = *Dispatcher::Create(*store_, {.lease_seconds = kLeaseSeconds}, clock_);
   }
 
-  // How a client of this owner fares who asks for the key: nothing as long as he may wait or has a device.
+  // The result of a client of this owner that asks for the key: empty while it may wait or has a device.
   std::optional<absl::Status> Ask(const std::string& owner, const std::string& key) {
     return MadeUpClient(*dispatcher_, key, owner).closed();
   }

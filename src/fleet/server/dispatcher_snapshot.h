@@ -2,35 +2,13 @@
 #ifndef ATTUNE_FLEET_SERVER_DISPATCHER_SNAPSHOT_H_
 #define ATTUNE_FLEET_SERVER_DISPATCHER_SNAPSHOT_H_
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 
+#include "base/metrics_text.h"
+
 namespace attune {
-
-// How often something took how long.
-class SecondsHistogram {
- public:
-  // The upper bounds of the buckets, in seconds; a last bucket has no bound.
-  static constexpr std::array<double, 12> kBounds = {0.1, 0.5, 1, 5, 15, 30, 60, 120, 300, 900, 3600, 14400};
-
-  void Add(double seconds) {
-    size_t bucket = 0;
-    while (bucket < kBounds.size() && seconds > kBounds[bucket]) ++bucket;
-    ++counts_[bucket];
-    sum_ += seconds;
-  }
-
-  // By bucket; those below are not part of it.
-  const std::array<int64_t, kBounds.size() + 1>& counts() const { return counts_; }
-  double sum() const { return sum_; }
-
- private:
-  std::array<int64_t, kBounds.size() + 1> counts_ = {};
-  double sum_ = 0;
-};
 
 // Since the server has started.
 struct DispatcherCounters {
@@ -38,7 +16,7 @@ struct DispatcherCounters {
   int64_t leases_ended = 0;  // includes those that were lost
   int64_t leases_lost = 0;   // one side gave no signs of life
   int64_t results_passed_on = 0;
-  int64_t results_refused = 0;  // under a stale token, or that nobody has asked for
+  int64_t results_refused = 0;  // under a stale token, or unrequested
   int64_t agents_replaced = 0;  // whose connection ended as the same agent had connected again
   // How long requests waited that were granted, except for those of the fleet itself.
   SecondsHistogram waited = {};

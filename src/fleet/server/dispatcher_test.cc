@@ -269,7 +269,7 @@ TEST_F(DispatcherTest, LeasesOutliveTheServer) {
   SendItem(client, 3);
   Answer(agent, token, 3);
   EXPECT_EQ(client.num_results(), 1);
-  // Nobody else gets a device before the leases of those who do not come back would have ended.
+  // No other client gets a device before the leases of absent clients would have ended.
   const AgentOfTest other = Agent("b");
   const ClientOfTest next = Client("carol");
   EXPECT_FALSE(next.has_device());

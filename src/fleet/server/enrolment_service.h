@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/rate_limit.h"
-#include "fleet/server/admission.h"
+#include "fleet/admission/admission.h"
 #include "fleet/wire/fleet.grpc.pb.h"
 
 namespace attune {
@@ -29,7 +29,7 @@ class EnrolmentService final : public fleet_proto::Enrolment::Service {
  private:
   Admission& admission_;
   // Bounds the attempts to enrol from each network address, since the port is open to all and each attempt
-  // costs the server work. Nobody can guess an invitation's secret in any number of attempts.
+  // costs the server work. An invitation's secret cannot be guessed in any number of attempts.
   RateLimit limit_;
   std::atomic<int64_t> enrolled_ = 0, refused_ = 0;
 };

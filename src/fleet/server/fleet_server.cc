@@ -4,29 +4,26 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <iterator>
-#include <mutex>
 #include <set>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/background_loop.h"
 #include "base/log.h"
+#include "base/metrics_text.h"
 #include "base/sql/sql_errors.h"
 #include "base/sqlite/active_lock.h"
 #include "base/state_file.h"
 #include "base/status.h"
-#include "base/threads.h"
+#include "fleet/admission/admission.h"
+#include "fleet/admission/fleet_authority.h"
+#include "fleet/admission/restored_times.h"
 #include "fleet/identity/authority_files.h"
-#include "fleet/server/admission.h"
 #include "fleet/server/enrolment_service.h"
-#include "fleet/server/fleet_authority.h"
 #include "fleet/server/fleet_service.h"
 #include "fleet/server/metrics.h"
-#include "fleet/server/metrics_text.h"
-#include "fleet/server/restored_times.h"
 #include "fleet/server/server_certificates.h"
 #include "fleet/store/sql_fleet_store.h"
 #include "fleet/wire/channel.h"
@@ -39,7 +36,7 @@ namespace {
 
 constexpr int kMostWatchers = 32;  // connections of programs that ask for metrics and health
 
-constexpr int kMostEnrolmentBytes = 64 << 10;  // of a message of somebody whom nobody knows
+constexpr int kMostEnrolmentBytes = 64 << 10;  // bytes of a message from an unknown sender
 
 // The most streams of one connection. A client may have a stream for each of a thousand devices that it waits
 // for.
@@ -66,7 +63,7 @@ struct Listening {
 };
 
 // Starts a server; sets `port` to the one that it listens on.
-absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const Listening& listening, int* port) {
+absl::StatusOr<std::unique_ptr<grpc::Server>> ListenAt(const Listening& listening, int* port) {
   const std::string& address = listening.address;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, listening.credentials, port);
@@ -94,6 +91,8 @@ absl::StatusOr<std::vector<RestoredTime>> RestoredTimesOf(const std::string& fol
 }  // namespace
 
 struct FleetServer::Parts {
+  FleetServerOptions options;
+  std::string host;     // by which others reach this machine
   FileDescriptor lock;  // of the folder
   std::optional<SqlLocation> location;
   std::unique_ptr<FleetStore> store;
@@ -105,40 +104,35 @@ struct FleetServer::Parts {
   std::unique_ptr<FileCalls> file_calls;
   std::unique_ptr<EnrolmentService> enrolment_service;
   std::unique_ptr<FleetService> service;
-  std::unique_ptr<FleetExtension> extension;  // null: there is none
+  ServiceForMembers beside;  // empty: there is none
   std::string address, enrolment_address, metrics_address;
   std::unique_ptr<grpc::Server> server, enrolment;
   std::unique_ptr<ServerCertificates> certificates;
   const Stopwatch since_start;
   std::unique_ptr<HttpServer> http;  // null: metrics and health are not told
 
-  std::mutex mutex;
-  std::condition_variable ends;
-  bool is_ending = false;
   std::atomic<bool> is_draining = false;
-  std::thread timer;
+  Stopwatch since_housekeeping;               // for the timer
+  std::optional<Stopwatch> since_forgetting;  // likewise
+  BackgroundLoop timer{[this] { return Tick(); }};
 
-  // Lets time pass for the dispatcher until the server ends.
-  void RunTimer() {
-    ForgetEnded();
-    Stopwatch since_housekeeping, since_forgetting;
-    std::unique_lock<std::mutex> guard(mutex);
-    while (!ends.wait_for(guard, std::chrono::duration<double>(kTickSeconds), [&] { return is_ending; })) {
-      dispatcher->Tick();
-      calibrator->Tick();
-      if (since_housekeeping.Seconds() < kHousekeepingSeconds) continue;
-      since_housekeeping.Lap();
-      file_calls->CancelIdle();
-      CloseRefused();
-      certificates->RenewIfDue();
-      dispatcher->AskToRenew(authority->SignerId());
-      if (since_forgetting.Seconds() < kForgettingSeconds) continue;
-      since_forgetting.Lap();
-      ForgetEnded();
-    }
+  // Lets time pass for the dispatcher, and does what is due. Returns the seconds until the next tick.
+  double Tick() {
+    ForgetEndedIfDue();
+    dispatcher->Tick();
+    calibrator->Tick();
+    if (since_housekeeping.Seconds() < kHousekeepingSeconds) return kTickSeconds;
+    since_housekeeping.Lap();
+    file_calls->CancelIdle();
+    CloseRefused();
+    certificates->RenewIfDue();
+    dispatcher->AskToRenew(authority->SignerId());
+    return kTickSeconds;
   }
 
-  void ForgetEnded() {
+  void ForgetEndedIfDue() {
+    if (since_forgetting && since_forgetting->Seconds() < kForgettingSeconds) return;
+    since_forgetting.emplace();
     const absl::Status forgotten = admission->ForgetEnded();
     if (!forgotten.ok())
       Log(LogLevel::kWarning, "certificates that have ended stay", "reason", forgotten.message());
@@ -146,7 +140,7 @@ struct FleetServer::Parts {
 
   void Close(const MemberRefusal& refusal) {
     dispatcher->Close(refusal);
-    if (extension != nullptr) extension->Close(refusal);
+    if (beside.close) beside.close(refusal);
   }
 
   // Closes connections by certificates that count no more: TLS does not look at them again.
@@ -185,7 +179,7 @@ struct FleetServer::Parts {
     more.Add(static_cast<double>(NumSqlErrors()));
     more.Begin("attune_fleet_file_calls", "gauge", "Blobs and files that are on their way.");
     more.Add(static_cast<double>(file_calls->count()));
-    if (extension != nullptr) extension->AddMetrics(more);
+    if (beside.add_metrics) beside.add_metrics(more);
     return FormatMetrics(metrics) + more.text();
   }
 
@@ -198,27 +192,37 @@ struct FleetServer::Parts {
     return router;
   }
 
-  ~Parts() {
+  void StopHousekeeping() {
     http.reset();
-    {
-      const std::lock_guard<std::mutex> guard(mutex);
-      is_ending = true;
-    }
-    ends.notify_all();
-    if (timer.joinable()) timer.join();
-    if (extension != nullptr) extension->Stop();
+    timer.Stop();
+  }
+
+  void Shutdown() {
+    StopHousekeeping();
     for (grpc::Server* running : {server.get(), enrolment.get()})
       if (running != nullptr) running->Shutdown(std::chrono::system_clock::now());
+    server.reset();
+    enrolment.reset();
   }
+
+  ~Parts() { Shutdown(); }
 };
 
 FleetServer::FleetServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 FleetServer::~FleetServer() = default;
 
-void FleetServer::Drain() {
-  parts_->is_draining = true;
-  if (parts_->extension != nullptr) parts_->extension->Drain();
+FleetParts FleetServer::parts() {
+  return {.devices = *parts_->dispatcher,
+          .blobs = *parts_->blobs,
+          .store = *parts_->store,
+          .admission = *parts_->admission,
+          .file_calls = *parts_->file_calls,
+          .location = *parts_->location};
 }
+
+void FleetServer::StopHousekeeping() { parts_->StopHousekeeping(); }
+void FleetServer::Shutdown() { parts_->Shutdown(); }
+void FleetServer::Drain() { parts_->is_draining = true; }
 
 const std::string& FleetServer::address() const { return parts_->address; }
 const std::string& FleetServer::enrolment_address() const { return parts_->enrolment_address; }
@@ -229,11 +233,12 @@ absl::StatusOr<FileDescriptor> LockServerFolder(const std::string& folder) {
   return LockActive(folder + "/fleet.db", "server");
 }
 
-absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServerOptions& options) {
+absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Open(const FleetServerOptions& options) {
   LogGrpcForDebugging();
-  const std::string host = options.host.empty() ? HostOf(options.listen) : options.host;
   RETURN_IF_ERROR(MakeStateFolder(options.folder));
   auto parts = std::make_unique<Parts>();
+  parts->options = options;
+  parts->host = options.host.empty() ? HostOf(options.listen) : options.host;
   ASSIGN_OR_RETURN(parts->lock, LockServerFolder(options.folder));
   if (parts->lock.get() < 0)
     return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another server has this folder"));
@@ -250,50 +255,53 @@ absl::StatusOr<std::unique_ptr<FleetServer>> FleetServer::Start(const FleetServe
   parts->admission = std::make_unique<Admission>(*parts->authority, *parts->store);
   ASSIGN_OR_RETURN(std::vector<RestoredTime> restored, RestoredTimesOf(options.folder, secrets));
   parts->admission->SetRestoredTimes(std::move(restored));
-  parts->certificates = std::make_unique<ServerCertificates>(options.folder, host, *parts->admission);
+  parts->certificates = std::make_unique<ServerCertificates>(options.folder, parts->host, *parts->admission);
   RETURN_IF_ERROR(parts->certificates->WriteServers());
   parts->file_calls = std::make_unique<FileCalls>(options.file_calls);
   parts->enrolment_service = std::make_unique<EnrolmentService>(*parts->admission);
   parts->service = std::make_unique<FleetService>(*parts->dispatcher, *parts->blobs, *parts->store,
                                                   *parts->admission, *parts->calibrator, *parts->file_calls);
-  int port = 0, enrolment_port = 0;
-  std::vector<grpc::Service*> services = {parts->service.get()};
-  if (options.extension) {
-    ASSIGN_OR_RETURN(parts->extension,
-                     options.extension({*parts->dispatcher, *parts->blobs, *parts->store, *parts->admission,
-                                        *parts->file_calls, *parts->location}));
-    services.push_back(&parts->extension->service());
-  }
-  ASSIGN_OR_RETURN(parts->server, Listen({.address = options.listen,
-                                          .credentials = parts->certificates->ForMembers(),
-                                          .services = services,
-                                          .max_message_bytes = kMostMessageBytes,
-                                          .max_streams = kMaxStreams,
-                                          .max_threads = options.file_calls.in_all + kMaxShortCalls},
-                                         &port));
-  ASSIGN_OR_RETURN(parts->enrolment, Listen({.address = options.enrolment,
-                                             .credentials = parts->certificates->ForEveryone(),
-                                             .services = {parts->enrolment_service.get()},
-                                             .max_message_bytes = kMostEnrolmentBytes,
-                                             .max_streams = kMaxEnrolmentStreams,
-                                             .max_threads = kMaxEnrolments},
-                                            &enrolment_port));
-  parts->address = absl::StrCat(host, ":", port);
-  parts->enrolment_address = absl::StrCat(host, ":", enrolment_port);
-  parts->admission->SetAddresses(parts->address, parts->enrolment_address);
-  RETURN_IF_ERROR(parts->certificates->WriteOperators());
-  if (parts->extension != nullptr) RETURN_IF_ERROR(parts->extension->Begin());
-  if (!options.metrics.empty()) {
-    ASSIGN_OR_RETURN(
-        parts->http,
-        HttpServer::Start({.address = options.metrics, .limits = {.in_all = kMostWatchers}, .threads = 1},
-                          parts->Routes()));
-    parts->metrics_address = parts->http->address();
-  }
-  if (!StartThread(parts->timer, [&running = *parts] { running.RunTimer(); }))
-    return absl::ResourceExhaustedError("the system has no more threads");
-  Log(LogLevel::kInfo, "server is here", "address", parts->address, "enrolment", parts->enrolment_address);
   return std::unique_ptr<FleetServer>(new FleetServer(std::move(parts)));
+}
+
+absl::Status FleetServer::Listen(const ServiceForMembers& beside) {
+  const FleetServerOptions& options = parts_->options;
+  parts_->beside = beside;
+  std::vector<grpc::Service*> services = {parts_->service.get()};
+  if (beside.service != nullptr) services.push_back(beside.service);
+  int port = 0, enrolment_port = 0;
+  ASSIGN_OR_RETURN(parts_->server, ListenAt({.address = options.listen,
+                                             .credentials = parts_->certificates->ForMembers(),
+                                             .services = services,
+                                             .max_message_bytes = kMostMessageBytes,
+                                             .max_streams = kMaxStreams,
+                                             .max_threads = options.file_calls.in_all + kMaxShortCalls},
+                                            &port));
+  ASSIGN_OR_RETURN(parts_->enrolment, ListenAt({.address = options.enrolment,
+                                                .credentials = parts_->certificates->ForEveryone(),
+                                                .services = {parts_->enrolment_service.get()},
+                                                .max_message_bytes = kMostEnrolmentBytes,
+                                                .max_streams = kMaxEnrolmentStreams,
+                                                .max_threads = kMaxEnrolments},
+                                               &enrolment_port));
+  parts_->address = absl::StrCat(parts_->host, ":", port);
+  parts_->enrolment_address = absl::StrCat(parts_->host, ":", enrolment_port);
+  parts_->admission->SetAddresses(parts_->address, parts_->enrolment_address);
+  return parts_->certificates->WriteOperators();
+}
+
+absl::Status FleetServer::Begin() {
+  const std::string& metrics = parts_->options.metrics;
+  if (!metrics.empty()) {
+    ASSIGN_OR_RETURN(
+        parts_->http,
+        HttpServer::Start({.address = metrics, .limits = {.in_all = kMostWatchers}, .threads = 1},
+                          parts_->Routes()));
+    parts_->metrics_address = parts_->http->address();
+  }
+  RETURN_IF_ERROR(parts_->timer.Start());
+  Log(LogLevel::kInfo, "server is here", "address", parts_->address, "enrolment", parts_->enrolment_address);
+  return absl::OkStatus();
 }
 
 }  // namespace attune

@@ -11,46 +11,26 @@
 
 #include "absl/status/statusor.h"
 #include "base/file_descriptor.h"
+#include "base/metrics_text.h"
 #include "base/sql/sql_database.h"
+#include "fleet/admission/admission.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/identity/certificate.h"
-#include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
-#include "fleet/server/file_calls.h"
-#include "fleet/server/metrics_text.h"
+#include "fleet/serving/file_calls.h"
+#include "fleet/serving/fleet_parts.h"
 #include "fleet/store/fleet_store.h"
 
 namespace attune {
 
-// The parts of a server that services of others need. All outlive these services.
-struct FleetServerParts {
-  Dispatcher& dispatcher;
-  BlobStore& blobs;
-  FleetStore& store;
-  Admission& admission;
-  FileCalls& file_calls;
-  // Where stores are that must last. Those of the folder are this server's alone.
-  const SqlLocation& location;
-};
-
-// One more service for members.
-class FleetExtension {
- public:
-  virtual ~FleetExtension() = default;
-
-  virtual grpc::Service& service() = 0;
-  // Adds the service's own metrics to those of the server.
-  virtual void AddMetrics(MetricsText& text) const = 0;
-  // The server is reached from now on. Fails if the service cannot begin.
-  virtual absl::Status Begin() = 0;
-  // The server ends some seconds from now, so that whoever begins something new is to go elsewhere. May be
-  // called by any thread.
-  virtual void Drain() {}
-  // The server ends soon. Cuts short what the service does by itself; calls are still answered.
-  virtual void Stop() = 0;
-  // Closes the connections of members whom `refusal` refuses, with its reason.
-  virtual void Close(const MemberRefusal& refusal) = 0;
+// A service beside the fleet's own, on the port for members. All of it outlives FleetServer::Shutdown().
+struct ServiceForMembers {
+  grpc::Service* service = nullptr;
+  // Adds the service's metrics to those of the server; null: it has none.
+  std::function<void(MetricsText& text)> add_metrics = {};
+  // Closes the connections of members whom `refusal` refuses, with its reason; null: it has none.
+  std::function<void(const MemberRefusal& refusal)> close = {};
 };
 
 struct FleetServerOptions {
@@ -67,22 +47,32 @@ struct FleetServerOptions {
   BlobStoreOptions blobs = {};
   CalibratorOptions calibrator = {};
   FileCallLimits file_calls = {};
-  // Makes the service, on the port for members; null: there is none.
-  std::function<absl::StatusOr<std::unique_ptr<FleetExtension>>(const FleetServerParts&)> extension = {};
 };
 
 // While it is held, no server of another process has the folder; none (-1) if one has it.
 absl::StatusOr<FileDescriptor> LockServerFolder(const std::string& folder);
 
-// Serves until it is destroyed. Thread safe.
+// Thread safe once it serves.
 class FleetServer {
  public:
-  // Fails if the folder is damaged or another server has it, or if a port is taken.
-  static absl::StatusOr<std::unique_ptr<FleetServer>> Start(const FleetServerOptions& options);
+  // Opens the state, and listens nowhere yet. Fails if the folder is damaged or another server has it.
+  static absl::StatusOr<std::unique_ptr<FleetServer>> Open(const FleetServerOptions& options);
   ~FleetServer();
 
-  // From now on it says that it is not ready, and takes no new work; it serves all else until it is
-  // destroyed.
+  // For services beside the fleet's own. They last until the destructor.
+  FleetParts parts();
+
+  // Answers members and those who enrol from now on. Fails if a port is taken. To be called once.
+  absl::Status Listen(const ServiceForMembers& beside = {});
+  // Tells metrics and health, and keeps house: called when the services beside have begun. Fails if the port
+  // is taken or the system has no thread to give.
+  absl::Status Begin();
+  // Ends what Begin() has begun; calls are still answered.
+  void StopHousekeeping();
+  // Ends all calls, and answers none any more.
+  void Shutdown();
+
+  // From now on it says that it is not ready; it serves until Shutdown().
   void Drain();
 
   // "host:port" of the two services, as others reach them.

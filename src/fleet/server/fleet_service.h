@@ -1,15 +1,16 @@
-// The service Fleet (wire/fleet.proto): who calls, whether he may, and what the logic makes of it.
+// The service Fleet (wire/fleet.proto): identifies the caller, authorizes the call, and passes it to the
+// logic.
 #ifndef ATTUNE_FLEET_SERVER_FLEET_SERVICE_H_
 #define ATTUNE_FLEET_SERVER_FLEET_SERVICE_H_
 
 #include <grpcpp/grpcpp.h>
 
 #include "absl/status/status.h"
+#include "fleet/admission/admission.h"
 #include "fleet/blobs/blob_store.h"
-#include "fleet/server/admission.h"
 #include "fleet/server/calibrator.h"
 #include "fleet/server/dispatcher.h"
-#include "fleet/server/file_calls.h"
+#include "fleet/serving/file_calls.h"
 #include "fleet/store/fleet_store.h"
 #include "fleet/wire/fleet.grpc.pb.h"
 

@@ -42,7 +42,7 @@ using testing::SpoiledOrder;
 constexpr int kConversationsAtOnce = 50;  // between two looks at those who are honest
 constexpr size_t kMostMessageBytes = 2048;
 
-// Those that a member who says what makes no sense may be told.
+// The errors that a member with invalid messages may get.
 bool IsClearRefusal(const absl::Status& status) {
   return status.ok() || absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsResourceExhausted(status) || absl::IsNotFound(status) || absl::IsPermissionDenied(status) ||
@@ -75,7 +75,7 @@ class LiarsTest : public ::testing::Test {
   }
   void TearDown() override { SetLogLevel(LogLevel::kWarning); }
 
-  // Runs the conversations, each by `talk`, and looks after some whether all others go on.
+  // Runs the conversations, each by `talk`, and checks after some that all others continue.
   void RunAll(const std::function<void(Random& random)>& talk) {
     const FuzzingRun run = FuzzingRun::FromEnvironment();
     RecordProperty("seed", absl::StrCat(run.seed));
@@ -134,7 +134,7 @@ class LiarsTest : public ::testing::Test {
       EXPECT_EQ(WithoutControls(device.program()), device.program());
       EXPECT_LE(device.ByteSizeLong(), size_t{4} << 20);
     }
-    // Nobody waits who has left.
+    // No client that has left still waits.
     EXPECT_TRUE(dispatcher_->Waiting().empty());
     EXPECT_EQ(dispatcher_->Snapshot().agents, 1);
   }
@@ -150,7 +150,7 @@ class LiarsTest : public ::testing::Test {
   int64_t num_refused_ = 0;
 };
 
-// An agent that lies in one place of what it says, and somebody who measures on its device.
+// An agent that lies in one place of its messages, and a client that measures on its device.
 class LyingAgent {
  public:
   LyingAgent(Dispatcher& dispatcher, Random& random, const std::vector<std::string>& known)

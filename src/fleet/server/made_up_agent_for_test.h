@@ -48,7 +48,7 @@ class MadeUpAgent {
   MadeUpAgent(const MadeUpAgent&) = delete;
   MadeUpAgent& operator=(const MadeUpAgent&) = delete;
 
-  // Why such an agent is not let in, which is gone afterwards; nothing if it is.
+  // Returns the reason why such an agent is refused, which is gone afterwards; nothing if it is admitted.
   static std::optional<absl::Status> Refusal(Dispatcher& dispatcher, const MadeUpAgentOptions& options) {
     const auto mailbox = std::make_shared<Mailbox<fleet_proto::ToAgent>>();
     const int64_t number = dispatcher.AddAgent(

@@ -1,4 +1,4 @@
-// A connection within this process: what is sent waits until somebody takes it.
+// A connection within this process: messages wait until the receiver takes them.
 #ifndef ATTUNE_FLEET_SERVER_MAILBOX_H_
 #define ATTUNE_FLEET_SERVER_MAILBOX_H_
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "fleet/server/link.h"
+#include "fleet/serving/link.h"
 
 namespace attune {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/server/metrics_text.h"
+#include "base/metrics_text.h"
 
 namespace attune {
 namespace {

@@ -9,8 +9,8 @@
 
 namespace attune {
 
-// Keys come from the fleet's members, and each is a series that Prometheus keeps: only so many, those that
-// most requests wait for, have one of their own.
+// Keys come from the fleet's members, and each is a series that Prometheus keeps: only a few, those that most
+// requests wait for, have one of their own.
 inline constexpr int kMostKeysInMetrics = 50;
 
 struct ServerMetrics {

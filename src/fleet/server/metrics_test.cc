@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "fleet/server/metrics_text.h"
+#include "base/metrics_text.h"
 
 namespace attune {
 namespace {

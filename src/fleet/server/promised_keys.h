@@ -1,4 +1,4 @@
-// Keys that somebody promises devices for as soon as requests wait for them.
+// Keys for which a member promises devices as soon as requests wait for them.
 //
 // A request for a key that no device has is refused, since it could wait for ever. An operator's program that
 // brings devices when they are needed promises their keys, again and again; if it vanishes, its promises are

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "fleet/server/admission.h"
+#include "fleet/admission/admission.h"
 
 namespace attune {
 

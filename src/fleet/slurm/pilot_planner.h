@@ -4,8 +4,8 @@
 // that is killed has forgotten jobs that it had acknowledged, or still runs a job whose submission seemed to
 // fail. Idea: a pilot counts from the moment before it is submitted until neither Slurm lists its name nor
 // the fleet has its device, for a while; whatever happened to it, it is then forgotten, and a pilot with
-// another name takes its place if one is needed. Nobody decides whether a submission was successful. Price: a
-// lost pilot is replaced only after that while.
+// another name takes its place if one is needed. The success of a submission is never decided. Price: a lost
+// pilot is replaced only after that while.
 #ifndef ATTUNE_FLEET_SLURM_PILOT_PLANNER_H_
 #define ATTUNE_FLEET_SLURM_PILOT_PLANNER_H_
 
@@ -25,8 +25,8 @@ struct PilotLimits {
   int min = 0, max = 1;        // pilots
   double idle_seconds = 60;    // after which they end by themselves, unless they stay
   double absent_seconds = 10;  // for which one must be absent to be forgotten
-  // A job that runs is cancelled if its agent has been away for so long, or has not come for so long. Slurm
-  // may have forgotten that it has ended.
+  // A job that runs is cancelled if its agent has been away for this long, or has not come within this time.
+  // Slurm may have forgotten that it has ended.
   double away_seconds = 60, coming_seconds = 900;
   double longest_pause = 60;        // seconds between attempts to submit while pilots do not come
   double invitation_seconds = 200;  // after which the invitation of a pilot that waits is replaced
@@ -49,7 +49,7 @@ struct PilotView {
 
 struct ForgottenPilot {
   std::string name = {};
-  bool is_lost = false;  // its agent has never come, and nobody has cancelled it
+  bool is_lost = false;  // its agent has never come, and it was not cancelled
 };
 
 // To be done in this order.
@@ -69,7 +69,7 @@ class PilotPlanner {
   PilotPlanner(const PilotLimits& limits, NewName new_name, const Clock& clock = SystemClock())
       : limits_(limits), new_name_(std::move(new_name)), clock_(clock) {}
 
-  // A pilot that may be there from earlier. Those that the view shows are adopted anyway.
+  // A pilot that may be there from earlier. Pilots in the view are adopted anyway.
   void Adopt(const std::string& name) { pilots_.try_emplace(name); }
   // `view` must be newer than the outcome of all earlier actions. There are never more than `max` pilots, as
   // long as those that an earlier process had submitted are not more.

@@ -32,7 +32,8 @@ constexpr int64_t kMostTagBytes = 64, kLastBytes = 400;
 
 absl::Status CheckFolder(const std::string& path) {
   struct stat info = {};
-  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return InvalidInput(path, ": is no folder");
+  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return InvalidInput(path, ": is not a folder");
   if (info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return absl::OkStatus();
   return absl::PermissionDeniedError(
       absl::StrCat(path, ": others can write there, and pilots take what they run from it; name a folder of ",
@@ -88,7 +89,7 @@ absl::Status PilotSpool::Invite(const std::string& name, const std::string& invi
 }
 
 void PilotSpool::Remove(const std::string& name) const {
-  std::error_code ignored;  // it is tried again by whoever opens the spool next
+  std::error_code ignored;  // the next process that opens the spool tries again
   fs::remove_all(path_ + "/" + name, ignored);
 }
 

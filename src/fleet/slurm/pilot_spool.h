@@ -41,7 +41,7 @@ class PilotSpool {
   std::string InvitationFile(const std::string& name) const { return FileOf(name, "invitation"); }
   std::string StateFolder(const std::string& name) const { return FileOf(name, "state"); }
   std::string Log(const std::string& name) const { return FileOf(name, "log"); }
-  // A job's script that becomes the command in its arguments, so that nobody has to quote them for a shell.
+  // A job's script that becomes the command in its arguments, so that no command needs quoting for a shell.
   std::string Script() const { return path_ + "/pilot.sh"; }
 
  private:

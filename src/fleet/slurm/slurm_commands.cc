@@ -74,7 +74,7 @@ absl::Status SlurmPrograms::Submit(const SlurmJob& job) {
   ASSIGN_OR_RETURN(const std::string id, RunCommand(SbatchCommand(resources_, job), kLimits));
   if (!id.empty() && absl::ascii_isdigit(static_cast<unsigned char>(id[0]))) return absl::OkStatus();
   return absl::UnavailableError(
-      absl::StrCat("sbatch: answers \"", Printable(id), "\", which is no job's id"));
+      absl::StrCat("sbatch: answers \"", Printable(id), "\", which is not a job's id"));
 }
 
 absl::StatusOr<std::map<std::string, PilotJobState>> SlurmPrograms::Jobs(std::string_view prefix) {

@@ -42,7 +42,7 @@ absl::Status CheckStorable(const Revocation& revocation) { return CheckReason(re
 absl::Status CheckStorable(const PendingInvitation& invitation) {
   const std::string& digest = invitation.digest;
   if (digest.size() != kDigestDigits || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return InvalidInput("digest: \"", Printable(digest), "\" is no SHA-256");
+    return InvalidInput("digest: \"", Printable(digest), "\" is not a SHA-256");
   return CheckText("owner", invitation.owner);
 }
 
@@ -69,7 +69,7 @@ absl::Status CheckStorable(const Calibration& calibration) {
   const Peaks& peaks = calibration.peaks;
   for (const double rate : {peaks.gflops_per_core, peaks.bf16_gflops_per_core, peaks.int8_gops_per_core,
                             peaks.l2_gb_per_s, peaks.l3_gb_per_s, peaks.memory_gb_per_s})
-    if (!std::isfinite(rate) || rate < 0) return InvalidInput("peaks: ", rate, " is no rate");
+    if (!std::isfinite(rate) || rate < 0) return InvalidInput("peaks: ", rate, " is not a rate");
   return absl::OkStatus();
 }
 

@@ -1,5 +1,4 @@
-// What the fleet's server knows again after it has ended: who was let in, who is invited, and who has which
-// device.
+// The memory of the fleet's server across restarts: admitted members, invitations, and leases.
 #ifndef ATTUNE_FLEET_STORE_FLEET_STORE_H_
 #define ATTUNE_FLEET_STORE_FLEET_STORE_H_
 
@@ -30,7 +29,7 @@ struct Revocation {
 
 struct IssuedCertificate {
   CertificateFacts facts = {};
-  bool is_shown = false;  // by its holder: it has reached him
+  bool is_shown = false;  // by its holder, which has received it
   std::optional<Revocation> revocation = {};
 };
 
@@ -45,7 +44,7 @@ struct PendingInvitation {
 
 struct HeldLease {
   LeaseToken token = {};
-  std::string device = {}, owner = {}, key = {};  // `owner` is the holder's, `key` that of his request
+  std::string device = {}, owner = {}, key = {};  // `owner` is the holder's, `key` that of the request
 };
 
 struct FleetDevice {
@@ -65,7 +64,8 @@ struct Calibration {
   int64_t time_ms = 0;
   Peaks peaks = {};  // l2_bytes is not kept
 };
-// So many of a device's calibrations are kept: those of its baseline, and the latest, for people too.
+// The calibrations that are kept of a device: those of its baseline, and this many latest ones, for people
+// too.
 inline constexpr int kFirstCalibrationsKept = 5, kLatestCalibrationsKept = 27;
 
 // Check that a store may keep these: the bounds above, and names that a certificate can hold. Stores check
@@ -88,7 +88,7 @@ class FleetStore {
   virtual ~FleetStore() = default;
 
   // Keeps a certificate that the authority has issued. AlreadyExists if the serial is known. The authority is
-  // empty where nobody has kept it, which is so for certificates of earlier versions of Attune.
+  // empty where it was not stored, as for certificates of earlier versions of Attune.
   virtual absl::Status AddCertificate(const CertificateFacts& facts) = 0;
   // Its holder has shown the certificate with this serial. NotFound if there is none.
   virtual absl::Status SetShown(const std::string& serial) = 0;
@@ -108,7 +108,7 @@ class FleetStore {
   virtual absl::StatusOr<std::set<std::string>> RevokedAmong(const std::set<std::string>& serials) = 0;
   // Returns how many certificates would be valid if they were not revoked: their end is after `now_ms`.
   virtual absl::StatusOr<int64_t> NumRevoked(int64_t now_ms) = 0;
-  // Returns those that are not revoked and end after `now_ms`, in the order of their begin.
+  // Returns those that are not revoked and end after `now_ms`, by their start.
   virtual absl::StatusOr<std::vector<IssuedCertificate>> ValidCertificates(int64_t now_ms) = 0;
 
   // AlreadyExists if the digest is known.
@@ -140,7 +140,7 @@ class FleetStore {
   // In the order of their ids.
   virtual absl::StatusOr<std::vector<FleetDevice>> Devices() = 0;
 
-  // Whose devices an owner trusts besides his own, at most kMaxOwners (device_owners.h).
+  // The owners that an owner trusts for devices besides itself, at most kMaxOwners (device_owners.h).
   virtual absl::Status SetTrust(const std::string& owner, const std::set<std::string>& trusted) = 0;
   // Returns whom each owner trusts; owners who never said so are left out.
   virtual absl::StatusOr<std::map<std::string, std::set<std::string>>> Trusts() = 0;

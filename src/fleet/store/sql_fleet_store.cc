@@ -40,8 +40,8 @@ constexpr const char* kDown3[] = {"ALTER TABLE certificates DROP COLUMN is_shown
 constexpr const char* kUp4[] = {
     "CREATE TABLE fleet_secrets (name TEXT NOT NULL PRIMARY KEY, content TEXT NOT NULL) STRICT"};
 constexpr const char* kDown4[] = {"DROP TABLE fleet_secrets"};
-// Devices could be used by all before they had owners' consent. The server's own go on so; others' owners say
-// what they share.
+// Devices could be used by all before they had owners' consent. The server's own stay shared; owners of
+// others say what they share.
 constexpr const char* kUp5[] = {
     "ALTER TABLE devices ADD COLUMN shared_with TEXT NOT NULL DEFAULT ''",
     "UPDATE devices SET shared_with = '*' WHERE owner = 'server'",

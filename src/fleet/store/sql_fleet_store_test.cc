@@ -89,7 +89,7 @@ class SqlFleetStoreTest : public ::testing::Test {
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
-  // Changes the file as somebody else could.
+  // Changes the file as an attacker could.
   void Damage(const std::string& sql) const {
     const auto connection = SqliteConnection::Open(path_, {});
     ASSERT_TRUE(connection.ok()) << connection.status();
@@ -114,7 +114,7 @@ TEST_P(FleetStoreTest, CertificatesAreRevokedBySerialOrByIdentity) {
   EXPECT_THAT(*store_->RevokedAmong(all), ElementsAre("0b", "0c"));
   EXPECT_THAT(*store_->RevokedAmong({"0a", "0c"}), ElementsAre("0c"));
   EXPECT_EQ(*store_->NumRevoked(1999), 2);
-  EXPECT_EQ(*store_->NumRevoked(2000), 0);  // nobody could use them any more
+  EXPECT_EQ(*store_->NumRevoked(2000), 0);  // they could not be used any more
   const auto valid = store_->ValidCertificates(1999);
   ASSERT_THAT(*valid, SizeIs(1));
   EXPECT_EQ(valid->front().revocation, std::nullopt);
@@ -456,10 +456,10 @@ TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].facts.serial, "0a");
   EXPECT_EQ(all[0].facts.authority, "");
-  EXPECT_TRUE(all[0].is_shown);  // nobody has noted that
+  EXPECT_TRUE(all[0].is_shown);  // not recorded yet
   EXPECT_FALSE(all[1].is_shown);
   EXPECT_EQ(all[1].facts.authority, "ca");
-  // What others may use without their owners' word are the server's devices alone.
+  // Without their owners' consent, others may use only the server's devices.
   EXPECT_THAT(store_->Devices()->at(0).shared_with, IsEmpty());
   EXPECT_THAT(store_->Devices()->at(1).shared_with, ElementsAre(kEveryOwner));
 }

@@ -4,7 +4,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,17 +15,14 @@ namespace attune {
 // the address, since a server is reached by many addresses.
 inline constexpr char kFleetServerName[] = "server.attune";
 
-// A connection that says nothing for so long is asked whether it is there still, and given as long to answer.
+// A silent connection is probed after this long, and has as long to answer.
 inline constexpr int kKeepaliveMillis = 5000;
 
-// A call that is answered at once has failed after so long.
+// A call that is answered at once fails after this long.
 inline constexpr int kCallSeconds = 20;
 
 // Results may hold a network's outputs (measure/network_outputs.h), or the times of very many turns.
 inline constexpr int kMostMessageBytes = 64 << 20;
-
-// Blobs are sent in pieces of this size.
-inline constexpr int64_t kBlobPieceBytes = 256 << 10;
 
 // A connection to the server, made when it is first used, on which both sides prove who they are.
 std::shared_ptr<grpc::Channel> ConnectFleet(const FleetCredentials& credentials);

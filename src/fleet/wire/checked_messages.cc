@@ -61,7 +61,8 @@ absl::StatusOr<AgentOffer> CheckedHello(const proto::Hello& hello) {
   RETURN_IF_ERROR(CheckFleetVersion("agent", hello.version()));
   RETURN_IF_ERROR(CheckCount("an agent's devices", hello.devices_size(), 1, kMaxDevicesOfAgent));
   RETURN_IF_ERROR(CheckLine("an agent's program", hello.program(), 0, kMaxProgramBytes));
-  RETURN_IF_ERROR(CheckLines("what an agent's host lacks", hello.lacks(), kMaxLacksOfAgent, kMaxLackBytes));
+  RETURN_IF_ERROR(
+      CheckLines("a list of the lacks of an agent's host", hello.lacks(), kMaxLacksOfAgent, kMaxLackBytes));
   AgentOffer offer = {
       .program = hello.program(), .lacks = {hello.lacks().begin(), hello.lacks().end()}, .devices = {}};
   std::set<std::string_view> names;
@@ -99,7 +100,7 @@ absl::StatusOr<Measurement> CheckedResult(const proto::Result& result) {
   RETURN_IF_ERROR(CheckCount("the blobs that a device misses", result.missing_size(), 0, kMaxMissingBlobs));
   for (const std::string& digest : result.missing()) RETURN_IF_ERROR(CheckBlobDigest(digest));
   absl::StatusOr<Measurement> measurement = DecodeMeasurement(result.measurement());
-  if (!measurement.ok()) return InvalidInput("a result is no measurement");
+  if (!measurement.ok()) return InvalidInput("a result is not a measurement");
   return measurement;
 }
 

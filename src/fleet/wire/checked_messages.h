@@ -2,11 +2,11 @@
 //
 // Problem: a member may have been taken over, and then says anything: numbers beyond all sense, names that
 // are paths or drive terminals, megabytes where a word belongs. Idea: a message is checked here, as a whole
-// and before anything of it counts, so that all who use it may rely on these bounds. Whoever breaks one does
-// not run our program: they are told which (InvalidArgument), and lose their stream.
+// and before anything of it counts, so that all who use it may rely on these bounds. A member that breaks one
+// does not run our program: it is told which (InvalidArgument), and loses its stream.
 //
 // Tokens, and ids of devices and members, have no bounds: they are only compared with known ones. A priority
-// may be any number, since it is only compared too.
+// may be any number, since it is only compared, too.
 #ifndef ATTUNE_FLEET_WIRE_CHECKED_MESSAGES_H_
 #define ATTUNE_FLEET_WIRE_CHECKED_MESSAGES_H_
 

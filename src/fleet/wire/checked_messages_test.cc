@@ -35,7 +35,7 @@ TEST(CheckedMessages, AHelloIsTakenAsItIs) {
 
 TEST(CheckedMessages, WhatIsNoPartOfADeviceIsNotKept) {
   proto::FromAgent message = HelloOfTest();
-  // A field that nobody knows.
+  // An unknown field.
   message.mutable_hello()->mutable_devices(0)->mutable_info()->append("\xFA\x07\x03xxx");
   const auto says = Checked(message);
   ASSERT_TRUE(says.ok()) << says.status();

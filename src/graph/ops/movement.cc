@@ -190,7 +190,7 @@ TypesOr DepthToSpace(const Node& node) {
   RETURN_IF_ERROR(ChoiceAttribute(node, "mode", {"DCR", "CRD"}).status());
   ASSIGN_OR_RETURN(const int64_t block, IntAttribute(node, "block", 0, 1));
   if (x.dims[1].size % (block * block) != 0) {
-    return InvalidInput("the ", x.dims[1].size, " channels of ", ToString(x), " are no multiple of block ",
+    return InvalidInput("the ", x.dims[1].size, " channels of ", ToString(x), " are not a multiple of block ",
                         block, " squared");
   }
   ASSIGN_OR_RETURN(const int64_t height, Product({x.dims[2].size, block}, "the height"));
@@ -204,7 +204,7 @@ TypesOr SpaceToDepth(const Node& node) {
   RETURN_IF_ERROR(CheckConstantFrom(x, 1, "rearrange"));
   ASSIGN_OR_RETURN(const int64_t block, IntAttribute(node, "block", 0, 1));
   if (x.dims[2].size % block != 0 || x.dims[3].size % block != 0) {
-    return InvalidInput("the height and width of ", ToString(x), " are no multiples of block ", block);
+    return InvalidInput("the height and width of ", ToString(x), " are not multiples of block ", block);
   }
   ASSIGN_OR_RETURN(const int64_t channels, Product({x.dims[1].size, block, block}, "the number of channels"));
   return Types{

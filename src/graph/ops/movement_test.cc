@@ -127,7 +127,7 @@ TEST(InferMovement, DepthAndSpace) {
   CheckCase({"depth_to_space",
              {"f32[1,6,2,3]"},
              {{"block", 2}},
-             "invalid: the 6 channels of f32[1,6,2,3] are no multiple of block 2 squared"});
+             "invalid: the 6 channels of f32[1,6,2,3] are not a multiple of block 2 squared"});
   CheckCase({"depth_to_space",
              {"f32[12,2,3]"},
              {{"block", 2}},

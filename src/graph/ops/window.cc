@@ -72,7 +72,8 @@ TypesOr Col2Im(const Node& node) {
   }
   const auto area = CheckedProduct(block);
   if (!area || x.dims[1].size % *area != 0) {
-    return InvalidInput("dimension 1 of ", ToString(x), " is no multiple of the block's number of elements");
+    return InvalidInput("dimension 1 of ", ToString(x),
+                        " is not a multiple of the block's number of elements");
   }
   if (x.dims[2].size != windows) {
     return InvalidInput("the input ", ToString(x), " has ", x.dims[2].size, " windows, the image ",

@@ -96,7 +96,7 @@ TEST(InferWindow, Col2Im) {
   CheckCase({"col2im",
              {"f32[1,9,4]"},
              {{"image", Ints{5}}, {"block", Ints{2}}},
-             "invalid: dimension 1 of f32[1,9,4] is no multiple"});
+             "invalid: dimension 1 of f32[1,9,4] is not a multiple"});
   CheckCase({"col2im",
              {"f32[1,9,4]"},
              {{"image", Ints{}}, {"block", Ints{}}},

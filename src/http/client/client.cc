@@ -9,13 +9,7 @@
 namespace attune {
 namespace {
 
-constexpr size_t kMostIdle = 16;
-
-// The server does the same once as twice.
-bool IsIdempotent(const HttpCall& call) {
-  return !call.source && (call.method == "GET" || call.method == "HEAD" || call.method == "PUT" ||
-                          call.method == "DELETE" || call.method == "OPTIONS");
-}
+constexpr size_t kMaxIdle = 16;
 
 }  // namespace
 
@@ -36,43 +30,21 @@ absl::StatusOr<std::unique_ptr<HttpClient>> HttpClient::Open(std::string_view ur
 
 absl::StatusOr<HttpAnswer> HttpClient::Send(const HttpCall& call) {
   std::unique_ptr<ClientConnection> connection = TakeIdle();
-  // The server may close a connection at the very moment in which it is used again.
-  for (bool is_used = connection != nullptr;; is_used = false) {
-    if (connection == nullptr) {
-      auto made = ClientConnection::Connect(url_, options_, encryption_.get());
-      if (!made.ok()) return Annotate(made.status(), url_.Origin());
-      connection = *std::move(made);
-    }
-    absl::StatusOr<HttpAnswer> answer = connection->Send(call);
-    if (answer.ok()) {
-      KeepIfUseful(std::move(connection));
-      return answer;
-    }
-    RETURN_IF_ERROR(connection->caller_error());
-    const bool may_repeat =
-        is_used && IsIdempotent(call) && !connection->HasAnswered() && absl::IsUnavailable(answer.status());
-    if (!may_repeat) return Annotate(answer.status(), url_.Origin());
-    connection = nullptr;
+  if (connection == nullptr) {
+    ASSIGN_OR_RETURN(connection, ClientConnection::Make(url_, options_, encryption_.get()));
   }
-}
-
-void HttpClient::KeepIfUseful(std::unique_ptr<ClientConnection> connection) {
-  if (!connection->CanBeUsedAgain()) return;
+  absl::StatusOr<HttpAnswer> answer = connection->Send(call);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (idle_.size() < kMostIdle) idle_.push_back(std::move(connection));
+  if (idle_.size() < kMaxIdle) idle_.push_back(std::move(connection));
+  return answer;
 }
 
 std::unique_ptr<ClientConnection> HttpClient::TakeIdle() {
-  while (true) {
-    std::unique_ptr<ClientConnection> connection;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (idle_.empty()) return nullptr;
-      connection = std::move(idle_.back());
-      idle_.pop_back();
-    }
-    if (connection->CanBeUsedAgain()) return connection;
-  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  std::unique_ptr<ClientConnection> connection = std::move(idle_.back());
+  idle_.pop_back();
+  return connection;
 }
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 // A client of one HTTP/1.1 server, with limits for everything that the server decides.
 //
-// Redirects are answers like others, no proxy is asked, and nothing is compressed.
+// Redirects are answers like others, and nothing is compressed. A proxy is asked if the environment names
+// one, by the rules of curl (http_proxy, https_proxy, all_proxy, no_proxy), except for this machine itself.
 #ifndef ATTUNE_HTTP_CLIENT_CLIENT_H_
 #define ATTUNE_HTTP_CLIENT_CLIENT_H_
 
@@ -67,8 +68,7 @@ class HttpClient {
  private:
   HttpClient(HttpUrl url, const HttpClientOptions& options, std::unique_ptr<ClientEncryption> encryption);
 
-  void KeepIfUseful(std::unique_ptr<ClientConnection> connection);
-  // A connection that is open still; null: there is none.
+  // Returns null if there is none.
   std::unique_ptr<ClientConnection> TakeIdle();
 
   const HttpUrl url_;

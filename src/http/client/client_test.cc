@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -19,6 +20,7 @@ namespace attune {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::ScriptServer;
 using ::testing::StartsWith;
@@ -191,6 +193,44 @@ TEST(HttpClientConnections, ACallThatMayCountTwiceIsNotRepeated) {
   EXPECT_EQ(server.connections(), 1);
 }
 
+TEST(HttpClientConnections, ACallThatCountsOnceIsRepeatedWithItsBody) {
+  std::string repeated;
+  const ScriptServer server([&](const ScriptServer::Peer& peer, int number) {
+    repeated = peer.ReceiveUntil(number == 0 ? "\r\n\r\n" : "body");
+    peer.Send(kShort);
+    if (number == 0) peer.ReceiveUntil("body");
+  });
+  const auto client = ClientOf(server.url());
+  EXPECT_TRUE(client->Send({}).ok());
+  const auto answer = client->Send({.method = "PUT", .body = "the body"});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(repeated, AllOf(StartsWith("PUT / "), EndsWith("\r\n\r\nthe body")));
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST(HttpClientConnections, ALargeBodyIsSentOnceTheServerWantsIt) {
+  const ScriptServer server([](const ScriptServer::Peer& peer, int number) {
+    peer.ReceiveUntil("\r\n\r\n");
+    if (number == 0) peer.Send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+    if (number == 1) peer.Send("HTTP/1.1 100 Continue\r\n\r\n");
+    if (number == 1 && peer.ReceiveUntil("end").ends_with("end")) peer.Send(kShort);
+  });
+  const auto client = ClientOf(server.url());
+  int64_t sent = 0;
+  HttpCall call = {.method = "POST"};
+  call.source = HttpBodySource{.bytes = 100'000, .read = [&](std::span<char> buffer) {
+                                 std::ranges::fill(buffer, ' ');
+                                 sent += std::ssize(buffer);
+                                 if (sent == 100'000)
+                                   std::ranges::copy(std::string_view("end"), buffer.end() - 3);
+                                 return buffer.size();
+                               }};
+  EXPECT_EQ(client->Send(call)->status, 413);
+  EXPECT_EQ(sent, 0);
+  EXPECT_EQ(client->Send(call)->body, "ok");
+  EXPECT_EQ(sent, 100'000);
+}
+
 TEST(HttpClientFaults, AnswersAreRead) {
   EXPECT_EQ(AnswerOf("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end")->body, "until the end");
   EXPECT_EQ(
@@ -204,8 +244,9 @@ TEST(HttpClientFaults, AnswersAreRead) {
 }
 
 TEST(HttpClientFaults, ACutAnswerIsNone) {
-  for (const char* text : {"", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
-                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"}) {
+  for (const char* text :
+       {"", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nA: b\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"}) {
     const auto answer = AnswerOf(text);
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable) << text << answer.status();
     EXPECT_THAT(answer.status().message(), AllOf(StartsWith("http://127.0.0.1:"), HasSubstr("broke")))
@@ -214,10 +255,11 @@ TEST(HttpClientFaults, ACutAnswerIsNone) {
 }
 
 TEST(HttpClientFaults, WhatIsNoHttpIsRefused) {
-  for (const char* text : {"SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 abc\r\n\r\n",
-                           "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-                           "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"}) {
+  for (const char* text :
+       {"SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/2 200\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nno header\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"}) {
     const auto answer = AnswerOf(text);
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kFailedPrecondition) << text << answer.status();
   }
@@ -237,9 +279,11 @@ TEST(HttpClientFaults, NothingGrowsWithoutABound) {
     std::string more;
   } cases[] = {{"HTTP/1.1 200 OK\r\nX: ", kilobyte},
                {"HTTP/1.1 200 OK\r\n", "A: b\r\n"},
+               {"HTTP/1.1 200 OK\r\n", "HTTP/1.1: b\r\n"},
                {"HTTP/1.1 200 OK\r\n\r\n", kilobyte},
                {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", chunk},
-               {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", kilobyte}};
+               {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", kilobyte},
+               {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "A: b\r\n"}};
   for (const auto& [begin, more] : cases) {
     const auto answer = AnswerOf(endless(begin, more), options);
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kResourceExhausted) << begin << answer.status();

@@ -1,12 +1,13 @@
-// TLS of an HttpClient: who vouches for its server. For the sources of this folder alone.
+// TLS of an HttpClient: who vouches for its server. Only for the sources of this folder.
 #ifndef ATTUNE_HTTP_CLIENT_ENCRYPTION_H_
 #define ATTUNE_HTTP_CLIENT_ENCRYPTION_H_
 
-#include <openssl/ssl.h>
+#include <curl/curl.h>
+#include <openssl/x509.h>
 
-#include <boost/asio/ssl/context.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -20,25 +21,23 @@ class ClientEncryption {
   // Fails if the certificates or the pinned key are none.
   static absl::StatusOr<std::unique_ptr<ClientEncryption>> Make(const HttpTrust& trust, std::string host);
 
-  boost::asio::ssl::context& context() { return context_; }
-
-  // Before the handshake of a connection. Without a pinned key, OpenSSL then verifies the server.
-  absl::Status Prepare(SSL* tls) const;
-  // After the handshake: the key is pinned, and nothing is verified yet.
-  absl::Status CheckPeer(SSL* tls) const;
-  // The reason for a handshake that has failed.
-  static absl::Status HandshakeError(const SSL* tls, const boost::system::error_code& error);
+  // Has the handle's transfers verify the server. Must outlive the handle.
+  CURLcode SetUp(CURL* easy) const;
+  // Returns the error of a transfer that TLS has ended with this code. `why` is libcurl's text.
+  static absl::Status ErrorOf(CURL* easy, CURLcode code, std::string_view why);
 
  private:
-  ClientEncryption(std::string host, std::string pinned_key)
-      : host_(std::move(host)), pinned_key_(std::move(pinned_key)) {}
+  ClientEncryption(const HttpTrust& trust, std::string host) : trust_(trust), host_(std::move(host)) {}
 
-  // Verifies the certificate of the server, which has shown the chain, by the one with the pinned key.
-  absl::Status VerifyBy(X509* pinned, X509* own, STACK_OF(X509) * chain) const;
+  // Callbacks of libcurl and of OpenSSL, whose last argument is the object.
+  static CURLcode VerifyByPin(CURL* easy, void* tls_context, void* self);
+  static int Verify(X509_STORE_CTX* handshake, void* self);
+  // Verifies `own`, the certificate of a server that has shown the chain, by the one with the pinned key.
+  // Returns X509_V_OK or the reason against it.
+  int VerifyBy(X509* pinned, X509* own, STACK_OF(X509) * chain) const;
 
+  const HttpTrust trust_;
   const std::string host_;
-  const std::string pinned_key_;
-  boost::asio::ssl::context context_{boost::asio::ssl::context::tls_client};
 };
 
 }  // namespace attune

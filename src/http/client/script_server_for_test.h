@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -19,6 +20,14 @@
 #include "base/file_descriptor.h"
 
 namespace attune::testing {
+
+inline sockaddr_in LoopbackAddress(uint16_t port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
 
 // Has a thread that gives the connections to the script, one after the other.
 class ScriptServer {
@@ -43,14 +52,36 @@ class ScriptServer {
       }
       return text.empty();
     }
+    // Connects to a port of this machine, and passes on what either end sends, until one closes or the test
+    // ends.
+    void RelayTo(uint16_t port) const {
+      const FileDescriptor other(::socket(AF_INET, SOCK_STREAM, 0));
+      const sockaddr_in at = LoopbackAddress(port);
+      EXPECT_EQ(connect(other.get(), reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
+      const Peer server(other, is_ending_);
+      pollfd waits[] = {{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = other.get(), .events = POLLIN, .revents = 0}};
+      for (bool goes_on = true; goes_on && !is_ending_;) {
+        if (poll(waits, std::size(waits), kPollMs) <= 0) continue;
+        if (waits[0].revents != 0) goes_on = PassOn(server);
+        if (goes_on && waits[1].revents != 0) goes_on = server.PassOn(*this);
+      }
+    }
 
    private:
+    static constexpr int kPollMs = 10;
+
     bool Wait(short what) const {
       pollfd waits = {.fd = socket_.get(), .events = what, .revents = 0};
-      constexpr int kMs = 10;
       while (!is_ending_)
-        if (poll(&waits, 1, kMs) > 0) return true;
+        if (poll(&waits, 1, kPollMs) > 0) return true;
       return false;
+    }
+    // Passes one piece on. Returns false at the end.
+    bool PassOn(const Peer& to) const {
+      char piece[4096];
+      const ssize_t count = recv(socket_.get(), piece, sizeof(piece), MSG_DONTWAIT);
+      return count > 0 && to.Send({piece, static_cast<size_t>(count)});
     }
     const FileDescriptor& socket_;
     const std::atomic<bool>& is_ending_;
@@ -60,9 +91,7 @@ class ScriptServer {
 
   explicit ScriptServer(Script script)
       : listening_(::socket(AF_INET, SOCK_STREAM, 0)), script_(std::move(script)) {
-    sockaddr_in at = {};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in at = LoopbackAddress(0);
     socklen_t size = sizeof(at);
     constexpr int kBacklog = 16;
     EXPECT_EQ(bind(listening_.get(), reinterpret_cast<const sockaddr*>(&at), size), 0);
@@ -77,6 +106,7 @@ class ScriptServer {
     thread_.join();
   }
 
+  uint16_t port() const { return port_; }
   std::string url() const { return absl::StrCat("http://127.0.0.1:", port_); }
   int connections() const { return connections_; }
 

@@ -1,5 +1,8 @@
 #include "http/client/url.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -72,7 +75,16 @@ absl::StatusOr<HttpUrl> HttpUrl::Parse(std::string_view text) {
   absl::StatusOr<HttpUrl> url = Read(text);
   if (url.ok()) return url;
   return InvalidInput("\"", Printable(text.substr(0, kMostUrlBytes)),
-                      "\" is no URL such as https://host:9193 (", url.status().message(), ")");
+                      "\" is not a URL such as https://host:9193 (", url.status().message(), ")");
+}
+
+bool HttpUrl::IsLoopback() const {
+  if (host == "localhost") return true;
+  in_addr v4 = {};
+  if (inet_aton(host.c_str(), &v4) != 0) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  in6_addr v6 = {};
+  if (inet_pton(AF_INET6, host.c_str(), &v6) != 1) return false;
+  return IN6_IS_ADDR_LOOPBACK(&v6) || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == IN_LOOPBACKNET);
 }
 
 std::string HttpUrl::Authority() const {

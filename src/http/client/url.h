@@ -20,6 +20,8 @@ struct HttpUrl {
   // fragment, in ASCII without spaces.
   static absl::StatusOr<HttpUrl> Parse(std::string_view text);
 
+  // Whether the host is "localhost" or a loopback address.
+  bool IsLoopback() const;
   // "host:port", with brackets around an IPv6 address.
   std::string Authority() const;
   // "https://host:port". The port is left out where it is the scheme's own.

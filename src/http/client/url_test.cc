@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 namespace attune {
 namespace {
 
@@ -31,6 +33,15 @@ TEST(HttpUrl, EverythingElseIsRefused) {
                            "http://a:b", "http://a b/", "http://u:p@a/", "http://a/#x", "http://[::1/",
                            "http://[::1]x", "http://a\r\n", "http://\xc3\xa4/", "http://::1/"})
     EXPECT_EQ(HttpUrl::Parse(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+}
+
+TEST(HttpUrl, ThisMachineIsKnown) {
+  for (const char* host : {"localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "127.1", "2130706433", "[::1]",
+                           "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]"})
+    EXPECT_TRUE(HttpUrl::Parse(absl::StrCat("http://", host, ":80"))->IsLoopback()) << host;
+  for (const char* host :
+       {"a", "localhost.example", "128.0.0.1", "10.127.0.1", "127.example", "[::2]", "[::ffff:10.0.0.1]"})
+    EXPECT_FALSE(HttpUrl::Parse(absl::StrCat("http://", host, ":80"))->IsLoopback()) << host;
 }
 
 TEST(HttpUrl, PartsAreEscaped) {

@@ -103,7 +103,7 @@ absl::StatusOr<Evaluator::Known> Evaluator::Resolve(const Value* value, bool fro
   ASSIGN_OR_RETURN(const Slice slice, Collect(value, from_inputs));
   if (executor_ == nullptr)
     return NotSupported("it has to be computed, and there is nothing to compute it with");
-  if (budget_.spent()) return NotSupported("the model has computed too much already to know it");
+  if (budget_.spent()) return NotSupported("its value would exceed the computation that an import allows");
   ASSIGN_OR_RETURN(const Extract extract, MakeExtract(slice, value));
   absl::StatusOr<std::vector<Tensor>> results = executor_->RunWithin(extract.graph, {}, budget_);
   if (!results.ok()) return NotSupported("it cannot be computed at import: ", results.status().message());

@@ -14,7 +14,7 @@
 
 namespace attune {
 
-// What a model states of itself.
+// The declarations of a model.
 struct DeclaredModel {
   std::vector<DeclaredTensor> inputs;
   // The rest is that of an ONNX model, and empty for others.

@@ -372,7 +372,8 @@ void Importer::ImportOutputs(Scope& scope) {
       const Binding& binding = Lookup(scope, shown);
       if (binding.failed) continue;
       if (binding.value == nullptr || !binding.unusable.empty()) {
-        not_supported_.Add("Output", shown, binding.unusable.empty() ? "it is no tensor" : binding.unusable);
+        not_supported_.Add("Output", shown,
+                           binding.unusable.empty() ? "it is not a tensor" : binding.unusable);
         continue;
       }
       std::string unique = shown;

@@ -169,7 +169,7 @@ Json ParseJson(std::string_view text, std::string_view what) {
 }
 
 const Json* OptionalField(const Json& object, std::string_view name) {
-  if (!object.is_object()) Invalid("what should have the field '", name, "' is ", object.type_name());
+  if (!object.is_object()) Invalid("the owner of the field '", name, "' is ", object.type_name());
   const auto it = object.find(std::string(name));
   return it == object.end() || it->is_null() ? nullptr : &*it;
 }

@@ -38,7 +38,7 @@ bool IsDense(const Shape& shape, const Shape& strides) {
   return true;
 }
 
-// The number of elements of the storage, from its begin, up to the last one that the tensor uses.
+// The number of elements of the storage, from its start, up to the last one that the tensor uses.
 int64_t Extent(const Shape& shape, const Shape& strides, int64_t offset) {
   int64_t last = offset;
   for (size_t i = 0; i < shape.size(); ++i) {

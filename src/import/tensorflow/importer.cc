@@ -94,7 +94,7 @@ void Importer::AddInputs(Scope& scope) {
 void Importer::AddInput(const Endpoint& endpoint, const Shape& shape, Scope& scope) {
   const Reference reference = ParseReference(endpoint.tensor);
   if (model_.body().Find(reference.node) == nullptr) {
-    Invalid("the input '", endpoint.name, "' is no tensor of the graph: '", endpoint.tensor, "'");
+    Invalid("the input '", endpoint.name, "' is not a tensor of the graph: '", endpoint.tensor, "'");
   }
   const std::optional<DType> dtype = DTypeOf(endpoint.type);
   Result& result = scope.results[reference.node];

@@ -145,7 +145,7 @@ absl::Status Model::ParseBytes(std::string_view bytes) {
   num_bytes_ = static_cast<int64_t>(bytes.size());
   if (!IsSavedModel(bytes)) {
     RETURN_IF_ERROR(ParseProto(bytes, frozen_));
-    if (frozen_.node().empty()) return InvalidInput("it is no TensorFlow model: it has no node");
+    if (frozen_.node().empty()) return InvalidInput("it is not a TensorFlow model: it has no node");
     graph_ = &frozen_;
     return absl::OkStatus();
   }

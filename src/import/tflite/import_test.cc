@@ -262,7 +262,8 @@ TEST(TfliteImport, ValuesOfInputsDetermineShapesOnly) {
   EXPECT_EQ((*graph)->inputs().size(), 1U);
 }
 
-// What the reference says of a model whose operator reads rows of x f32[3,2] by one index. y has `shape`.
+// Returns the reference's answer for a model whose operator reads rows of x f32[3,2] by one index. y has
+// `shape`.
 std::string EndOfIndexing(Code code, const std::vector<int32_t>& index_shape,
                           const std::vector<int32_t>& shape, int64_t index) {
   ModelBuilder m;

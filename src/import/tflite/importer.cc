@@ -215,7 +215,7 @@ const Binding& Importer::Lookup(Scope& scope, int index) {
     } else if (HasData(*model_, tensor) || empty) {
       binding.value = emitter.Constant(data_->Read(*model_, tensor, budget_));
     } else {
-      Invalid("nothing before it makes this tensor, and it is no constant");
+      Invalid("nothing before it makes this tensor, and it is not a constant");
     }
   } catch (const ImportFailure& failure) {
     if (!absl::IsUnimplemented(failure.status)) {

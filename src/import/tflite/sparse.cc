@@ -14,7 +14,7 @@ struct Level {
   int64_t size = 0;    // indices are below it
   int64_t stride = 0;  // in the dense tensor, in elements
   bool dense = true;
-  Ints segments;  // for each entry of the previous level, the begin and end of its indices
+  Ints segments;  // for each entry of the previous level, the start and the end of its indices
   Ints indices;
 };
 

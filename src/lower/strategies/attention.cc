@@ -105,10 +105,7 @@ class AttentionScheduler {
     RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], rows.outer, rows.inner, vectors.outer, vectors.inner}));
     RETURN_IF_ERROR(s_.Unroll(rows.inner));
     RETURN_IF_ERROR(s_.Unroll(vectors.outer));
-    const StageHandle out = s_.StageNamed(workload_.output_stage);
-    RETURN_IF_ERROR(ParallelizeOuter(s_, out, 3));
-    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out));
-    at_ = loops[0];
+    ASSIGN_OR_RETURN(at_, ParallelizeAttentionOutput(s_, workload_));
     return absl::OkStatus();
   }
 

@@ -29,7 +29,7 @@ Sizes SizesOf(const Node& node) {
   return {terms, q[2], v[2], q[3], v[3], RoundUp(v[2], kTileColumns * terms), RoundUp(q[3], terms)};
 }
 
-// The tile for a product whose sums have so many columns.
+// The tile for a product whose sums have this many columns.
 MatrixTile TileOf(const Config& config, int64_t columns, int64_t groups) {
   const int64_t tiles_n = columns % (2 * kTileColumns) == 0 ? 2 : 1;
   return {config.at("rows"), config.at("tiles_m"), tiles_n, Divisors(groups, kTileColumns).back()};
@@ -98,10 +98,7 @@ class Scheduler {
     ASSIGN_OR_RETURN(const SplitLoops values, s_.Split(axes[3], kTileColumns));
     RETURN_IF_ERROR(s_.Reorder({axes[0], axes[1], rows.outer, rows.inner, values.outer, values.inner}));
     RETURN_IF_ERROR(s_.Vectorize(values.inner));
-    const StageHandle out = s_.StageNamed(workload_.output_stage);
-    RETURN_IF_ERROR(ParallelizeOuter(s_, out, 3));
-    ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s_.Loops(out));
-    at_ = loops[0];
+    ASSIGN_OR_RETURN(at_, ParallelizeAttentionOutput(s_, workload_));
     return absl::OkStatus();
   }
 

@@ -7,7 +7,7 @@ namespace attune {
 
 std::string AnyAttentionWhyNot(const Workload& workload) {
   if (workload.anchor == nullptr || workload.anchor->op() != Op::kAttention)
-    return "the anchor is no attention";
+    return "the anchor is not attention";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
   const Node& last = *workload.region->outputs()[0].value->producer();
@@ -54,6 +54,13 @@ std::array<LoopHandle, 4> AttentionOutputLoops(const Schedule& s, const Workload
     loops[axis] = s.Loop(out, absl::StrCat("d", d));
   }
   return loops;
+}
+
+absl::StatusOr<LoopHandle> ParallelizeAttentionOutput(Schedule& s, const Workload& workload) {
+  const StageHandle out = s.StageNamed(workload.output_stage);
+  RETURN_IF_ERROR(ParallelizeOuter(s, out, 3));
+  ASSIGN_OR_RETURN(const std::vector<LoopHandle> loops, s.Loops(out));
+  return loops[0];
 }
 
 absl::Status ScheduleRowReduction(Schedule& s, const StageHandle& stage, const LoopHandle& at,

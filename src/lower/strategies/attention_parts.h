@@ -25,6 +25,9 @@ absl::Status InlineMovements(Schedule&, const Workload&);
 // The output's loops along batch, heads, queries and values.
 std::array<LoopHandle, 4> AttentionOutputLoops(const Schedule&, const Workload&);
 
+// Has threads share the blocks of rows that the output was split into. Returns the loop over one block.
+absl::StatusOr<LoopHandle> ParallelizeAttentionOutput(Schedule&, const Workload&);
+
 // Computes the sum or maximum of each row at loop `at`, in `lanes` lanes that are combined last.
 absl::Status ScheduleRowReduction(Schedule&, const StageHandle& stage, const LoopHandle& at, int64_t lanes);
 

@@ -230,10 +230,10 @@ bool SumsProducts(const Workload& workload) {
 }  // namespace
 
 std::string ContractionWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || workload.accumulator_stage.empty()) return "the anchor is no sum";
+  if (workload.anchor == nullptr || workload.accumulator_stage.empty()) return "the anchor is not a sum";
   if (!IsConv(workload.anchor->op()) && workload.anchor->op() != Op::kConvTranspose &&
       !IsMatMul(workload.anchor->op()) && !SumsProducts(workload))
-    return "the anchor is no sum of products";
+    return "the anchor is not a sum of products";
   if (workload.num_outputs != 1) return "more than one output";
   if (workload.output_type().physical_shape() != workload.anchor->output()->type().physical_shape())
     return "the epilogue changes shape or layout";

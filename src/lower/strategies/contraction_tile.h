@@ -62,8 +62,8 @@ class TileModel {
 
   // The loops over tiles, outermost first. The loop over vectors is innermost, so that neighbouring vectors
   // follow one another; with panels, it is farther out, so that a panel stays in the caches while the other
-  // loops run. Loops over tiles of a padded image, at both ends of which windows leave it, are inside all
-  // others.
+  // loops run. Loops over tiles of a padded image are inside all others: at both ends of them, windows leave
+  // the image.
   std::vector<size_t> OuterLoops(const Tile& tile) const;
 
   // The cycles that the whole kernel takes on one core with such tiles.

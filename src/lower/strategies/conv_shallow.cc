@@ -18,7 +18,7 @@ namespace {
 struct Window2d {
   WindowAxis rows, columns;
   int64_t dot;         // taps that one instruction takes, of 32 bits in all
-  int64_t tap_groups;  // groups of so many taps in a row of taps
+  int64_t tap_groups;  // groups of this many taps in a row of taps
 
   explicit Window2d(const Node& conv)
       : rows(WindowAlong(conv, 0)),

@@ -42,7 +42,7 @@ int64_t MaxRows(const Product& p, const Target& target) {
                                               : target.num_vector_registers;
 }
 
-// The bytes of a panel of so many vectors of columns of B.
+// The bytes of a panel of this many vectors of columns of B.
 int64_t PanelBytes(const Product& p, int64_t vectors, const Target& target) {
   return p.k / p.dot * vectors * target.vector_bits / 8;
 }
@@ -94,7 +94,7 @@ bool IsMatrixProduct(const Node& node) { return IsMatMul(node.op()); }
 
 std::string GemmWhyNot(const Workload& workload, const Target&) {
   if (workload.anchor == nullptr || !IsMatMul(workload.anchor->op()))
-    return "the anchor is no matrix product";
+    return "the anchor is not a matrix product";
   if (workload.num_outputs != 1) return "more than one output";
   const TensorType& type = workload.anchor->output()->type();
   if (!IsFloat(type.dtype) && type.dtype != DType::kI32) return "neither floats nor i32";

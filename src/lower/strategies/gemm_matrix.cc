@@ -40,7 +40,7 @@ double Cost(const Product& p, const MatrixTile& tile, const Target& target) {
 
 std::string GemmMatrixWhyNot(const Workload& workload, const Target& target) {
   if (workload.anchor == nullptr || !IsMatMul(workload.anchor->op()))
-    return "the anchor is no matrix product";
+    return "the anchor is not a matrix product";
   if (workload.num_outputs != 1) return "more than one output";
   if (HasZeroPoints(*workload.anchor)) return "zero points";
   const TensorType& type = workload.anchor->output()->type();

@@ -25,11 +25,11 @@ namespace {
 
 // Reductions keep this many vectors of partial results, to hide the latency of an addition.
 constexpr int64_t kPartialVectors = 4;
-// Loops over at most so many terms are unrolled.
+// Loops over at most this many terms are unrolled.
 constexpr int64_t kMaxUnrolledTerms = 32;
-// At most so many iterations of a loop are peeled.
+// At most this many iterations of a loop are peeled.
 constexpr int64_t kMaxPeeled = 8;
-// Rows of at least so many vectors prefetch the next row. The hardware finds the next short row by itself,
+// Rows of at least this many vectors prefetch the next row. The hardware finds the next short row by itself,
 // and computing its address would take longer than the row.
 constexpr int64_t kLongRow = 16;
 // A sum of more terms than this is split into partial sums: rounding errors grow with the number of

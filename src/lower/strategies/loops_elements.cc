@@ -19,7 +19,7 @@ namespace {
 
 // Vectors of fewer lanes are no better than scalars.
 constexpr int64_t kMinLanes = 4;
-// At most so many lanes are loaded one by one.
+// At most this many lanes are loaded one by one.
 constexpr int64_t kMaxStridedLanes = 16;
 // Fewer iterations are not worth sharing.
 constexpr int64_t kMinShares = 4;

@@ -34,7 +34,7 @@ std::string BlockedImageWhyNot(const Workload& workload, const Target& target, i
 }
 
 std::string BlockedConvWhyNot(const Workload& workload, const Target& target) {
-  if (workload.anchor == nullptr || !IsConv(workload.anchor->op())) return "the anchor is no convolution";
+  if (workload.anchor == nullptr || !IsConv(workload.anchor->op())) return "the anchor is not a convolution";
   if (HasZeroPoints(*workload.anchor)) return "zero points";
   return BlockedImageWhyNot(workload, target);
 }

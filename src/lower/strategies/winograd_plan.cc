@@ -79,9 +79,9 @@ double ProductCycles(const WinogradShape& s, const WinogradPlan& p, const Bytes&
   const int64_t points = (p.tile + 2) * (p.tile + 2), steps = s.channels / p.dot;
   const int64_t groups = CeilDiv(s.out_blocks, p.group_blocks), blocks = s.tiles() / p.block.tiles();
   // Each group reads the block's input once more. The more of L2 the block takes, the more of its input is
-  // evicted by then, in lines here and there that no prefetcher foresees. An input that cannot fit comes as
-  // a stream, which the hardware prefetches. In i16, a block's part of the whole image's input is short
-  // pieces, and none of them is foreseen.
+  // evicted by then, in lines here and there that no prefetcher predicts. An input that cannot fit comes as a
+  // stream, which the hardware prefetches. In i16, a block's part of the whole image's input is short pieces,
+  // and none of them is predicted.
   constexpr double kUnforeseen = 1.5, kStreamed = 0.5, kInPieces = 1;
   const double part =
       static_cast<double>(bytes.products + bytes.input) / static_cast<double>(target.l2_bytes);

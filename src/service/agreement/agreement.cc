@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/status.h"
-#include "sched/priority_class.h"
+#include "work/sched/priority_class.h"
 
 namespace attune {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::array<Row, 6> kRows = {{{"/latency_ms/mean", &Agreement::mean_ms,
 constexpr char kPriority[] = "/priority", kLeast[] = "/least_probability";
 
 absl::Status CheckKnown(const Json& json, const std::string& place = "") {
-  if (!json.is_object()) return InvalidInput(place, ": is no object");
+  if (!json.is_object()) return InvalidInput(place, ": is not an object");
   for (const auto& [key, value] : json.items()) {
     const std::string inner = place + "/" + key;
     if (inner == kPriority || inner == kLeast || std::ranges::find(kRows, inner, &Row::place) != kRows.end())
@@ -45,7 +45,7 @@ absl::StatusOr<double> NumberAt(const Json& json, const char* place, double most
     const auto number = value.get<double>();
     if (number <= most && (number > 0 || (may_be_zero && number == 0))) return number;
   }
-  return InvalidInput(place, ": is no number above 0", may_be_zero ? " or equal to it" : "", ", at most ",
+  return InvalidInput(place, ": is not a number above 0", may_be_zero ? " or equal to it" : "", ", at most ",
                       most);
 }
 
@@ -70,7 +70,7 @@ absl::StatusOr<Agreement> AgreementOfJson(const Json& json) {
   }
   if (!json.contains("priority")) return agreement;
   if (!json["priority"].is_string() || FindPriorityClass(json["priority"].get<std::string>()) == nullptr)
-    return InvalidInput(kPriority, ": is no class of priority");
+    return InvalidInput(kPriority, ": is not a class of priority");
   agreement.priority = json["priority"];
   return agreement;
 }

@@ -1,4 +1,4 @@
-// The needs that somebody hands in with a job, to be promised.
+// The limits that a job's submission asks for; the server turns them into promises.
 #ifndef ATTUNE_SERVICE_AGREEMENT_AGREEMENT_H_
 #define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_H_
 

@@ -9,16 +9,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/guarded.h"
+#include "base/json_object.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "compile/compile.h"
 #include "device/codec.h"
-#include "jobs/job_id.h"
-#include "jobs/json_object.h"
-#include "jobs/settings.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/agreement/size_model.h"
+#include "work/job/job_id.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {
@@ -30,7 +29,7 @@ constexpr size_t kMostFacts = 512;
 constexpr int64_t kMostAhead = 10'000, kMostToCatchUp = 1000;
 constexpr double kImportSeconds = 30;
 constexpr std::chrono::milliseconds kImportLook(20);
-// Those who wait for an import each hold a thread that answers requests.
+// Requests that wait for an import each hold a thread that answers requests.
 constexpr int kMostWaiting = 4;
 
 // A place among a few, until the end of its scope.
@@ -113,7 +112,7 @@ NetworkToPredict NetworkOf(const ModelFacts& facts, const Peaks& peaks, const st
   return network;
 }
 
-// What a job itself says counts from its first stage on; before that, what was predicted for it.
+// The job's own forecast counts from its first stage on; before that, the prediction for it.
 double RemainingOf(const proto::Job& job) {
   constexpr double kUnknown = 30;
   const double usual = job.remaining_seconds() > 0 ? job.remaining_seconds() : kUnknown;
@@ -129,7 +128,7 @@ Outlook OutlookWith(const MachineLack& lack, Outlook outlook) {
     return outlook;
   }
   outlook.verdict = Verdict::kRefused;
-  outlook.reason = absl::StrCat("nothing is promised before there is ", lack.waits_for);
+  outlook.reason = absl::StrCat("the server cannot promise anything before there is ", lack.waits_for);
   outlook.offers.clear();
   for (Promise& promise : outlook.promises) {
     promise.probability = 0;
@@ -158,8 +157,8 @@ void TakeShared(std::shared_ptr<const Observation> shared, Outlook& outlook) {
 }  // namespace
 
 AgreementDesk::AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs,
-                             const Dispatcher& dispatcher, SharingTenants sharing)
-    : models_(models), jobs_(jobs), dispatcher_(dispatcher), known_(store, std::move(sharing)) {}
+                             const DeviceDirectory& devices, SharingTenants sharing)
+    : models_(models), jobs_(jobs), devices_(devices), known_(store, std::move(sharing)) {}
 
 absl::Status AgreementDesk::Begin() {
   jobs_.TellEnded([this](const std::string& job) {
@@ -167,39 +166,33 @@ absl::Status AgreementDesk::Begin() {
       const std::lock_guard<std::mutex> lock(mutex_);
       ended_.push_back({.job = {.id = job}});
     }
-    changed_.notify_one();
+    loop_.Wake();
   });
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
+  return loop_.Start();
 }
 
 void AgreementDesk::Stop() {
   jobs_.TellEnded(nullptr);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  loop_.Stop();
 }
 
-void AgreementDesk::Run() {
-  CatchUp();
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [&] { return is_ending_ || !ended_.empty(); });
-    if (is_ending_) return;
-    const EndedJob job = std::move(ended_.front());
+double AgreementDesk::Step() {
+  if (!std::exchange(has_caught_up_, true)) CatchUp();
+  EndedJob job;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (ended_.empty()) return BackgroundLoop::kUntilWoken;
+    job = std::move(ended_.front());
     ended_.pop_front();
-    lock.unlock();
-    const absl::Status worked = Guarded([&] {
-      if (job.is_new) CountPromises(job.job);
-      Learn(job.job);
-    });
-    if (!worked.ok())
-      Log(LogLevel::kError, "a job is not learned from", "job", job.job.id, "reason", worked.message());
-    lock.lock();
   }
+  const absl::Status worked = Guarded([&] {
+    if (job.is_new) CountPromises(job.job);
+    Learn(job.job);
+  });
+  if (!worked.ok())
+    Log(LogLevel::kError, "the model does not learn from a job", "job", job.job.id, "reason",
+        worked.message());
+  return 0;
 }
 
 // Jobs that an earlier process of the server has not learned from. The same twice does no harm.
@@ -207,7 +200,7 @@ void AgreementDesk::CatchUp() {
   const auto refreshed = known_.Refresh();
   const auto jobs = jobs_.List({.state = JobState::kDone, .most = kMostToCatchUp});
   if (!refreshed.ok() || !jobs.ok()) {
-    Log(LogLevel::kWarning, "earlier jobs are not learned from", "reason",
+    Log(LogLevel::kWarning, "the model does not learn from earlier jobs", "reason",
         (refreshed.ok() ? jobs.status() : refreshed).message());
     return;
   }
@@ -233,7 +226,8 @@ void AgreementDesk::CountPromises(const JobQuery& job) {
 void AgreementDesk::Learn(const JobQuery& job) {
   const absl::StatusOr<JobRecord> record = jobs_.Find(job);
   if (!record.ok()) {
-    Log(LogLevel::kWarning, "a job is not learned from", "job", job.id, "reason", record.status().message());
+    Log(LogLevel::kWarning, "the model does not learn from a job", "job", job.id, "reason",
+        record.status().message());
     return;
   }
   if (std::optional<Quantization> quantization = QuantizationOf(*record); quantization.has_value())
@@ -242,23 +236,23 @@ void AgreementDesk::Learn(const JobQuery& job) {
   if (absl::IsNotFound(observation.status())) return;
   const absl::Status kept = observation.ok() ? known_.Add(*observation) : observation.status();
   if (!kept.ok())
-    Log(LogLevel::kWarning, "a job is not learned from", "job", job.id, "reason", kept.message());
+    Log(LogLevel::kWarning, "the model does not learn from a job", "job", job.id, "reason", kept.message());
 }
 
 absl::StatusOr<AgreementDesk::DeviceOfKey> AgreementDesk::DeviceFor(const std::string& tenant,
                                                                     const std::string& key) const {
   DeviceOfKey device;
-  for (const fleet_proto::Device& one : dispatcher_.DevicesFor(tenant, key)) {
+  for (const fleet_proto::Device& one : devices_.DevicesFor(tenant, key)) {
     const auto info = DecodeDevice(one.info());
     if (!one.is_there() || !info.ok()) continue;
     if (device.count++ == 0) device.info = *info;
     device.is_one_kind = device.is_one_kind && info->fingerprint == device.info.fingerprint;
   }
-  if (const absl::Status served = dispatcher_.CheckKey(key, tenant); !key.empty() && !served.ok())
+  if (const absl::Status served = devices_.CheckKey(key, tenant); !key.empty() && !served.ok())
     return Annotate(served, "/on");
   if (key.empty() || device.count == 0)
     return absl::NotFoundError(
-        absl::StrCat("/on: no device with the key \"", key, "\" is there, so that nothing can be promised"));
+        absl::StrCat("/on: no device has the key \"", key, "\", so that nothing can be promised"));
   return device;
 }
 
@@ -291,11 +285,11 @@ absl::StatusOr<std::shared_ptr<const ModelFacts>> AgreementDesk::FactsOf(const A
 }
 
 absl::StatusOr<std::vector<JobAhead>> AgreementDesk::JobsAhead(const AskedJob& asked) {
-  const std::set<std::string> devices = dispatcher_.Meant(asked.tenant, asked.on);
+  const std::set<std::string> devices = devices_.Meant(asked.tenant, asked.on);
   ASSIGN_OR_RETURN(const auto jobs, jobs_.List({.state = JobState::kUnfinished, .most = kMostAhead}));
   std::vector<JobAhead> ahead;
   for (const proto::Job& job : jobs)
-    if (!job.on().empty() && dispatcher_.Meant(job.owner(), job.on()) == devices)
+    if (!job.on().empty() && devices_.Meant(job.owner(), job.on()) == devices)
       ahead.push_back({RemainingOf(job)});
   return ahead;
 }

@@ -1,9 +1,8 @@
-// Where agreements are asked for: answers from what is known, or foresees.
+// Answers agreements: by known results, or by predictions.
 #ifndef ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
 #define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_DESK_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -12,15 +11,15 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "base/clock.h"
 #include "device/device.h"
-#include "fleet/server/dispatcher.h"
+#include "fleet/serving/device_directory.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_store.h"
 #include "service/agreement/asked_job.h"
@@ -30,7 +29,7 @@
 #include "service/agreement/quantization_model.h"
 #include "service/models/model_facts.h"
 #include "service/models/models.h"
-#include "service/server/job_desk.h"
+#include "service/queue/job_desk.h"
 
 namespace attune {
 
@@ -38,7 +37,7 @@ namespace attune {
 class AgreementDesk {
  public:
   // `sharing`: as in KnownAnswers.
-  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const Dispatcher& dispatcher,
+  AgreementDesk(AgreementStore& store, Models& models, JobDesk& jobs, const DeviceDirectory& devices,
                 SharingTenants sharing = nullptr);
   ~AgreementDesk() { Stop(); }
 
@@ -52,7 +51,7 @@ class AgreementDesk {
   // and as the import fails.
   absl::StatusOr<Outlook> Foresee(const AskedJob& job);
 
-  // The records that a job with this outlook begins with, as JSON lines; empty if there are none.
+  // Returns the records that a job with this forecast starts with, as JSON lines; empty if there are none.
   std::string RecordsFor(const Outlook& outlook);
 
   KnownAnswers& known() { return known_; }
@@ -73,22 +72,22 @@ class AgreementDesk {
 
   absl::StatusOr<DeviceOfKey> DeviceFor(const std::string& tenant, const std::string& key) const;
   absl::StatusOr<std::shared_ptr<const ModelFacts>> FactsOf(const AskedJob& job);
-  // What a job that quantizes costs and gains, and can show.
+  // The cost and gain of a quantization job, and the loss that it can show.
   absl::StatusOr<QuantizationForecast> ForesightOfQuantization(const AskedJob& job, const ModelFacts& facts,
                                                                const std::string& device, int threads,
                                                                const Peaks& peaks) const;
   absl::StatusOr<Foresight> ForesightOf(const AskedJob& job, const ModelFacts& facts,
                                         const DeviceOfKey& device, int threads,
                                         std::span<const JobAhead> ahead, Observers observers);
-  // The outlook by what all have seen, unless that of the tenant's own observations is better: what others
-  // say may be a lie, and refuses nothing.
+  // Returns the forecast by all observations, unless that by the tenant's own is better: the observations of
+  // others may be false, and refuse nothing.
   absl::StatusOr<Outlook> OutlookFor(const AskedJob& job, const ModelFacts& facts, const DeviceOfKey& device,
                                      int threads, std::span<const JobAhead> ahead);
   // Jobs that ask for the same devices as this one.
   absl::StatusOr<std::vector<JobAhead>> JobsAhead(const AskedJob& job);
 
-  // The loop of the thread.
-  void Run();
+  // Learns from the next job that waits.
+  double Step();
   // Counts which promises of a job that has just ended were met.
   void CountPromises(const JobQuery& job);
   void Learn(const JobQuery& job);
@@ -96,7 +95,7 @@ class AgreementDesk {
 
   Models& models_;
   JobDesk& jobs_;
-  const Dispatcher& dispatcher_;
+  const DeviceDirectory& devices_;
   KnownAnswers known_;
   QuantizationModel quantizations_;
   PromiseCounts promises_;
@@ -105,9 +104,8 @@ class AgreementDesk {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const ModelFacts>> facts_;  // by tenant and model
   std::deque<EndedJob> ended_;                                      // to learn from
-  std::condition_variable changed_;
-  bool is_ending_ = false;
-  std::thread thread_;
+  bool has_caught_up_ = false;                                      // for the thread
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

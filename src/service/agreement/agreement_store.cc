@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
 
 namespace attune {
 namespace {

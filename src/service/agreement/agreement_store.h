@@ -1,4 +1,4 @@
-// What promises are made from, and outlives the server: tuning jobs that are over.
+// The observations that promises are made from, which outlive the server: tuning jobs that are over.
 #ifndef ATTUNE_SERVICE_AGREEMENT_AGREEMENT_STORE_H_
 #define ATTUNE_SERVICE_AGREEMENT_AGREEMENT_STORE_H_
 
@@ -24,7 +24,8 @@ class AgreementStore {
 
   // Adds one, unless its job has one. The oldest go if there are more than kMostObservations.
   absl::Status Add(const Observation& observation);
-  // Those after the one with this number, 0: all; in the order of adding, with their numbers.
+  // Returns the observations after the one with this number, 0: all; in the order of adding, with their
+  // numbers.
   struct Numbered {
     int64_t number = 0;
     Observation observation = {};

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/status.h"
-#include "jobs/kinds/quantization_settings.h"
-#include "jobs/settings.h"
+#include "kinds/quantization_settings.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {

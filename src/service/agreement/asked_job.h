@@ -1,4 +1,4 @@
-// A job that somebody asks promises for.
+// A job for which promises are requested.
 #ifndef ATTUNE_SERVICE_AGREEMENT_ASKED_JOB_H_
 #define ATTUNE_SERVICE_AGREEMENT_ASKED_JOB_H_
 
@@ -22,8 +22,8 @@ struct AskedJob {
   std::vector<std::string> inputs = {};  // the names of its files
 };
 
-// The settings of the job with what its agreement asks for: a limit of time, if it waits for so long, and
-// what is needed to judge and choose by the loss of accuracy.
+// Returns the settings of the job with the limits of its agreement: a time limit, if it waits for `seconds`,
+// and the settings to judge and choose by the loss of accuracy.
 nlohmann::json SettingsWithin(const AskedJob& job, double queue_seconds);
 
 // How a job that quantizes judges, whose settings are those of SettingsWithin(). InvalidArgument if they are

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "jobs/stage_prior.h"
+#include "work/job/stage_prior.h"
 
 namespace attune {
 namespace {
@@ -28,7 +28,7 @@ double Nearness(double log_work, double log_effort, double log_wait) {
   return std::exp(-(work * work + effort * effort + wait * wait) / 2);
 }
 
-// Of the trials that a task has.
+// The trials of one task.
 double LogEffort(const TuningPlan& plan) {
   constexpr double kMost = 200;  // without a limit
   const double trials = plan.trials > 0 ? plan.trials / std::max(plan.tasks, 1.0) : kMost;

@@ -23,8 +23,8 @@ double NominalSeconds(const TuningPlan& plan);
 struct JobAhead {
   double remaining_seconds = 0;
 };
-// The seconds that a new job of so many seconds waits for these, with so many devices: it takes turns with
-// each of them until the shorter one of the two is over.
+// Returns the seconds that a new job of `own_seconds` waits for these jobs, with `devices` devices: it takes
+// turns with each of them until the shorter one of the two is over.
 double QueueSeconds(std::span<const JobAhead> jobs, double own_seconds, int devices);
 
 struct FinishForecast {

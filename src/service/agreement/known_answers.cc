@@ -94,36 +94,37 @@ void KnownAnswers::Take(int64_t number, Observation observation) {
   models_.clear();
 }
 
-std::shared_ptr<const Observation> KnownAnswers::Find(const AnswerQuery& query,
-                                                      const Agreement& agreement) const {
+std::shared_ptr<const Observation> KnownAnswers::Fastest(
+    const std::string& network, const std::function<bool(const Answer&)>& fits) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = by_network_.find(query.network);
+  const auto found = by_network_.find(network);
   if (found == by_network_.end()) return nullptr;
   std::shared_ptr<const Observation> best;
   for (const std::shared_ptr<Answer>& answer : found->second) {
-    const Observation& known = *answer->observation;
-    const bool fits = !answer->is_outdated && !known.artifact.name.empty() && known.device == query.device &&
-                      known.threads == query.threads && known.interface == query.interface &&
-                      (query.compiler.empty() || known.compiler == query.compiler) &&
-                      known.tenant == query.tenant && Meets(known, agreement);
-    if (fits && (best == nullptr || known.mean_ms.high < best->mean_ms.high)) best = answer->observation;
+    if (!fits(*answer)) continue;
+    if (best == nullptr || answer->observation->mean_ms.high < best->mean_ms.high) best = answer->observation;
   }
   return best;
 }
 
+std::shared_ptr<const Observation> KnownAnswers::Find(const AnswerQuery& query,
+                                                      const Agreement& agreement) const {
+  return Fastest(query.network, [&](const Answer& answer) {
+    const Observation& known = *answer.observation;
+    return !answer.is_outdated && !known.artifact.name.empty() && known.device == query.device &&
+           known.threads == query.threads && known.interface == query.interface &&
+           (query.compiler.empty() || known.compiler == query.compiler) && known.tenant == query.tenant &&
+           Meets(known, agreement);
+  });
+}
+
 std::shared_ptr<const Observation> KnownAnswers::FindShared(const AnswerQuery& query) const {
   const std::set<std::string> sharing = Sharing();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = by_network_.find(query.network);
-  if (found == by_network_.end()) return nullptr;
-  std::shared_ptr<const Observation> best;
-  for (const std::shared_ptr<Answer>& answer : found->second) {
-    const Observation& known = *answer->observation;
-    const bool fits = known.tenant != query.tenant && sharing.contains(known.tenant) &&
-                      known.device == query.device && known.threads == query.threads;
-    if (fits && (best == nullptr || known.mean_ms.high < best->mean_ms.high)) best = answer->observation;
-  }
-  return best;
+  return Fastest(query.network, [&](const Answer& answer) {
+    const Observation& known = *answer.observation;
+    return known.tenant != query.tenant && sharing.contains(known.tenant) && known.device == query.device &&
+           known.threads == query.threads;
+  });
 }
 
 std::set<std::string> KnownAnswers::Sharing() const {

@@ -1,10 +1,10 @@
 // Networks that were measured as a whole, and what was learned from all tuning jobs: in memory, so that a
 // submission that is answered by what is known is answered at once.
 //
-// Problem: an answer must hold for what would be tuned today. Idea: it counts as long as no later job has
-// found a kernel for one of its tasks that is clearly faster, and only for the compiler that made it; whoever
-// comes first afterwards has the network tuned again. Price: an answer may go although it meets the next
-// agreement, too.
+// Problem: an answer must hold for a network tuned today. Idea: it counts as long as no later job has found a
+// kernel for one of its tasks that is clearly faster, and only for the compiler that made it; the first job
+// afterwards tunes the network again. Price: an answer may be dropped although it would meet the next
+// agreement.
 //
 // An answer is native code, so it never leaves its tenant, and what others say never outdates it. Others are
 // given records alone, while the tenant shares its answers: that is asked each time that something is looked
@@ -35,7 +35,7 @@ namespace attune {
 // A later kernel counts as faster if it takes at most this share of the time.
 inline constexpr double kClearlyFaster = 0.95;
 
-// Those that share their answers now.
+// Returns the tenants that share their answers now.
 using SharingTenants = std::function<absl::StatusOr<std::set<std::string>>()>;
 
 struct AnswerQuery {
@@ -52,7 +52,7 @@ enum class Observers { kOwn, kOwnAndSharing };
 // Thread safe. The store must outlive it.
 class KnownAnswers {
  public:
-  // Without `sharing`, nobody shares anything.
+  // Without `sharing`, no tenant shares anything.
   explicit KnownAnswers(AgreementStore& store, SharingTenants sharing = nullptr,
                         const Clock& clock = SystemClock())
       : store_(store), sharing_(std::move(sharing)), clock_(clock) {}
@@ -79,8 +79,8 @@ class KnownAnswers {
   std::set<std::string> Jobs() const;
   std::shared_ptr<const LatencyModel> ModelFor(const std::string& tenant,
                                                Observers observers = Observers::kOwnAndSharing);
-  // The best peaks that the tenant's own jobs have measured on such a device with so many threads; zeros if
-  // there are none. They refuse what is impossible, which is not for others to say.
+  // Returns the best peaks that the tenant's own jobs have measured on such a device with this number of
+  // threads; zeros if there are none. They refuse impossible requests, which records of others must not do.
   Peaks PeaksOf(const std::string& tenant, const std::string& device, int threads) const;
 
  private:
@@ -94,7 +94,10 @@ class KnownAnswers {
   };
 
   void Take(int64_t number, Observation observation);
-  // Nobody, if it cannot be found out.
+  // Returns the fastest observation of the network that `fits`; null if there is none.
+  std::shared_ptr<const Observation> Fastest(const std::string& network,
+                                             const std::function<bool(const Answer&)>& fits) const;
+  // Empty, if it cannot be found out.
   std::set<std::string> Sharing() const;
   std::set<std::string> Others(Observers observers) const;
   std::vector<std::shared_ptr<const Observation>> SeenBy(const std::string& tenant,

@@ -157,7 +157,7 @@ TEST_P(KnownAnswersTest, AnswersOfBeforeAreSharedAsIsSaidNow) {
   content["is_shared"] = true;
   ASSERT_TRUE(database
                   ->Write([&](SqlSession& sql) -> absl::Status {
-                    // Those that an earlier program cannot read are gone, and learned again.
+                    // Observations that an earlier program cannot read are gone, and learned again.
                     EXPECT_EQ(*ReadInteger(sql, "SELECT count(*) FROM observations"), 0);
                     return ChangeRows(sql,
                                       "INSERT INTO observations (job, tenant, is_shared, content) VALUES (?, "

@@ -36,8 +36,8 @@ double Nearness(double bound, double intensity) {
   return std::exp(-(bound * bound + intensity * intensity) / 2);
 }
 
-// What an inference costs besides its kernels, and a call of a kernel. Measured on the machines that Attune
-// is developed on.
+// The cost of an inference besides its kernels, and of a call of a kernel. Measured on the machines that
+// Attune is developed on.
 constexpr double kSecondsOfRun = 50e-9, kSecondsOfCall = 25e-9;
 
 double LogOf(double value) { return std::log(std::max(value, 1e-12)); }

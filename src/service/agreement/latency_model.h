@@ -2,13 +2,13 @@
 //
 // Problem: a promise is asked for at once, and only measuring tells how fast a network gets. Idea: a network
 // takes about the sum of its tasks' times. The time of a task that was tuned before on that device is known.
-// That of another one is its roofline's bound times a ratio, which similar tasks have shown: a mean of their
+// The prediction for a new task is its roofline's bound times the ratio of similar tasks: a mean of their
 // logarithms, weighted by nearness (Nadaraya, Watson: kernel regression, 1964), among which a prior counts as
 // some. The networks that were tuned before tell how far such sums are off: each is predicted without what is
 // known of itself (leaving one out), and the errors give the interval of the next one (log_prediction.h),
 // narrower where more of it is known. Each inference, and each call of a kernel in it, costs something too. A
-// network that was itself measured on that device takes what it took. Nothing is predicted below the bound;
-// a measurement below it refutes it. Cost: time in proportion to the square of all tasks of the latest
+// network that was itself measured on that device takes what it took. Nothing is predicted below the bound; a
+// measurement below it refutes it. Cost: time in proportion to the square of all tasks of the latest
 // networks, of which there is a bound, once for each new one.
 #ifndef ATTUNE_SERVICE_AGREEMENT_LATENCY_MODEL_H_
 #define ATTUNE_SERVICE_AGREEMENT_LATENCY_MODEL_H_
@@ -44,7 +44,7 @@ struct LatencyForecast {
   double estimate_ms = 0;             // the sum of the tasks' estimated times
   double share_known = 0;             // of the estimate: tasks that were tuned on this device before
   int networks = 0;                   // whose errors count
-  PromiseRange measured = {};         // what this very network took; zeros: nobody has measured it
+  PromiseRange measured = {};         // the measured time of this very network; zeros: not measured
   int measurements = 0;               // of it
 };
 
@@ -82,7 +82,7 @@ class LatencyModel {
                         const std::string& without) const;
   NetworkEstimate Estimate(const NetworkToPredict& network, const std::string& without) const;
   const Errors& ErrorsOn(const NetworkToPredict& network) const;
-  // Of this very network.
+  // The latency of this very network.
   std::vector<std::shared_ptr<const Observation>> MeasurementsOf(const NetworkToPredict& network) const;
   // Makes the forecast follow from these, if there are any.
   static void Follow(const std::vector<std::shared_ptr<const Observation>>& measurements,

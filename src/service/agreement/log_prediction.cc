@@ -138,7 +138,7 @@ LogPrediction PredictNext(double estimate, const LogPrior& prior, std::span<cons
     squares += weights[i] * weights[i];
     sum += weights[i] * log_ratios[i];
   }
-  // What does not count is as if it had not been seen.
+  // An observation without weight changes nothing.
   constexpr double kLeast = 1e-9;
   if (count < kLeast) return LogPrediction(std::move(parts));
   double deviations = 0;

@@ -38,7 +38,7 @@ class LogPrediction {
   // Each of them with a probability in proportion to its weight.
   explicit LogPrediction(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
-  // That the quantity is at most `limit`.
+  // The probability that the quantity is at most `limit`.
   double Probability(double limit) const;
   // 0 < p < 1.
   double Quantile(double p) const;
@@ -53,7 +53,7 @@ class LogPrediction {
   LogPrediction Widened(double spread) const;
   // The same, given that the quantity, before TimesAnyOf(), is at least the floor; instead of an earlier one.
   LogPrediction AtLeast(double floor) const;
-  // Of the normal distribution of the logarithm that has such an interval.
+  // Returns the standard deviation of the normal distribution of the logarithm that has the same interval.
   double Spread() const;
 
  private:
@@ -66,7 +66,7 @@ class LogPrediction {
   std::vector<double> factors_ = {1};
 };
 
-// What is believed of log ratios before any was seen, as if from so many observations: Student's t.
+// The prior of log ratios, weighted like this many observations: Student's t.
 struct LogPrior {
   double mean = 0, spread = 1;
   double weight = 2;

@@ -75,7 +75,7 @@ TEST(PredictNextTest, WrongEstimatesWidenTheInterval) {
   const std::vector<double> close = {0.01, -0.02, 0.02}, far = {0.9, -0.8, 0.1}, weights = {1, 1, 1};
   EXPECT_GT(PredictNext(1, prior, far, weights).Range().high,
             PredictNext(1, prior, close, weights).Range().high);
-  // What does not count changes nothing.
+  // An observation without weight changes nothing.
   const std::vector<double> none = {0, 0, 0};
   EXPECT_DOUBLE_EQ(PredictNext(1, prior, far, none).Range().high, PredictNext(1, prior, {}, {}).Range().high);
 }

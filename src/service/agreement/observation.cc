@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/json_at.h"
 #include "base/json_numbers.h"
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
-#include "jobs/settings.h"
 #include "tune/job/recording.h"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {
@@ -87,14 +87,14 @@ absl::Status TakeArtifact(const JobRecord& job, const Json& kept, Observation& t
   const std::string network = TextAt(kept, "/network"), interface = TextAt(kept, "/interface");
   if (network.empty()) return absl::OkStatus();
   if (network != to.network || interface != to.interface)
-    return InvalidInput(job.spec.id, ": has judged another network than its model's");
+    return InvalidInput(job.spec.id, ": has judged a network other than its model's");
   const std::string artifact = TextAt(job.spec.settings, "/output");
   const auto file = std::ranges::find(job.files, artifact, &JobFile::name);
   if (!artifact.empty() && file != job.files.end()) to.artifact = *file;
   return absl::OkStatus();
 }
 
-// What was submitted with the agreement.
+// The part that was submitted with the agreement.
 absl::Status ReadSubmission(const JobRecord& job, Observation& to) {
   to.plan = PlanOfSettings(job.spec.settings, to.tasks.size());
   if (job.ended_ms > job.submitted_ms)
@@ -127,11 +127,11 @@ TuningPlan PlanOfSettings(const Json& settings, size_t tasks) {
 
 absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
   if (job.state != JobState::kDone || job.spec.kind != "tuning")
-    return absl::NotFoundError("it is no tuning job that is done");
+    return absl::NotFoundError("the job is not a finished tuning job");
   ASSIGN_OR_RETURN(const Json result, ParseJsonObject<Json>(job.result));
   if (!result.contains("judged")) return absl::NotFoundError("its network was not judged");
   if (result.contains("is_known") && result["is_known"] == true)
-    return absl::NotFoundError("it was answered by what another job has measured");
+    return absl::NotFoundError("the measurements of another job answered it");
   if (FlagAt(result, "/judged/is_disturbed"))
     return absl::NotFoundError("other programs disturbed the device while its network was judged");
   Observation observation = {
@@ -143,7 +143,7 @@ absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
     ASSIGN_OR_RETURN(observation.peaks,
                      PeaksOfJson(judged.contains("peaks") ? judged["peaks"] : Json::object()));
   } catch (const Json::exception& error) {
-    return InvalidInput(job.spec.id, ": its result is none of a tuning job: ", error.what());
+    return InvalidInput(job.spec.id, ": its result is not that of a tuning job: ", error.what());
   }
   return observation;
 }

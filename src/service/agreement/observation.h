@@ -9,9 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "device/peaks.h"
-#include "jobs/stage_log.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/promise.h"
+#include "work/store/stage_log.h"
 
 namespace attune {
 
@@ -64,9 +64,9 @@ struct Observation {
   double queue_seconds = 0;                     // of the jobs before it, as estimated
 };
 
-// The observation that a job leaves; NotFound if it leaves none: it is not done, or no network was judged.
-// It has the artifact only if the job's agreement tells that this network is the one of its model: what a job
-// says of itself answers nobody. Fails if the agreement tells that it is another one.
+// The observation that a job leaves; NotFound if it leaves none: it is not done, or no network was judged. It
+// has the artifact only if the job's agreement tells that this network is the one of its model: a job's
+// claims about itself answer no request. Fails if the agreement tells that it is another one.
 absl::StatusOr<Observation> ObservationOf(const JobRecord& job);
 
 nlohmann::json ToJson(const Observation& observation);

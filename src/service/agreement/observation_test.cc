@@ -170,7 +170,7 @@ TEST(ObservationTest, WhatAJobSaysOfItselfAnswersNobody) {
   for (const KeptAgreement& other : {KeptAgreement{.network = "other", .interface = "input x f32[1]\n"},
                                      KeptAgreement{.network = "n", .interface = "input x f32[2]\n"}})
     EXPECT_THAT(std::string(ObservationOf(JudgedJob(other.ToText())).status().message()),
-                HasSubstr("net-1: has judged another network than its model's"));
+                HasSubstr("net-1: has judged a network other than its model's"));
 }
 
 TEST(ObservationTest, AnAnswerIsNoMeasurement) {

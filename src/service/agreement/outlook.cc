@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "jobs/loss_judgement.h"
+#include "kinds/loss_judgement.h"
 
 namespace attune {
 namespace {
@@ -69,7 +69,7 @@ class Maker {
     }
   }
 
-  // Of the promise that was added last; the first such sentence counts.
+  // Marks the promise that was added last as impossible; the first such sentence becomes the reason.
   void CallImpossible(const std::string& why) {
     Promise& promise = outlook_.promises.back();
     promise.state = PromiseState::kImpossible;
@@ -132,8 +132,8 @@ class Maker {
   }
 
   static std::string NeededText(int64_t needed, const JudgingPlan& plan) {
-    std::string text =
-        absl::StrCat("needs ", needed * plan.period, " samples: ", needed, " must judge without an error");
+    std::string text = absl::StrCat("needs ", needed * plan.period, " samples: ", needed,
+                                    " must be judged without an error");
     if (plan.variants > 1)
       absl::StrAppend(&text, ", since the best of ", plan.variants, " variants is taken");
     absl::StrAppend(&text, ", and one of ", plan.period, " judges");
@@ -148,9 +148,8 @@ class Maker {
   }
 
   static std::string LossEvidence(const QuantizationForecast& quantization) {
-    if (quantization.jobs == 0)
-      return "prior: what quantized networks have lost on samples that calibration did not see";
-    return absl::StrCat("records: what ", quantization.jobs, " quantizations before have lost");
+    if (quantization.jobs == 0) return "prior: loss of quantized networks on samples outside the calibration";
+    return absl::StrCat("records: loss of ", quantization.jobs, " earlier quantizations");
   }
 
   // The job's own limit of time is set by the budget, so that it is kept but for what a last stage may take
@@ -170,9 +169,9 @@ class Maker {
           "measured: this network took %.4g to %.4g ms%s on such a device, in %d job%s", latency.measured.low,
           latency.measured.high, sight_.quantization.has_value() ? " in f32" : "", latency.measurements,
           latency.measurements == 1 ? "" : "s"));
-    evidence.push_back(absl::StrFormat(
-        "roofline: no kernels bring it below %.4g ms%s", latency.bound_ms,
-        sight_.are_peaks_measured ? "" : " on the fastest processor of that kind that there can be"));
+    evidence.push_back(
+        absl::StrFormat("roofline: no kernels bring it below %.4g ms%s", latency.bound_ms,
+                        sight_.are_peaks_measured ? "" : " on the fastest possible processor of that kind"));
     const PromiseRange prior = Latency(latency.prior).Range();
     evidence.push_back(
         absl::StrFormat("prior: %.4g to %.4g ms by the roofline alone", prior.low, prior.high));
@@ -181,7 +180,7 @@ class Maker {
       evidence.push_back(absl::StrFormat(
           "quantized: %.2f to %.2f of the time in f32, by %s", ratio.low, ratio.high,
           sight_.quantization->jobs > 0 ? absl::StrCat(sight_.quantization->jobs, " quantizations before")
-                                        : "what the processor multiplies of 8-bit integers and of f32"));
+                                        : "the processor's rates for 8-bit integers and f32"));
     }
     if (latency.networks > 0) {
       evidence.push_back(absl::StrCat("records: ", latency.networks, " networks tuned on this device, ",
@@ -196,7 +195,7 @@ class Maker {
   std::vector<std::string> FinishEvidence() const {
     return {absl::StrFormat("plan: about %.0f s of work", sight_.finish.work_seconds),
             absl::StrFormat("queue: about %.0f s of other jobs", sight_.finish.queue_seconds),
-            absl::StrCat("records: ", sight_.finish.jobs, " jobs before")};
+            absl::StrCat("records: ", sight_.finish.jobs, " earlier jobs")};
   }
 
   void Decide() {

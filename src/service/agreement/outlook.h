@@ -1,4 +1,4 @@
-// The outlook of an agreement before work starts: each promise with its probability, and what to do.
+// The forecast of an agreement before work starts: each promise with its probability, and the verdict.
 #ifndef ATTUNE_SERVICE_AGREEMENT_OUTLOOK_H_
 #define ATTUNE_SERVICE_AGREEMENT_OUTLOOK_H_
 
@@ -43,24 +43,24 @@ struct Outlook {
   PromiseRange finish_seconds = {}, finish_prior_seconds = {};
   double bound_ms = 0, queue_seconds = 0;
   std::shared_ptr<const Observation> known = {};
-  // Of another tenant, whose records the job is to begin with; null: there is none.
+  // The other tenant whose records the job is to start with; null: there is none.
   std::shared_ptr<const Observation> shared = {};
   std::string network = {}, interface = {};  // of the job's model, as in ModelFacts
 };
 
-// What is known when a job is submitted.
+// The facts that are known when a job is submitted.
 struct Foresight {
   LatencyForecast latency = {};     // in f32; but its bound is that of what the job makes
   bool are_peaks_measured = false;  // else the bound is that of the fastest such processor there can be
   FinishForecast finish = {};
   LogPrediction size_bytes = {};
   int sizes = 0;  // networks that tell of it
-  // Of jobs that make a network which computes with integers, and may lose accuracy.
+  // For jobs that make a network of integer arithmetic, and may lose accuracy.
   std::optional<QuantizationForecast> quantization = {};
 };
 
 Outlook MakeOutlook(const Agreement& agreement, const Foresight& foresight);
-// The outlook of an agreement that this answer meets.
+// Returns the forecast of an agreement that this answer meets.
 Outlook OutlookOfKnown(const Agreement& agreement, std::shared_ptr<const Observation> known);
 
 nlohmann::json ToJson(const Outlook& outlook);

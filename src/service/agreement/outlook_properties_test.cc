@@ -1,4 +1,4 @@
-// What an outlook says agrees with itself and with what was measured, whatever was seen and is asked.
+// A forecast agrees with itself and with the measurements, whatever was observed and is requested.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "jobs/loss_judgement.h"
+#include "kinds/loss_judgement.h"
 #include "service/agreement/observations_for_test.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/agreement/size_model.h"
@@ -150,7 +150,7 @@ TEST(OutlookPropertiesTest, WhatIsSaidAgrees) {
                 return promise.state == PromiseState::kImpossible;
               }));
     EXPECT_EQ(outlook.reason.empty(), outlook.verdict == Verdict::kAccepted);
-    // What is offered is promised.
+    // An offer is promised when it is requested.
     for (const Offer& offer : outlook.offers) {
       Agreement offered;
       offered.least_probability = kEnough;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/server/metrics_text.h"
+#include "base/metrics_text.h"
 #include "service/agreement/promise.h"
 
 namespace attune {

@@ -8,9 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "base/json_at.h"
 #include "base/json_numbers.h"
+#include "base/json_object.h"
 #include "base/status.h"
-#include "jobs/json_object.h"
-#include "jobs/loss_judgement.h"
+#include "kinds/loss_judgement.h"
 #include "service/agreement/log_prediction.h"
 
 namespace attune {
@@ -25,7 +25,7 @@ Json ParsedOrEmpty(const std::string& text) {
   return json.ok() ? *std::move(json) : Json::object();
 }
 
-// [value, low, high] as jobs/latency_judgement.h writes it.
+// [value, low, high] as kinds/latency_judgement.h writes it.
 std::optional<PromiseRange> JudgedRange(const Json& result, const char* name) {
   const Json::json_pointer place = Json::json_pointer("/judged") / name;
   if (!result.contains(place) || !result[place].is_array() || result[place].size() != 3) return std::nullopt;
@@ -92,14 +92,14 @@ class Standing {
     return latency.is_object() && latency.contains("is_disturbed") && latency["is_disturbed"] == true;
   }
 
-  // What was measured while others had the processors says nothing of the network.
+  // Measurements while other programs had the processors say nothing about the network.
   Promise OfDisturbed(Promise promise, const PromiseRange& measured) const {
     promise.state = PromiseState::kUnknown;
     promise.evidence.insert(
         promise.evidence.begin(),
         absl::StrFormat(
             "not judged: other programs disturbed the device at each attempt (the network waited for "
-            "processors for %.0f %% of the time, and took %.4g ms so); try again when it is quiet",
+            "processors for %.0f %% of the time, and took %.4g ms then); try again when it is quiet",
             100 * NumberAt(Latency(), "/waited_share"), measured.median));
     return promise;
   }
@@ -108,7 +108,7 @@ class Standing {
     if (name == kLatencyMean || name == kLatencyP99)
       return absl::StrFormat("measured: %.0f runs of the whole network", NumberAt(result_, "/judged/runs"));
     if (name == kAccuracyLoss && job_.kind == "quantization")
-      return absl::StrFormat("measured: %.0f samples that calibration did not see",
+      return absl::StrFormat("measured: %.0f samples outside the calibration",
                              NumberAt(Best(), "/judged_samples"));
     return name == kAccuracyLoss ? "every kernel was checked against the reference" : "measured";
   }
@@ -167,7 +167,7 @@ class Standing {
   // slowest runs follow from the mean, so that what is said of both agrees.
   Promise OfLatency(Promise promise) const {
     const double best = NumberAt(figures_, "/latency_ms");
-    // What older servers have stored tells of the promise alone.
+    // Jobs that older servers have stored have a promise only.
     const PromiseRange expected = kept_.latency_ms.low > 0 ? kept_.latency_ms : promise.range;
     if (best <= 0 || expected.low <= 0 || promise.state == PromiseState::kImpossible) return promise;
     constexpr double kNormal = 2 * 1.2816, kOfSum = 0.08, kDegrees = 8, kBetweenTailAndMean = 1.15;

@@ -20,7 +20,7 @@ struct KeptAgreement {
   PromiseRange latency_ms = {}, slowest_ms = {};  // of the mean and of 99 of 100 inferences; zeros: unknown
   double bound_ms = 0;                            // neither can be below
   double queue_seconds = 0, finish_seconds = 0;   // the latter after the submission; 0: unknown
-  // What the job's model computes, as the server has imported it; empty: it has not.
+  // The facts of the job's model, once the server has imported it; empty before.
   std::string network = {}, interface = {};  // GraphDigest(), Network::Interface()
 
   std::string ToText() const;

@@ -1,4 +1,4 @@
-// Agreements, outlooks and the states of promises.
+// Agreements, forecasts and the states of promises.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST(AgreementTest, WhatIsWrongIsNamed) {
                                                 {{{"accuracy_loss", 2}}, "/accuracy_loss"},
                                                 {{{"priority", "royal"}}, "/priority"},
                                                 {{{"price", 1}}, "/price"},
-                                                {Json::array(), "no object"}};
+                                                {Json::array(), "not an object"}};
   for (const auto& [json, place] : wrong)
     EXPECT_THAT(AgreementOfJson(json).status().message(), HasSubstr(place)) << json;
 }
@@ -70,7 +70,7 @@ TEST(OutlookTest, AnImprobableOneIsRenegotiated) {
   const Agreement offered = {.mean_ms = outlook.offers[0].limit};
   EXPECT_EQ(MakeOutlook(offered, SightOf(5, 2)).promises[0].state, PromiseState::kExpected);
   EXPECT_EQ(MakeOutlook(offered, SightOf(5, 2)).verdict, Verdict::kAccepted);
-  // Whoever takes the risk may.
+  // A user may take the risk.
   EXPECT_EQ(MakeOutlook({.mean_ms = 4.2, .least_probability = 0}, SightOf(5, 2)).verdict, Verdict::kAccepted);
 }
 

@@ -5,16 +5,16 @@
 #include <utility>
 
 #include "base/json_at.h"
-#include "jobs/json_object.h"
-#include "jobs/loss_judgement.h"
+#include "base/json_object.h"
+#include "kinds/loss_judgement.h"
 
 namespace attune {
 namespace {
 
 using Json = nlohmann::json;
 
-// What the networks of docs/quantization.md lose with all layers in int8, and with those left out that lose
-// much: shares of samples with another result.
+// The losses of the networks of docs/quantization.md with all layers in int8, and without the layers that
+// lose much: shares of samples with another result.
 constexpr double kLossOfInt8 = 0.025, kLossOfMixed = 0.003;
 constexpr LogPrior kLoss = {.mean = 0, .spread = 1.5, .weight = 2, .degrees = 4};
 

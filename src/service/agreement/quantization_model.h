@@ -5,7 +5,7 @@
 // few samples. Idea: without quantizations before, the processor's rates tell the gain in time, and networks
 // that Attune was tried on tell the loss; each job that quantizes tells more, that of the same network most
 // (log_prediction.h). A promise is then as probable as that the errors among the samples that judge are few
-// enough to show it (jobs/loss_judgement.h).
+// enough to show it (kinds/loss_judgement.h).
 #ifndef ATTUNE_SERVICE_AGREEMENT_QUANTIZATION_MODEL_H_
 #define ATTUNE_SERVICE_AGREEMENT_QUANTIZATION_MODEL_H_
 
@@ -18,16 +18,16 @@
 #include <vector>
 
 #include "device/peaks.h"
-#include "jobs/stage_log.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/log_prediction.h"
+#include "work/store/stage_log.h"
 
 namespace attune {
 
 // How a job judges its loss.
 struct JudgingPlan {
   int64_t samples = 0;    // that it has
-  int period = 1;         // one of so many judges
+  int period = 1;         // one sample in this many is judged
   int variants = 1;       // that the best is taken of
   bool is_mixed = false;  // all of them leave layers in floats that lose much
 
@@ -40,10 +40,10 @@ struct Quantization {
   std::string network = {}, device = {};  // the digest and the fingerprint; empty: unknown
   int threads = 1;
   double latency_ms = 0, latency_ratio = 0;     // the latter to f32
-  double loss = 0, judged = 0;                  // of so many samples; 0: none has judged
+  double loss = 0, judged = 0;                  // the number of these samples; 0: none was judged
   double artifact_bytes = 0, weight_bytes = 0;  // 0: unknown
 };
-// What a job has told; nothing if it is no quantization that is done.
+// Returns the results of a job; nothing if it is not a finished quantization.
 std::optional<Quantization> QuantizationOf(const JobRecord& job);
 
 struct QuantizationQuery {

@@ -16,8 +16,8 @@ struct SizeForecast {
   int networks = 0;  // whose artifacts tell of it
 };
 
-// Of a network with this digest and constants of so many bytes. It is not smaller than these, unless one of
-// the artifacts was; what this very network took before counts most.
+// Predicts the size for a network with this digest and `weight_bytes` of constants. The size is not smaller
+// than these, unless one of the artifacts was; earlier artifacts of this very network count most.
 SizeForecast PredictSize(const std::string& network, double weight_bytes,
                          std::span<const std::shared_ptr<const Observation>> observations);
 

@@ -22,7 +22,7 @@ absl::Status ArrivingFile::Finish() {
 
 absl::Status ArrivingFile::IsAnother() const {
   return absl::DataLossError(absl::StrCat(file_.name,
-                                          ": what comes is not what the server has named; "
+                                          ": the bytes are not those that the server has announced; "
                                           "the file was damaged or has changed"));
 }
 

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/output_file.h"
 #include "base/sha256.h"
-#include "jobs/job_spec.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 

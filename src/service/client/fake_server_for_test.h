@@ -60,11 +60,11 @@ class FakeServer {
     return {.url = absl::StrCat("http://", http_->address()), .token = "attune_test"};
   }
 
-  std::atomic<int> lost_answers = 0;  // so many submissions are kept, and their answers lost
-  std::atomic<int> refusals = 0;      // so many submissions are refused
+  std::atomic<int> lost_answers = 0;  // this many submissions are stored, and their answers lost
+  std::atomic<int> refusals = 0;      // this many submissions are refused
   std::atomic<int> breaks = 0;        // likewise pieces of uploads
   std::atomic<int64_t> breaks_after =
-      0;  // an answer with the file is cut off after so many bytes; 0: none is
+      0;  // an answer with the file is cut off after this many bytes; 0: none is
 
   void SetFile(std::string content) {
     const std::lock_guard<std::mutex> lock(mutex_);

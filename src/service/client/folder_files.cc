@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "base/status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
@@ -25,7 +25,7 @@ absl::StatusOr<fs::path> TargetOf(const fs::path& link, const fs::path& folder) 
   if (!IsBelow(target, folder))
     return InvalidInput(link.string(), ": is a link that leads out of the folder; copy the file there");
   if (!fs::is_regular_file(target, error))
-    return InvalidInput(link.string(), ": is a link to something that is no file");
+    return InvalidInput(link.string(), ": is a link to something that is not a file");
   return target;
 }
 

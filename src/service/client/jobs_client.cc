@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/input_file.h"
+#include "base/json_object.h"
 #include "base/output_file.h"
 #include "base/status.h"
 #include "http/client/url.h"
-#include "jobs/json_object.h"
 #include "service/client/arriving_file.h"
 
 namespace attune {
@@ -30,7 +30,7 @@ class DownloadedFile {
  public:
   explicit DownloadedFile(ArrivingFile& file) : file_(file) {}
 
-  // An answer begins where it was asked to, or at the file's begin, whose bytes are there already.
+  // An answer starts at the requested offset, or at the start of the file, whose bytes are there already.
   absl::Status Begin(const HttpAnswer& head) {
     const bool is_rest = head.status == 206;
     if (is_rest && !head.Header("content-range").starts_with(absl::StrCat("bytes ", file_.position(), "-")))

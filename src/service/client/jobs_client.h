@@ -26,15 +26,15 @@ class JobsClient {
   static absl::StatusOr<std::unique_ptr<JobsClient>> Open(const KnownServer& server,
                                                           const RestClientOptions& options = {});
 
-  // Sends the files that the server lacks. Goes on after the connection has broken. FailedPrecondition if a
+  // Sends the files that the server lacks. Resumes after the connection has broken. FailedPrecondition if a
   // file has changed since it was read.
   absl::Status SendFiles(const PreparedSubmission& submission, const WorkControl& control = {});
   // Submits the jobs, whose files the server has, one after the other, each once however often this is called
-  // with the same pending submission. Those before one that is refused are kept; if there are none, nothing
-  // was submitted, and `pending` is forgotten.
+  // with the same pending submission. The jobs before a refused one are kept; if there are none, nothing was
+  // submitted, and `pending` is forgotten.
   absl::StatusOr<std::vector<RemoteJob>> Submit(const PreparedSubmission& submission,
                                                 PendingSubmission& pending);
-  // The latest first, at most so many. `state`: one of a job's, or "unfinished"; empty: whatever it is.
+  // Returns at most `most` jobs, the latest first. `state`: one of a job's, or "unfinished"; empty: any.
   absl::StatusOr<std::vector<RemoteJob>> List(const std::string& state, int64_t most);
   absl::StatusOr<RemoteJobDetail> Show(const std::string& id);
   absl::StatusOr<RemoteJob> Cancel(const std::string& id);
@@ -43,10 +43,10 @@ class JobsClient {
   absl::Status Follow(const std::string& id,
                       const std::function<absl::StatusOr<bool>(const RemoteJob& job)>& handle);
   // Replaces the file at `path` by the job's file once all of it has come and has its digest; otherwise the
-  // path stays as it is. Goes on where the connection broke. DataLoss if the content is another one.
+  // path stays as it is. Resumes where the connection broke. DataLoss if the content is another one.
   absl::Status Download(const std::string& job, const RemoteFile& file, const std::string& path,
                         const WorkControl& control = {});
-  // Asks the server what it foresees for a job of a submission. The server must have the files.
+  // Asks the server for its predictions for a job of a submission. The server must have the files.
   absl::StatusOr<nlohmann::ordered_json> Predict(const nlohmann::ordered_json& job);
 
  private:

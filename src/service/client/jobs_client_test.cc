@@ -229,7 +229,7 @@ TEST_F(JobsClientTest, WrongContentReplacesNothing) {
   for (const char* named : {"54321", "1234", "123456"}) {
     const absl::Status read = client_->Download("net", FileOf(named), folder_ / "net.atn");
     EXPECT_TRUE(absl::IsDataLoss(read)) << read;
-    EXPECT_THAT(read.ToString(), HasSubstr("out/net.atn: what comes is not"));
+    EXPECT_THAT(read.ToString(), HasSubstr("out/net.atn: the bytes are not"));
   }
   EXPECT_EQ(Content("net.atn"), "mine");
 }

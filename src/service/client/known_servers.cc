@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_object.h"
 #include "base/private_file.h"
 #include "base/status.h"
 #include "base/user_path.h"
 #include "http/client/url.h"
-#include "jobs/json_object.h"
 
 namespace attune {
 namespace {
@@ -22,11 +22,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kMostBytes = 1 << 20;
-
-bool IsThisMachine(const std::string& host) {
-  return host == "localhost" || host == "::1" ||
-         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
-}
 
 std::string TextOf(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -40,7 +35,7 @@ std::string FolderOf(const std::string& path) { return std::filesystem::path(pat
 absl::StatusOr<std::string> ServerUrl(std::string_view text) {
   ASSIGN_OR_RETURN(const HttpUrl url, HttpUrl::Parse(text));
   if (url.target != "/") return InvalidInput(text, ": the address of a server has no path");
-  if (!url.is_encrypted && !IsThisMachine(url.host))
+  if (!url.is_encrypted && !url.IsLoopback())
     return InvalidInput(text, ": your token would cross the network in the clear; use https");
   return url.Origin();
 }

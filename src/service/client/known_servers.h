@@ -1,4 +1,4 @@
-// The servers that this user knows, and the tokens by which they know him.
+// The servers that this user has logged in to, and the tokens for them.
 #ifndef ATTUNE_SERVICE_CLIENT_KNOWN_SERVERS_H_
 #define ATTUNE_SERVICE_CLIENT_KNOWN_SERVERS_H_
 
@@ -33,7 +33,7 @@ struct KnownServer {
 // network in the clear: http is for this machine alone.
 absl::StatusOr<std::string> ServerUrl(std::string_view text);
 
-// A file in JSON that nobody else may read; the Python client (python/attune/_servers.py) reads it too.
+// A file in JSON that only its owner may read; the Python client (python/attune/_servers.py) reads it too.
 // Fields that this program does not know stay as they are. Not thread safe.
 class KnownServers {
  public:
@@ -41,7 +41,7 @@ class KnownServers {
   static absl::StatusOr<std::string> DefaultPath(const std::function<const char*(const char*)>& environment);
   // No servers if there is no such file. Fails if others may read it, or if it is damaged.
   static absl::StatusOr<KnownServers> Load(const std::string& path);
-  // The same for a change: until this one is gone, nobody else gets one. Waits for others.
+  // The same for a change: it locks out other changes while it lives. Waits for others.
   static absl::StatusOr<KnownServers> LoadToChange(const std::string& path);
 
   // The one with the URL of ServerUrl(), or the one that was kept last; nothing if it is not known.

@@ -89,7 +89,7 @@ std::string PendingSubmission::KeyOf(const std::string& content) const {
 
 void PendingSubmission::Forget() {
   if (path_.empty()) return;
-  // Somebody may have opened it already, and wait for nothing.
+  // Another process may have opened it already, and wait for the lock.
   const bool is_emptied = ftruncate(file_.get(), 0) == 0;
   if (unlink(path_.c_str()) == 0 || is_emptied) path_.clear();
 }

@@ -1,4 +1,4 @@
-// Remembers that a submission was begun, so that the command that is given again goes on with it.
+// Remembers that a submission was begun, so that the same command resumes it.
 //
 // Problem: a cut may hide whether the server has taken a job, and the same command again must not submit it
 // twice, while one that is given again after it has succeeded should. Idea: a key that the server knows jobs

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 class Fields {
  public:
   explicit Fields(const Json& json) : json_(json) {
-    if (!json.is_object()) Fail("the answer", "is no object");
+    if (!json.is_object()) Fail("the answer", "is not an object");
   }
 
   void Take(const char* name, std::string& to) {
@@ -76,7 +76,7 @@ class Fields {
   void Fail(std::string_view name, std::string_view why) {
     if (status_.ok())
       status_ = absl::FailedPreconditionError(
-          absl::StrCat("what the server tells of a job is not as this version knows it: ", name, " ", why));
+          absl::StrCat("the server's answer about a job is not as this version knows it: ", name, " ", why));
   }
 
   const Json& json_;

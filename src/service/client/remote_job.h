@@ -21,7 +21,7 @@ struct RemotePromise {
   std::vector<std::string> evidence = {};  // what it rests on
 };
 
-// What the server says of a job before it is submitted.
+// The server's predictions for a job before it is submitted.
 struct RemotePrediction {
   std::string verdict = {}, reason = {};  // reason: a sentence, or empty
   std::vector<RemotePromise> promises = {};

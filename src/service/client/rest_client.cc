@@ -4,10 +4,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/insist.h"
+#include "base/json_object.h"
 #include "base/status.h"
 #include "http/client/followed_events.h"
 #include "http/client/retry.h"
-#include "jobs/json_object.h"
 
 namespace attune {
 namespace {
@@ -98,7 +98,7 @@ std::string RestClient::Token() const {
 
 absl::StatusOr<std::string> RestClient::TokenAfter(const std::string& refused) const {
   const std::lock_guard<std::mutex> renewing(renewing_);
-  // Somebody else may have done it meanwhile.
+  // Another process may have done it meanwhile.
   if (std::string token = Token(); token != refused) return token;
   ASSIGN_OR_RETURN(std::string token, options_.renew_token(refused));
   const std::lock_guard<std::mutex> lock(mutex_);

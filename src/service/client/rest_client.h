@@ -32,7 +32,7 @@ struct RestClientOptions {
 // its answer, NotFound for 404 for example, or as HttpClient::Send().
 class RestClient {
  public:
-  // Connects to nobody yet.
+  // Does not connect yet.
   static absl::StatusOr<std::unique_ptr<RestClient>> Open(const KnownServer& server,
                                                           const RestClientOptions& options = {});
 

@@ -13,10 +13,10 @@
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "jobs/kind.h"
+#include "kinds/kinds.h"
 #include "nlohmann/json.hpp"
 #include "service/client/folder_files.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
@@ -30,7 +30,7 @@ fs::path PathOf(const JobSpec& spec, const std::string& text) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-// The id, as far as a name may be so long, with a dash for each character that no name has.
+// The id, cut to the longest name, with a dash for each character that a name may not have.
 std::string NameOfJob(const JobSpec& spec) {
   constexpr size_t kMostBytes = 64;
   std::string name;
@@ -79,7 +79,7 @@ class Sources {
 class JobMaker {
  public:
   JobMaker(const JobSpec& spec, Sources& sources)
-      : spec_(spec), kind_(*FindJobKind(spec.kind)), settings_(Json::object()), sources_(sources) {
+      : spec_(spec), kind_(*AllJobKinds().Find(spec.kind)), settings_(Json::object()), sources_(sources) {
     if (!spec.settings.is_null()) settings_ = spec.settings;
   }
 
@@ -112,10 +112,9 @@ class JobMaker {
     if (given != nullptr) {
       name = given->get<std::string>();
       if (name.find('/') != std::string::npos)
-        return InvalidInput(
-            "\"", Printable(name),
-            "\" has a folder; a job on a server gives what it writes a name alone, and attune "
-            "jobs result brings it");
+        return InvalidInput("\"", Printable(name),
+                            "\" has a folder; a job on a server names its files without folders, and attune "
+                            "jobs result fetches them");
     } else {
       const fs::path input = PathOf(spec_, Find(kind_.inputs.front().name)->get<std::string>());
       name = absl::StrCat(input.stem().string(), output.ending_on_server);
@@ -182,8 +181,8 @@ class JobMaker {
 absl::StatusOr<PreparedSubmission> PrepareSubmission(const std::vector<JobSpec>& jobs,
                                                      const WorkControl& control) {
   for (const JobSpec& spec : jobs) {
-    RETURN_IF_ERROR(CheckSpec(spec));
-    RETURN_IF_ERROR(CheckForServer(spec));
+    RETURN_IF_ERROR(AllJobKinds().Check(spec));
+    RETURN_IF_ERROR(AllJobKinds().CheckForServer(spec));
   }
   PreparedSubmission submission;
   Sources sources(control);

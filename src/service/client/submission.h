@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/progress.h"
-#include "jobs/job_spec.h"
 #include "nlohmann/json.hpp"
+#include "work/job/job_spec.h"
 
 namespace attune {
 
@@ -26,10 +26,10 @@ struct PreparedSubmission {
   std::map<std::string, SourceFile> sources;  // by their digests: all inputs of all jobs
 };
 
-// A job's id becomes a name of letters, digits and "._-". An input of a job's kind (jobs/kind.h) becomes a
-// name below in/: in/SETTING/NAME for a file, and in/SETTING/NAME/… for each file below a folder. Outputs get
-// names below out/. Reads all files. Errors name the job and the setting: one that is wrong or refused on a
-// server, an output with a path, a file that cannot be read, is no file or is a link that leads out of its
+// A job's id becomes a name of letters, digits and "._-". An input of a job's kind (work/job/kind.h) becomes
+// a name below in/: in/SETTING/NAME for a file, and in/SETTING/NAME/… for each file below a folder. Outputs
+// get names below out/. Reads all files. Errors name the job and the setting: one that is wrong or refused on
+// a server, an output with a path, a file that cannot be read, is no file or is a link that leads out of its
 // folder.
 absl::StatusOr<PreparedSubmission> PrepareSubmission(const std::vector<JobSpec>& jobs,
                                                      const WorkControl& control = {});

@@ -12,8 +12,8 @@
 #include "base/testing/kept_progress.h"
 #include "base/testing/temporary_folder.h"
 #include "import/onnx/onnx.pb.h"
-#include "jobs/jobs_file.h"
 #include "nlohmann/json.hpp"
+#include "work/file/jobs_file.h"
 
 namespace attune {
 namespace {
@@ -171,10 +171,11 @@ TEST_F(SubmissionTest, WhatServersDoNotTakeIsRefusedInOneSentence) {
               HasSubstr("job \"program\": command: is for jobs on this machine"));
   EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, output: models/net.atn}]"),
               HasSubstr("job \"net\": output: \"models/net.atn\" has a folder"));
-  EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, json: ..}]"), HasSubstr("json: \"..\" is no name of a file"));
+  EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, json: ..}]"),
+              HasSubstr("json: \"..\" is not a name of a file"));
   EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, json: net.atn}]"),
               HasSubstr("job \"net\": json: \"net.atn\" is written twice"));
-  EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, trails: 1}]"), HasSubstr("trails: is no setting"));
+  EXPECT_THAT(ErrorOf("jobs: [{model: net.onnx, trails: 1}]"), HasSubstr("trails: is not a setting"));
 }
 
 TEST_F(SubmissionTest, FilesThatCannotBeSentAreNamed) {
@@ -202,14 +203,14 @@ TEST_F(SubmissionTest, HostileFoldersAreRefused) {
   EXPECT_THAT(ErrorOf(yaml), HasSubstr("photos/link: is a link to nowhere"));
   fs::remove(folder_ / "photos/link");
   fs::create_directory_symlink(".", folder_ / "photos/link");
-  EXPECT_THAT(ErrorOf(yaml), HasSubstr("photos/link: is a link to something that is no file"));
+  EXPECT_THAT(ErrorOf(yaml), HasSubstr("photos/link: is a link to something that is not a file"));
   fs::remove(folder_ / "photos/link");
   ASSERT_EQ(mkfifo((folder_ / "photos/pipe").c_str(), 0600), 0);
   EXPECT_THAT(ErrorOf(yaml), HasSubstr("photos/pipe: is neither a file nor a folder"));
   fs::remove(folder_ / "photos/pipe");
   for (const char* name : {"line\nbreak", "\xff", "\xe2\x80\xae"}) {
     Write(std::string("photos/") + name, "");
-    EXPECT_THAT(ErrorOf(yaml), HasSubstr("is no name of a file of a job")) << name;
+    EXPECT_THAT(ErrorOf(yaml), HasSubstr("is not a name of a file of a job")) << name;
     fs::remove(folder_ / (std::string("photos/") + name));
   }
   EXPECT_TRUE(Prepare(yaml).ok());

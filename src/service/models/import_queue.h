@@ -1,4 +1,4 @@
-// Models that wait to be imported: so many at a time, and tenants in turn.
+// Models that wait for their import: a bounded number at a time, and tenants in turn.
 #ifndef ATTUNE_SERVICE_MODELS_IMPORT_QUEUE_H_
 #define ATTUNE_SERVICE_MODELS_IMPORT_QUEUE_H_
 

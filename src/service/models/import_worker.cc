@@ -56,7 +56,7 @@ absl::Status GiveUpAllBut(const FileDescriptor& folder) {
   if (fchdir(folder.get()) != 0) return absl::UnavailableError("the folder cannot be entered");
   if (!ForbidFiles({&own, 1}).ok())
     return absl::UnavailableError(
-        "the system has no Landlock (Linux 5.13), without which no models of strangers are imported");
+        "the system has no Landlock (Linux 5.13), without which the server imports no uploaded models");
   if (ForbidAllButComputing()) return absl::OkStatus();
   return absl::UnavailableError("the system has no filters of system calls");
 }

@@ -1,9 +1,9 @@
 // The process that imports one model of a stranger.
 //
-// Problem: a model file is hostile input to some hundred thousand lines of parsers, and whoever controls one
-// of them must reach nothing. Idea: a process of its own for each model, which sees the model's folder and
-// nothing else: no other file, no network, no other process, and limits of memory and time. It answers once,
-// and what it answers is checked like any other message.
+// Problem: a model file is hostile input to some hundred thousand lines of parsers, and an attacker who
+// controls one of them must reach nothing. Idea: a process of its own for each model, which sees the model's
+// folder and nothing else: no other file, no network, no other process, and limits of memory and time. It
+// answers once, and its answer is checked like any other message.
 #ifndef ATTUNE_SERVICE_MODELS_IMPORT_WORKER_H_
 #define ATTUNE_SERVICE_MODELS_IMPORT_WORKER_H_
 

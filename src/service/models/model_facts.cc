@@ -30,18 +30,6 @@ void AddInterface(const Graph& graph, ModelFacts& facts) {
 
 }  // namespace
 
-double ModelFacts::Flops() const {
-  double flops = 0;
-  for (const TaskFacts& task : tasks) flops += task.uses * task.work.flops;
-  return flops;
-}
-
-double ModelFacts::Bytes() const {
-  double bytes = 0;
-  for (const TaskFacts& task : tasks) bytes += task.uses * task.work.bytes();
-  return bytes;
-}
-
 double ModelFacts::BoundSeconds(const Peaks& peaks, const CacheSizes& caches, int threads) const {
   double seconds = 0;
   for (const TaskFacts& task : tasks)

@@ -41,11 +41,8 @@ struct ModelFacts {
   std::string target = {};                             // that the tasks are for
   std::vector<TaskFacts> tasks = {};
 
-  // Of one inference.
-  double Flops() const;
-  double Bytes() const;  // the least that its kernels move
-  // The seconds below which no kernels can bring one inference: the sum of BoundOf() its tasks, as often as
-  // they surely run.
+  // The seconds below which no kernels can bring one inference: the sum of BoundOf() its tasks, by the number
+  // of times that each runs for certain.
   double BoundSeconds(const Peaks& peaks, const CacheSizes& caches, int threads) const;
 
   // The same network quantized at its best: all products of 8-bit integers, and a quarter of the bytes.

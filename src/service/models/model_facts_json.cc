@@ -22,7 +22,7 @@ class Reader {
  public:
   Reader(const Json& json, std::string place, absl::Status& status)
       : json_(json), place_(std::move(place)), status_(status) {
-    if (!json.is_object()) Fail("", "is no object");
+    if (!json.is_object()) Fail("", "is not an object");
   }
 
   void Text(const char* key, std::string& to, size_t most = kMostTexts) {
@@ -90,7 +90,7 @@ TaskFacts ReadTask(Reader& task) {
   task.Text("multiplicand", multiplicand);
   const auto found = std::ranges::find(kMultiplicands, multiplicand);
   if (found == kMultiplicands.end())
-    task.Fail("multiplicand", "is none");
+    task.Fail("multiplicand", "is not valid");
   else
     facts.work.multiplicand = static_cast<Multiplicand>(found - kMultiplicands.begin());
   return facts;

@@ -58,17 +58,17 @@ ImportedModel Ended(const ProcessEnd& end, const std::string& model) {
   if (end.cause == ProcessEnd::Cause::kOutOfMemory ||
       (end.killed && end.cause == ProcessEnd::Cause::kCrashed))
     return {ImportResult::kOutOfMemory, "",
-            absl::StrCat(name, ": needs more memory to be imported than this server allows")};
+            absl::StrCat(name, ": importing it takes more memory than this server allows")};
   if (end.cause == ProcessEnd::Cause::kTimedOut)
     return {ImportResult::kTimedOut, "",
-            absl::StrCat(name, ": takes more time to be imported than this server allows")};
-  return {ImportResult::kCrashed, "", absl::StrCat(name, ": the importer crashes on it; export it anew")};
+            absl::StrCat(name, ": importing it takes more time than this server allows")};
+  return {ImportResult::kCrashed, "", absl::StrCat(name, ": the importer crashes on it; export it again")};
 }
 
 ImportedModel Told(const absl::StatusOr<ImportAnswer>& answer, const std::string& model) {
   const ImportedModel damaged = {
       ImportResult::kDamaged, "",
-      absl::StrCat(Printable(model), ": the importer fails on it; export it anew")};
+      absl::StrCat(Printable(model), ": the importer fails on it; export it again")};
   if (!answer.ok()) return damaged;
   if (absl::IsUnavailable(answer->status)) return Unable(answer->status);
   if (!answer->status.ok()) {

@@ -12,7 +12,7 @@
 
 namespace attune {
 
-// Of one import.
+// The limits of one import.
 struct ImportLimits {
   int64_t address_space_bytes = 0;  // 0: a quarter of this machine's memory, and 2 to 16 GiB
   double seconds = 120;             // by the clock, and of processor time twice as many
@@ -36,8 +36,8 @@ struct ImportedModel {
   std::string error = {};  // else: a sentence for the model's owner
 };
 
-// `folder` has the model's files, which nobody changes; `target` is what the facts are for. `program`: whose
-// main() runs ImportWorker(); empty: FindWorkerProgram(). Thread safe.
+// `folder` has the model's files, which must not change; the facts are for `target`. `program`: whose main()
+// runs ImportWorker(); empty: FindWorkerProgram(). Thread safe.
 ImportedModel ImportInProcess(const std::string& folder, const ModelSource& source, const Target& target,
                               const ImportLimits& limits, const std::string& program = "");
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
@@ -36,7 +36,7 @@ absl::Status CheckModelSource(const ModelSource& source) {
                         source.shapes.size());
   for (const std::string& shape : source.shapes) {
     if (shape.size() > kMostShapeBytes || !ParseNamedShape(shape))
-      return InvalidInput("/shapes: \"", Printable(shape), "\" is not like input=1x3x224x224");
+      return InvalidInput("/shapes: \"", Printable(shape), "\" is not of the form input=1x3x224x224");
   }
   return absl::OkStatus();
 }
@@ -67,7 +67,7 @@ absl::StatusOr<ModelSource> ModelSourceOf(std::string_view text) {
     source.shapes = json.at("shapes").get<std::vector<std::string>>();
     source.signature = json.at("signature").get<std::string>();
   } catch (const Json::exception& error) {
-    return InvalidInput("the files of a model are described in another way (", error.what(), ")");
+    return InvalidInput("the files of the model were described differently before (", error.what(), ")");
   }
   RETURN_IF_ERROR(CheckModelSource(source));
   return source;

@@ -1,4 +1,4 @@
-// What a model is made of: its files, and what it takes to read them.
+// The source of a model: its files, and the settings to read them.
 #ifndef ATTUNE_SERVICE_MODELS_MODEL_SOURCE_H_
 #define ATTUNE_SERVICE_MODELS_MODEL_SOURCE_H_
 
@@ -34,8 +34,9 @@ inline constexpr size_t kMostModelFiles = 2000, kMostModelShapes = 100;
 // Fails, naming what is wrong, unless names are those of files below a folder, and shapes are ones.
 absl::Status CheckModelSource(const ModelSource& source);
 
-// Of a source that CheckModelSource() takes, here and below. 64 hexadecimal digits: the digest of the file,
-// if there is one file and nothing else to say; else a digest of everything but the main file's name.
+// The source must be one that CheckModelSource() accepts, here and below. 64 hexadecimal digits: the digest
+// of the file, if there is one file and nothing else to say; else a digest of everything but the main file's
+// name.
 std::string IdOfModel(const ModelSource& source);
 
 // The name by which importers open it: that of its main file, or of a SavedModel's folder.

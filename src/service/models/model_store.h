@@ -17,7 +17,7 @@ namespace attune {
 enum class ModelState : uint8_t { kImporting, kReady, kRefused };
 std::string_view Name(ModelState state);
 
-// What an import has told.
+// The result of an import.
 struct ModelVerdict {
   ModelState state = ModelState::kImporting;
   std::string facts = {};    // JSON, if it is ready
@@ -39,7 +39,7 @@ struct KnownModel {
 
 inline constexpr int64_t kMostModels = 2000;  // of one tenant
 
-// Where a list goes on: after this model.
+// The position in a list: it continues after this model.
 struct ModelCursor {
   int64_t created_ms = INT64_MAX;
   std::string id = {};

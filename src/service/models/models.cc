@@ -31,7 +31,7 @@ ModelVerdict VerdictOf(ImportedModel imported) {
   ModelVerdict verdict = {.state = ModelState::kRefused, .error = std::move(imported.error)};
   if (imported.result == ImportResult::kReady)
     verdict = {.state = ModelState::kReady, .facts = std::move(imported.facts)};
-  // How much memory and time there was says little of the model: whoever asks again has it tried again.
+  // The available memory and time say little about the model: a later request imports it again.
   const bool lasts = imported.result == ImportResult::kReady || imported.result == ImportResult::kRefused;
   if (lasts) verdict.program = kProgram;
   return verdict;
@@ -48,7 +48,7 @@ Models::Models(ModelStore& store, BlobStore& blobs, const ModelServiceOptions& o
              [this](const std::string& tenant, const std::string& id) { Import(tenant, id); }) {}
 
 absl::Status Models::Begin() {
-  std::error_code ignored;  // what cannot be removed stands in nobody's way
+  std::error_code ignored;  // leftover files do no harm
   fs::remove_all(options_.folder, ignored);
   RETURN_IF_ERROR(MakeStateFolder(options_.folder));
   ASSIGN_OR_RETURN(target_, HostTarget());
@@ -79,7 +79,7 @@ absl::StatusOr<KnownModel> Models::Add(const std::string& tenant, const std::str
   } else {
     RETURN_IF_ERROR(store_.SetVerdict(tenant, model.id, before));
   }
-  return absl::ResourceExhaustedError("too many models of this tenant wait to be imported");
+  return absl::ResourceExhaustedError("too many models of this tenant wait for their import");
 }
 
 absl::StatusOr<KnownModel> Models::Find(const std::string& tenant, const std::string& id) {
@@ -127,21 +127,28 @@ void Models::Import(const std::string& tenant, const std::string& id) {
   const absl::Status stored = store_.SetVerdict(tenant, id, VerdictOf(std::move(imported)));
   Log(LogLevel::kInfo, "model is imported", "tenant", tenant, "model", id, "result",
       kImportResults[static_cast<size_t>(result)]);
-  if (!stored.ok()) Log(LogLevel::kError, "a verdict is not kept", "model", id, "reason", stored.message());
+  if (!stored.ok()) Log(LogLevel::kError, "a verdict is not stored", "model", id, "reason", stored.message());
   const std::lock_guard<std::mutex> lock(mutex_);
   ++results_[static_cast<size_t>(result)];
 }
 
 void Models::AddMetrics(MetricsText& text) const {
   const ImportQueue::Counts counts = queue_.counts();
-  text.Begin("attune_model_imports", "gauge",
-             "Models that wait to be imported, and that are being imported.");
+  text.Begin("attune_model_imports", "gauge", "Models that wait for their import, or are being imported.");
   text.Add(static_cast<double>(counts.waiting), {{"state", "waiting"}});
   text.Add(static_cast<double>(counts.running), {{"state", "running"}});
-  text.Begin("attune_model_imports_total", "counter", "Imports of models that have ended, by how.");
+  text.Begin("attune_model_imports_total", "counter", "Imports of models that have ended, by result.");
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < results_.size(); ++i)
     text.Add(static_cast<double>(results_[i]), {{"result", std::string(kImportResults[i])}});
+}
+
+absl::StatusOr<std::set<std::string>> FilesOfModels(Models& models, const std::string& tenant) {
+  ASSIGN_OR_RETURN(const auto known, models.List(tenant, {}, kMostModels));
+  std::set<std::string> digests;
+  for (const KnownModel& model : known)
+    for (const auto& file : model.source.files) digests.insert(file.digest);
+  return digests;
 }
 
 }  // namespace attune

@@ -8,14 +8,15 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/metrics_text.h"
 #include "fleet/blobs/blob_store.h"
-#include "fleet/server/metrics_text.h"
 #include "service/models/import_queue.h"
 #include "service/models/model_import.h"
 #include "service/models/model_store.h"
@@ -37,7 +38,7 @@ class Models {
   Models(ModelStore& store, BlobStore& blobs, const ModelServiceOptions& options,
          const Clock& clock = SystemClock());
 
-  // Goes on with the imports that an earlier process has left. Fails if the folder cannot be made.
+  // Resumes the imports that an earlier process has left. Fails if the folder cannot be made.
   absl::Status Begin();
   void Stop() { queue_.Stop(); }
 
@@ -55,7 +56,8 @@ class Models {
   // NotFound if there is none. Its files stay.
   absl::Status Remove(const std::string& tenant, const std::string& id);
 
-  // Why this version of the program refuses the model; nothing if it does not, or nobody has asked yet.
+  // The reason why this version of the program refuses the model; nothing if it does not, or was not asked
+  // yet.
   absl::StatusOr<std::optional<std::string>> RefusalOf(const std::string& tenant, const ModelSource& source);
 
   void AddMetrics(MetricsText& text) const;
@@ -78,6 +80,9 @@ class Models {
 
   ImportQueue queue_;
 };
+
+// The digests of all files that the tenant's models consist of.
+absl::StatusOr<std::set<std::string>> FilesOfModels(Models& models, const std::string& tenant);
 
 }  // namespace attune
 

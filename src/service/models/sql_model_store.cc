@@ -26,16 +26,14 @@ constexpr std::string_view kSelect =
     "SELECT tenant, id, name, source, created_ms, state, facts, error, program FROM models WHERE ";
 constexpr std::array<std::string_view, 3> kStates = {"importing", "ready", "refused"};
 
-// A damaged row stands in nobody's way but its own: it is a model without files that is refused, and that is
-// put right by whoever adds it again.
+// A damaged row affects its own model alone: a refused model without files, which adding it again repairs.
 absl::StatusOr<KnownModel> ReadModel(const SqlRow& row) {
   KnownModel model = {
       .tenant = row.Text(0), .id = row.Text(1), .name = row.Text(2), .created_ms = row.Integer(4)};
   const auto state = std::ranges::find(kStates, row.Text(5));
   absl::StatusOr<ModelSource> source = ModelSourceOf(row.Text(3));
   if (state == kStates.end() || !source.ok()) {
-    model.verdict = {.state = ModelState::kRefused,
-                     .error = "what the server knows of it is damaged; add it again"};
+    model.verdict = {.state = ModelState::kRefused, .error = "its stored facts are damaged; add it again"};
     return model;
   }
   model.source = *std::move(source);
@@ -86,7 +84,7 @@ absl::StatusOr<KnownModel> SqlModelStore::AddModel(const KnownModel& model) {
                      ReadInteger(session, "SELECT COUNT(*) FROM models WHERE tenant = ?", model.tenant));
     if (count >= kMostModels)
       return absl::OutOfRangeError(absl::StrCat("tenant ", model.tenant, " has ", kMostModels,
-                                                " models, which is as many as it may have; delete some"));
+                                                " models, which is the most; delete some"));
     RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", model.tenant,
                                model.id, model.name, ToText(model.source), model.created_ms,
                                Name(model.verdict.state), model.verdict.facts, model.verdict.error,

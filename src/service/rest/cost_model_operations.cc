@@ -1,11 +1,12 @@
 // The versions of the cost model that jobs share.
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
+#include "service/rest/paging.h"
 
 namespace attune {
 namespace {
 
-constexpr int kUsualVersions = 50, kMostVersions = 500;
+constexpr PageSize kVersions = {.by_default = 50, .max = 500};
 
 JsonSchema VersionSchema() {
   return ObjectSchema({{"version", IntegerSchema()},
@@ -36,20 +37,13 @@ void AddCostModelOperations(const RestParts& parts, RestApi& api) {
       {.id = "listCostModels",
        .method = "GET",
        .path = "/v1/cost-models",
-       .summary = "The versions of the cost model that jobs begin with, the latest first.",
-       .parameters = {{.name = "most",
-                       .place = "query",
-                       .help = "How many at most",
-                       .schema = {{"type", "integer"},
-                                  {"minimum", 1},
-                                  {"maximum", kMostVersions},
-                                  {"default", kUsualVersions}}}},
+       .summary = "Lists the versions of the cost model that jobs start with, latest first.",
+       .parameters = {MostParameter(kVersions)},
        .answers = {{.help = "The versions",
                     .schema = ObjectSchema({{"learns", {{"type", "boolean"}}},
                                             {"cost_models", ListSchema(SchemaNamed("CostModel"))}})}},
        .handler = [&desk](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(const auto versions,
-                          desk.learning().Versions(call.parameters.value("most", kUsualVersions)));
+         ASSIGN_OR_RETURN(const auto versions, desk.learning().Versions(MostOf(call, kVersions)));
          JsonSchema list = JsonSchema::array();
          for (const CostModelVersion& version : versions) list.push_back(ToJson(version));
          return JsonResponse({{"learns", desk.learning().learns()}, {"cost_models", list}});

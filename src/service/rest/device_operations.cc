@@ -9,8 +9,8 @@
 #include "device/codec.h"
 #include "device/contention.h"
 #include "fleet/leases/device_owners.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -64,12 +64,12 @@ bool SeesAll(const AccessToken& caller) { return caller.role == AccessRole::kAdm
 
 // With whom it is shared is between its owner and those.
 JsonSchema ToJson(const fleet_proto::Device& device, const AccessToken& caller,
-                  const Dispatcher& dispatcher) {
+                  const DeviceDirectory& devices) {
   const bool is_own = device.owner() == caller.tenant || SeesAll(caller);
   JsonSchema json = {{"id", device.id()},
                      {"owner", device.owner()},
                      {"shared_with", is_own ? ListOf(device.shared_with()) : std::vector<std::string>()},
-                     {"is_usable", dispatcher.MayUse(device.id(), caller.tenant)},
+                     {"is_usable", devices.MayUse(device.id(), caller.tenant)},
                      {"keys", ListOf(device.keys())},
                      {"fingerprint", ""},
                      {"target", ""},
@@ -87,105 +87,106 @@ JsonSchema ToJson(const fleet_proto::Device& device, const AccessToken& caller,
   return json;
 }
 
-HttpResponse List(const Dispatcher& dispatcher, const RestCall& call) {
+HttpResponse List(const DeviceDirectory& devices, const RestCall& call) {
   const std::string key = call.Text("key");
   JsonSchema list = JsonSchema::array();
   for (const fleet_proto::Device& device :
-       SeesAll(call.caller) ? dispatcher.Devices("") : dispatcher.DevicesFor(call.caller.tenant, "")) {
+       SeesAll(call.caller) ? devices.Devices("") : devices.DevicesFor(call.caller.tenant, "")) {
     if (key.empty() || std::ranges::find(device.keys(), key) != device.keys().end())
-      list.push_back(ToJson(device, call.caller, dispatcher));
+      list.push_back(ToJson(device, call.caller, devices));
   }
   return JsonResponse({{"devices", list}});
 }
 
-absl::StatusOr<HttpResponse> Share(Dispatcher& dispatcher, const RestCall& call) {
+absl::StatusOr<HttpResponse> Share(DeviceDirectory& devices, const RestCall& call) {
   const auto wanted = [&](std::set<std::string>& owners) { owners = OwnersOf(call.body["shared_with"]); };
   ASSIGN_OR_RETURN(const fleet_proto::Device device,
-                   dispatcher.Share(call.Text("device"), call.caller.tenant, wanted));
-  return JsonResponse(ToJson(device, call.caller, dispatcher));
+                   devices.Share(call.Text("device"), call.caller.tenant, wanted));
+  return JsonResponse(ToJson(device, call.caller, devices));
 }
 
-// Of the tenant of the path. Another one's does not show.
+// Ok for the caller's own tenant; another tenant does not show.
 absl::Status CheckOwn(const RestCall& call) {
   const std::string name = call.Text("tenant");
   if (name == call.caller.tenant) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat("there is no tenant \"", name, "\" whose trust is yours"));
+  return absl::NotFoundError(
+      absl::StrCat("there is no tenant \"", name, "\" whose trusted owners you may see or change"));
 }
 
 HttpResponse TrustJson(const std::set<std::string>& owners) { return JsonResponse({{"owners", owners}}); }
 
-absl::StatusOr<HttpResponse> SetTrust(Dispatcher& dispatcher, const RestCall& call) {
+absl::StatusOr<HttpResponse> SetTrust(DeviceDirectory& devices, const RestCall& call) {
   RETURN_IF_ERROR(CheckOwn(call));
   const auto wanted = [&](std::set<std::string>& owners) { owners = OwnersOf(call.body["owners"]); };
-  ASSIGN_OR_RETURN(const std::set<std::string> owners, dispatcher.SetTrust(call.caller.tenant, wanted));
+  ASSIGN_OR_RETURN(const std::set<std::string> owners, devices.SetTrust(call.caller.tenant, wanted));
   return TrustJson(owners);
 }
 
-absl::StatusOr<HttpResponse> GetTrust(const Dispatcher& dispatcher, const RestCall& call) {
+absl::StatusOr<HttpResponse> GetTrust(const DeviceDirectory& devices, const RestCall& call) {
   RETURN_IF_ERROR(CheckOwn(call));
-  return TrustJson(dispatcher.TrustOf(call.caller.tenant));
+  return TrustJson(devices.TrustOf(call.caller.tenant));
 }
 
 RestParameter TenantOfPath() {
   return {.name = "tenant", .place = "path", .help = "The name of the tenant", .schema = NameSchema()};
 }
 
-void AddTrustOperations(Dispatcher& dispatcher, RestApi& api) {
+void AddTrustOperations(DeviceDirectory& devices, RestApi& api) {
   api.schemas["Trust"] = TrustSchema();
-  const RestAnswer trust = {.help = "The owners; one's own devices need no trust",
+  const RestAnswer trust = {.help = "The trusted owners; your own devices need no trust",
                             .schema = SchemaNamed("Trust")};
   api.operations.push_back(
       {.id = "getTrust",
        .method = "GET",
        .path = "/v1/tenants/{tenant}/trust",
-       .summary = "The owners to whose devices a tenant's models may go, besides its own devices.",
+       .summary = "Lists the owners to whose devices a tenant's models may go, besides its own devices.",
        .parameters = {TenantOfPath()},
        .answers = {trust},
        .problems = {404},
-       .handler = [&dispatcher](const RestCall& call) { return GetTrust(dispatcher, call); }});
+       .handler = [&devices](const RestCall& call) { return GetTrust(devices, call); }});
   api.operations.push_back(
       {.id = "setTrust",
        .method = "PUT",
        .path = "/v1/tenants/{tenant}/trust",
-       .summary = "Sets to whose devices a tenant's models may go. What runs elsewhere ends at once.",
+       .summary =
+           "Sets the owners to whose devices a tenant's models may go. Work on other devices ends at once.",
        .role = AccessRole::kOperator,
        .parameters = {TenantOfPath()},
        .body = SchemaNamed("Trust"),
        .answers = {trust},
        .problems = {404},
-       .handler = [&dispatcher](const RestCall& call) { return SetTrust(dispatcher, call); }});
+       .handler = [&devices](const RestCall& call) { return SetTrust(devices, call); }});
 }
 
 }  // namespace
 
 void AddDeviceOperations(const RestParts& parts, RestApi& api) {
-  Dispatcher& dispatcher = parts.dispatcher;
+  DeviceDirectory& devices = parts.devices;
   api.schemas["Device"] = DeviceSchema();
   api.operations.push_back(
       {.id = "listDevices",
        .method = "GET",
        .path = "/v1/devices",
-       .summary = "The caller's devices, and those that others share with it; for admins, all.",
-       .parameters = {{.name = "key", .place = "query", .help = "Those with this key alone"}},
+       .summary = "Lists the caller's devices, and those that others share with it; for admins, all devices.",
+       .parameters = {{.name = "key", .place = "query", .help = "Only devices with this key"}},
        .answers = {{.help = "The devices",
                     .schema = ObjectSchema({{"devices", ListSchema(SchemaNamed("Device"))}})}},
-       .handler = [&dispatcher](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         return List(dispatcher, call);
+       .handler = [&devices](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         return List(devices, call);
        }});
   api.operations.push_back(
       {.id = "shareDevice",
        .method = "PUT",
        .path = "/v1/device-sharing",
-       .summary =
-           "Sets with which tenants the caller's tenant shares a device of its own; \"*\" is all. What "
-           "others measure there ends at once.",
+       .summary = "Sets the tenants with which the caller's tenant shares one of its devices; \"*\" is all. "
+                  "Measurements of tenants that lose it end at once.",
        .role = AccessRole::kOperator,
        .parameters = {{.name = "device", .place = "query", .help = "The device's id", .is_required = true}},
        .body = ObjectSchema({{"shared_with", OwnersSchema()}}),
        .answers = {{.help = "The device", .schema = SchemaNamed("Device")}},
        .problems = {404},
-       .handler = [&dispatcher](const RestCall& call) { return Share(dispatcher, call); }});
-  AddTrustOperations(dispatcher, api);
+       .handler = [&devices](const RestCall& call) { return Share(devices, call); }});
+  AddTrustOperations(devices, api);
 }
 
 }  // namespace attune

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -28,10 +28,10 @@ JsonSchema ToJson(const Calibration& calibration) {
 }
 
 // The keys of the devices that the caller sees.
-std::set<std::string> KeysSeen(const Dispatcher& dispatcher, const AccessToken& caller) {
+std::set<std::string> KeysSeen(const DeviceDirectory& devices, const AccessToken& caller) {
   std::set<std::string> keys;
   for (const fleet_proto::Device& device :
-       caller.role == AccessRole::kAdmin ? dispatcher.Devices("") : dispatcher.DevicesFor(caller.tenant, ""))
+       caller.role == AccessRole::kAdmin ? devices.Devices("") : devices.DevicesFor(caller.tenant, ""))
     keys.insert(device.keys().begin(), device.keys().end());
   return keys;
 }
@@ -39,22 +39,22 @@ std::set<std::string> KeysSeen(const Dispatcher& dispatcher, const AccessToken& 
 }  // namespace
 
 void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
-  Dispatcher& dispatcher = parts.dispatcher;
+  DeviceDirectory& devices = parts.devices;
   FleetStore& fleet = parts.fleet;
   api.schemas["Calibration"] = CalibrationSchema();
   api.operations.push_back(
       {.id = "getQueue",
        .method = "GET",
        .path = "/v1/queue",
-       .summary = "How many requests wait for devices, by the key that they ask for.",
-       .answers = {{.help = "Keys that nobody waits for are left out",
+       .summary = "Counts the requests that wait for devices, by key.",
+       .answers = {{.help = "Keys without waiting requests are left out",
                     .schema = ObjectSchema(
                         {{"waiting", ListSchema(ObjectSchema(
                                          {{"key", TextSchema()}, {"requests", IntegerSchema()}}))}})}},
-       .handler = [&dispatcher](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         const std::set<std::string> seen = KeysSeen(dispatcher, call.caller);
+       .handler = [&devices](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+         const std::set<std::string> seen = KeysSeen(devices, call.caller);
          JsonSchema list = JsonSchema::array();
-         for (const auto& [key, requests] : dispatcher.Waiting())
+         for (const auto& [key, requests] : devices.Waiting())
            if (seen.contains(key)) list.push_back({{"key", key}, {"requests", requests}});
          return JsonResponse({{"waiting", list}});
        }});
@@ -62,14 +62,14 @@ void AddDeviceStateOperations(const RestParts& parts, RestApi& api) {
       {.id = "listCalibrations",
        .method = "GET",
        .path = "/v1/calibrations",
-       .summary = "The rates that a device has had, since it was last declared sound.",
+       .summary = "Lists the peak rates of a device since it was last declared sound.",
        .parameters = {{.name = "device", .place = "query", .help = "The device's id", .is_required = true}},
-       .answers = {{.help = "The oldest first; some between the first and the latest ones are missing",
+       .answers = {{.help = "Oldest first; some between the first and the latest are missing",
                     .schema = ObjectSchema({{"calibrations", ListSchema(SchemaNamed("Calibration"))}})}},
        .problems = {404},
-       .handler = [&fleet, &dispatcher](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+       .handler = [&fleet, &devices](const RestCall& call) -> absl::StatusOr<HttpResponse> {
          const std::string device = call.Text("device");
-         if (!dispatcher.IsSeen(device, call.caller.tenant) && call.caller.role < AccessRole::kAdmin)
+         if (!devices.IsSeen(device, call.caller.tenant) && call.caller.role < AccessRole::kAdmin)
            return absl::NotFoundError(absl::StrCat("there is no device \"", device, "\""));
          ASSIGN_OR_RETURN(const auto calibrations, fleet.Calibrations(device));
          JsonSchema list = JsonSchema::array();

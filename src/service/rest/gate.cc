@@ -18,9 +18,9 @@
 #include "base/status.h"
 #include "http/entity_tag.h"
 #include "http/problem.h"
-#include "jobs/schedule_json.h"
-#include "service/rest/problems.h"
+#include "service/access/problems.h"
 #include "service/rest/request_trace.h"
+#include "work/report/schedule_json.h"
 
 namespace attune {
 namespace {
@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 
 std::optional<HttpResponse> CheckRole(const RestOperation& operation, const AccessToken& caller) {
   if (caller.role >= *operation.role) return std::nullopt;
-  return Problem(403, absl::StrCat("this takes the role ", Name(*operation.role), ", and the token has ",
+  return Problem(403, absl::StrCat("this needs the role ", Name(*operation.role), ", and the token has ",
                                    Name(caller.role)));
 }
 
@@ -64,7 +64,7 @@ absl::Status ReadParameters(const RestOperation& operation, const JsonSchema& sc
     const bool is_known = std::ranges::any_of(operation.parameters, [&](const RestParameter& parameter) {
       return parameter.place == "query" && parameter.name == name;
     });
-    if (!is_known) return InvalidInput(Printable(name), ": is no parameter that is known here");
+    if (!is_known) return InvalidInput(Printable(name), ": is not a parameter of this operation");
   }
   return absl::OkStatus();
 }
@@ -77,7 +77,7 @@ std::optional<HttpResponse> ReadBody(const RestOperation& operation, const JsonS
   const std::pair<std::string_view, std::string_view> type =
       absl::StrSplit(call.request.Header("content-type"), absl::MaxSplits(';', 1));
   if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(type.first), wanted))
-    return Problem(415, absl::StrCat("the body should be ", wanted, "; say so in Content-Type"));
+    return Problem(415, absl::StrCat("the body must be ", wanted, "; say so in Content-Type"));
   if (operation.body.is_null()) return std::nullopt;
   absl::StatusOr<Json> body = ParseJson(call.request.body);
   if (!body.ok()) return Problem(400, body.status().message());
@@ -106,11 +106,12 @@ std::variant<AccessToken, HttpResponse> Gate::LetIn(const RestOperation& operati
   std::variant<AccessToken, HttpResponse> caller = AccessToken();
   if (operation.role) caller = callers_.Identify(request);
   const auto* problem = std::get_if<HttpResponse>(&caller);
-  // Whoever has a token is not held up by others at his address.
+  // A caller with a token is not held up by others at the same address.
   const bool is_stranger = !operation.role || (problem != nullptr && problem->status == kUnauthorized);
   if (is_stranger) {
     if (const double wait = strangers_.Admit(request.peer); wait > 0)
-      return TooManyProblem(wait, "this address asks too often without a token; wait as Retry-After says");
+      return TooManyProblem(wait,
+                            "this address sends too many requests without a token; wait as Retry-After says");
   }
   return caller;
 }
@@ -158,7 +159,7 @@ HttpResponse Gate::Decide(const RestOperation& operation, const JsonSchema& sche
   call.caller = std::get<AccessToken>(std::move(caller));
   if (operation.role) {
     if (const double wait = limit_.Admit(call.caller.id); wait > 0)
-      return TooManyProblem(wait, "this token is used too often; wait as Retry-After says");
+      return TooManyProblem(wait, "this token sends too many requests; wait as Retry-After says");
     if (std::optional<HttpResponse> problem = tenants_.Refusal(call.caller.tenant))
       return *std::move(problem);
     if (std::optional<HttpResponse> problem = CheckRole(operation, call.caller)) return *std::move(problem);
@@ -186,7 +187,8 @@ absl::StatusOr<HttpResponse> Gate::Handle(const RestOperation& operation, const 
                       .result = "begun"};
   ASSIGN_OR_RETURN(entry.request, NewId());
   if (const absl::Status announced = audit_.Announce(entry); !announced.ok())
-    return absl::UnavailableError("nothing can be changed now, since it could not be recorded; try again");
+    return absl::UnavailableError(
+        "nothing can be changed now, since the audit log cannot be written; try again");
   absl::StatusOr<HttpResponse> response = operation.handler(call);
   if (!response.ok()) response = ServiceProblem(response.status());
   entry.result = absl::StrCat(response->status);

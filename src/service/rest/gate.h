@@ -1,5 +1,5 @@
-// Lets requests in: who asks, whether he may, how often, and whether the request is as its operation wants
-// it.
+// Authorizes requests: identifies the caller, checks the role and the rate, and checks the request against
+// its operation.
 #ifndef ATTUNE_SERVICE_REST_GATE_H_
 #define ATTUNE_SERVICE_REST_GATE_H_
 
@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "base/rate_limit.h"
 #include "http/router.h"
-#include "service/rest/audit/audit_log.h"
-#include "service/rest/callers.h"
+#include "service/audit/audit_log.h"
+#include "service/identity/callers.h"
 #include "service/rest/operation.h"
 #include "service/rest/request_metrics.h"
 #include "service/rest/stream_admission.h"
-#include "service/rest/tenants/tenants.h"
+#include "service/tenants/tenants.h"
 
 namespace attune {
 
@@ -35,17 +35,17 @@ class Gate {
         streams_(callers, streams),
         folder_(std::move(folder)) {}
 
-  // What the operation answers, or the problem because of which it is not asked. An answer in JSON to GET has
-  // an ETag, and is left out where the peer has it already.
+  // Returns the operation's answer, or the problem because of which it is not called. An answer in JSON to
+  // GET has an ETag, and is left out where the peer has it already.
   HttpResponse Answer(const RestOperation& operation, const JsonSchema& schemas, const HttpRequest& request);
   // The problem because of which a request is refused before its body is read; nothing: it may be read.
   std::optional<HttpResponse> Refusal(const RestOperation& operation, const HttpRequest& request);
-  // From now on, only requests that change nothing are let in.
+  // From now on, authorizes only requests that change nothing.
   void Drain() { is_draining_ = true; }
   bool is_draining() const { return is_draining_; }
 
   const RequestMetrics& metrics() const { return metrics_; }
-  // Of those whom it has let in. Once they have begun, streams end with what they were let in by.
+  // The streams of callers that it has authorized; once begun, they end with the authorization.
   StreamAdmission& streams() { return streams_; }
   const StreamAdmission& streams() const { return streams_; }
 
@@ -54,9 +54,10 @@ class Gate {
   static constexpr RateLimitOptions kOfStrangers = {.at_once = 500, .seconds_each = 0.02};
 
   HttpResponse Decide(const RestOperation& operation, const JsonSchema& schemas, const HttpRequest& request);
-  // The caller, who is nobody where no token is asked for; or the problem because of which nobody is let in.
+  // Returns the caller, which is empty where no token is needed; or the problem because of which the request
+  // is refused.
   std::variant<AccessToken, HttpResponse> LetIn(const RestOperation& operation, const HttpRequest& request);
-  // What the handler answers. A mutation is in the audit log before it has an effect.
+  // Returns the handler's answer. A mutation is in the audit log before it has an effect.
   absl::StatusOr<HttpResponse> Handle(const RestOperation& operation, const RestCall& call);
   // Leaves the folder's path out of a problem, and logs it.
   void HidePaths(HttpResponse& response) const;

@@ -4,9 +4,9 @@
 
 #include "base/json_at.h"
 #include "base/status.h"
+#include "service/access/problems.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/rest/job_models.h"
-#include "service/rest/problems.h"
 
 namespace attune {
 namespace {

@@ -9,13 +9,13 @@
 #include "http/message.h"
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_desk.h"
-#include "service/server/job_desk.h"
+#include "service/queue/job_desk.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
 
-// What the body, which follows "NewJob" and from which `job` was made, asks for. Without an agreement,
-// nothing is.
+// Returns the agreement in the body, which follows "NewJob" and from which `job` was made; empty if there is
+// none.
 absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_service_proto::SubmittedJob& job,
                                     const std::string& tenant);
 
@@ -23,7 +23,7 @@ absl::StatusOr<AskedJob> AskedJobOf(const nlohmann::json& body, const jobs_servi
 // otherwise.
 void KeepAgreement(const AskedJob& asked, const Outlook& outlook, jobs_service_proto::SubmittedJob& job);
 
-// Foresee() does not wait for the model's import: 429, since clients then ask again by themselves.
+// The forecast does not wait for the model's import: 429, since clients then ask again by themselves.
 HttpResponse ImportingProblem(const absl::Status& importing);
 
 // The result of a job that is answered by what another one has measured.

@@ -1,15 +1,13 @@
 #include "service/rest/job_events.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status.h"
-#include "base/threads.h"
-#include "jobs/job_id.h"
 #include "service/rest/job_json.h"
+#include "work/job/job_id.h"
 
 namespace attune {
 namespace {
@@ -26,7 +24,7 @@ JobNow Describe(const jobs_service_proto::Job& job) {
           .is_over = job.ended_ms() > 0};
 }
 
-// Of one job among all owners'.
+// The key of one job among all owners'.
 std::string KeyOf(const std::string& owner, const std::string& id) {
   return StoredJobId(OwnJobId(id, owner), owner);
 }
@@ -40,11 +38,6 @@ void End(const std::vector<std::shared_ptr<EventStream>>& streams) {
 
 }  // namespace
 
-absl::Status JobEvents::Begin() {
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
-}
-
 void JobEvents::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -54,8 +47,7 @@ void JobEvents::Stop() {
     followed_.clear();
     followed_owners_.clear();
   }
-  ends_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  loop_.Stop();
 }
 
 absl::StatusOr<std::shared_ptr<EventStream>> JobEvents::Follow(const JobQuery& job,
@@ -133,22 +125,21 @@ void JobEvents::LookAtAll(const std::string& owner) {
   followed.last_ids = std::move(ids);
 }
 
-void JobEvents::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!ends_.wait_for(lock, std::chrono::duration<double>(look_seconds_), [&] { return is_ending_; })) {
-    std::vector<JobMark> marks;
+double JobEvents::Step() {
+  std::vector<JobMark> marks;
+  std::vector<std::string> owners;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [id, followed] : followed_) marks.push_back(followed.mark);
-    std::vector<std::string> owners;
     for (const auto& [owner, followed] : followed_owners_) owners.push_back(owner);
-    lock.unlock();
-    if (!marks.empty()) LookAtEach(marks);
-    for (const std::string& owner : owners) LookAtAll(owner);
-    lock.lock();
   }
+  if (!marks.empty()) LookAtEach(marks);
+  for (const std::string& owner : owners) LookAtAll(owner);
+  return look_seconds_;
 }
 
 void JobEvents::LookAtEach(std::vector<JobMark>& marks) {
-  const auto changed = desk_.Changes(marks);  // waits for the schedule, so that nobody may wait for this
+  const auto changed = desk_.Changes(marks);  // waits for the schedule, so no thread may wait for this
   if (!changed.ok()) return;                  // the jobs cannot be kept just now
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const jobs_service_proto::Job& job : *changed) Tell(job);

@@ -1,39 +1,36 @@
 // Tells those who follow a job what changes.
 //
-// Problem: thousands may follow, most jobs rest, and a follower who was cut off wants to go on. Idea: one
+// Problem: thousands may follow, most jobs rest, and a follower that was cut off wants to resume. Idea: one
 // thread asks the schedule which of the jobs that are followed have changed, all in one question, and sends
-// each of these whole to its followers. The event's id is the digest of that: whoever comes again with it is
-// sent nothing that he has. Price: what changes twice between two looks is told once.
+// each of these whole to its followers. The event's id is the digest of that: a follower that reconnects with
+// it is sent nothing that it has. Price: two changes between two looks are sent as one.
 #ifndef ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 #define ATTUNE_SERVICE_REST_JOB_EVENTS_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "http/event_stream.h"
-#include "service/server/job_desk.h"
+#include "service/queue/job_desk.h"
 
 namespace attune {
 
-// Thread safe. The desk must outlive it.
+// Thread safe. `jobs` must outlive it.
 class JobEvents {
  public:
   explicit JobEvents(JobDesk& desk, double look_seconds = 0.5) : desk_(desk), look_seconds_(look_seconds) {}
   ~JobEvents() { Stop(); }
-  JobEvents(const JobEvents&) = delete;
-  JobEvents& operator=(const JobEvents&) = delete;
 
   // Fails if the system has no thread to give.
-  absl::Status Begin();
+  absl::Status Begin() { return loop_.Start(look_seconds_); }
   // Tells all followers, by an event "ending", that the server ends, and ends their streams.
   void Stop();
 
@@ -58,11 +55,11 @@ class JobEvents {
     std::vector<std::shared_ptr<EventStream>> streams;
   };
 
-  void Run();
+  double Step();
   // Tells the followers of each job if it has changed.
   void LookAtEach(std::vector<JobMark>& marks);
-  // The followers have seen the jobs as the marks say. Forgets jobs that nobody follows any more. For those
-  // who hold the mutex, as the next one.
+  // The followers have seen the jobs as the marks say. Forgets jobs without followers. The caller holds the
+  // mutex; so for the next one.
   void Mark(const std::vector<JobMark>& marks);
   // Sends the job to its followers if it is not as they have it.
   void Tell(const jobs_service_proto::Job& job);
@@ -74,12 +71,11 @@ class JobEvents {
   const double look_seconds_;
 
   mutable std::mutex mutex_;
-  std::condition_variable ends_;
   bool is_ending_ = false;
   std::map<std::string, Followed> followed_;  // by the stored id of the job
   std::map<std::string, FollowedOwner> followed_owners_;
 
-  std::thread thread_;
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

@@ -3,13 +3,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "jobs/kind.h"
-#include "jobs/schedule_json.h"
-#include "sched/priority_class.h"
+#include "kinds/kinds.h"
+#include "service/access/texts.h"
 #include "service/agreement/promises_of_job.h"
-#include "service/job_files.h"
-#include "service/rest/texts.h"
-#include "service/server/submitted_job.h"
+#include "service/queue/submitted_job.h"
+#include "service/wire/job_files.h"
+#include "work/report/schedule_json.h"
+#include "work/sched/priority_class.h"
 
 namespace attune {
 namespace {
@@ -21,7 +21,7 @@ constexpr int kMaxKeyLength = 256;  // of a device
 // Each is a job's kind.
 JsonSchema KindSchema() {
   JsonSchema kinds = JsonSchema::array();
-  for (const JobKind& kind : AllJobKinds()) kinds.push_back(kind.name);
+  for (const JobKind& kind : AllJobKinds().rows()) kinds.push_back(kind.name);
   return {{"type", "string"}, {"enum", kinds}};
 }
 
@@ -221,7 +221,7 @@ absl::StatusOr<proto::SubmittedJob> SubmittedJobOf(const nlohmann::json& body, c
     file.set_bytes(upload->bytes);
   }
   nlohmann::json settings = body.value("settings", nlohmann::json::object());
-  for (const OutputSetting& output : FindJobKind(job.kind())->outputs) {
+  for (const OutputSetting& output : AllJobKinds().Find(job.kind())->outputs) {
     const std::string setting(output.name);
     if (!settings.contains(setting) && !output.ending_on_server.empty())
       settings[setting] = absl::StrCat(kOutputsFolder, "result", output.ending_on_server);

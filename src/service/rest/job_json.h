@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/json_schema.h"
 #include "nlohmann/json.hpp"
-#include "service/rest/json_schema.h"
-#include "service/rest/uploads.h"
+#include "service/uploads/uploads.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
@@ -20,7 +20,7 @@ JsonSchema ToJson(const jobs_service_proto::JobDetail& detail);
 
 // The job that a body describes, which follows "NewJob". An output that its kind always has gets a name if it
 // has none. Fails, naming the place in the body, if an input was not sent by the tenant, and as
-// CheckSubmittedJob() does: whoever gets the job may rely on its names and settings.
+// CheckSubmittedJob() does: users of the job may rely on its names and settings.
 absl::StatusOr<jobs_service_proto::SubmittedJob> SubmittedJobOf(const nlohmann::json& body,
                                                                 const std::string& tenant, Uploads& uploads);
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "jobs/settings.h"
 #include "nlohmann/json.hpp"
+#include "work/job/settings.h"
 
 namespace attune {
 namespace {

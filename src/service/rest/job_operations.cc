@@ -8,31 +8,33 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "http/problem.h"
+#include "service/access/texts.h"
 #include "service/rest/job_agreements.h"
 #include "service/rest/job_json.h"
 #include "service/rest/job_models.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
+#include "service/rest/paging.h"
 
 namespace attune {
 namespace {
 
 namespace proto = jobs_service_proto;
 
-constexpr int kUsualPage = 50, kMostPage = 500, kMostKeyLength = 200;
+constexpr PageSize kPage = {.by_default = 50, .max = 500};
+constexpr int kMostKeyLength = 200;
 constexpr size_t kMostJobBytes = size_t{1} << 20;
 constexpr int64_t kKeyDays = 7;
 constexpr size_t kMostIdBytes = 200;
 constexpr char kUnfinished[] = "unfinished";  // waiting or running
 
-// Where a list goes on: after the job with this id. Clients are not to look into it.
-std::string CursorAfter(const std::string& id) { return absl::WebSafeBase64Escape(id); }
+// The cursor of a list: it continues after this job. Clients are not to look into it.
+std::string CursorAfter(const proto::Job& job) { return absl::WebSafeBase64Escape(job.id()); }
 
 absl::StatusOr<std::string> JobOfCursor(const std::string& cursor) {
   std::string id;
   if (!cursor.empty() &&
       (!absl::WebSafeBase64Unescape(cursor, &id) || id.empty() || id.size() > kMostIdBytes))
-    return InvalidInput("cursor: is none that this server has given");
+    return UnknownCursor();
   return id;
 }
 
@@ -86,7 +88,7 @@ absl::StatusOr<HttpResponse> Agreed(const RestParts& parts, const RestCall& call
   return Created(jobs.front());
 }
 
-// `key`: under which the desk knows the submission.
+// `key`: identifies the submission.
 absl::StatusOr<HttpResponse> SubmitAs(const std::string& key, const RestParts& parts, const RestCall& call) {
   proto::Submission submission;
   submission.set_key(key);
@@ -124,29 +126,25 @@ absl::StatusOr<HttpResponse> Submit(const RestParts& parts, const RestCall& call
   // Since the key came for the first time, what the job names may be gone, and the tenant be at its quota.
   ASSIGN_OR_RETURN(const std::optional<proto::Job> known, parts.jobs.FindSubmitted(call.caller.tenant, once));
   if (known) return Created(*known);
-  // What was refused may be put right under the same key.
+  // A refused request may be corrected under the same key.
   RETURN_IF_ERROR(parts.store.ForgetKey(call.caller.tenant, key));
   return response;
 }
 
 absl::StatusOr<HttpResponse> List(JobDesk& desk, const RestCall& call) {
   const std::string state = call.Text("state");
-  const int most = call.parameters.value("most", kUsualPage);
+  const int64_t most = MostOf(call, kPage);
   ASSIGN_OR_RETURN(const std::string before, JobOfCursor(call.Text("cursor")));
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(
       auto jobs,
       desk.List({.owner = call.caller.tenant, .state = KeptState(state), .before = before, .most = most + 1},
                 /*with_judged=*/true));
-  JsonSchema next = nullptr;
-  if (std::ssize(jobs) > most) {
-    jobs.resize(static_cast<size_t>(most));
-    next = CursorAfter(jobs.back().id());
-  }
+  JsonSchema next = CutToPage(jobs, most, CursorAfter);
   JsonSchema list = JsonSchema::array();
   for (const proto::Job& job : jobs)
     if (state.empty() || state == kUnfinished || job.state() == state) list.push_back(ToJson(job));
-  return JsonResponse({{"jobs", list}, {"next_cursor", next}});
+  return PageOf("jobs", std::move(list), std::move(next));
 }
 
 RestOperation SubmitOperation(const RestParts& parts) {
@@ -156,42 +154,37 @@ RestOperation SubmitOperation(const RestParts& parts) {
       .path = "/v1/jobs",
       .summary = "Submits a job, whose settings name its inputs.",
       .role = AccessRole::kMember,
-      .parameters = {{.name = "Idempotency-Key",
-                      .place = "header",
-                      .help =
-                          "Of the client's choice: the same again submits nothing and returns the same job",
-                      .schema = {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostKeyLength}}}},
+      .parameters =
+          {{.name = "Idempotency-Key",
+            .place = "header",
+            .help =
+                "A key that the client chooses: the same key again submits nothing and returns the same job",
+            .schema = {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostKeyLength}}}},
       .body = SchemaNamed("NewJob"),
       .most_body_bytes = kMostJobBytes,
       .answers = {{.status = 201,
-                   .help = "It is kept, and begins when it can",
+                   .help = "The job is stored, and starts when it can",
                    .schema = SchemaNamed("Job"),
-                   .headers = {{"Location", "Where the job is shown"}}}},
+                   .headers = {{"Location", "URL of the job"}}}},
       .problems = {403, 404, 409, 422, 429},
       .handler = [parts](const RestCall& call) { return Submit(parts, call); }};
 }
 
 RestOperation ListOperation(JobDesk& desk) {
-  return {
-      .id = "listJobs",
-      .method = "GET",
-      .path = "/v1/jobs",
-      .summary = "The tenant's jobs, the latest first.",
-      .parameters =
-          {{.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
-           {.name = "most",
-            .place = "query",
-            .help = "How many at most",
-            .schema = {{"type", "integer"}, {"minimum", 1}, {"maximum", kMostPage}, {"default", kUsualPage}}},
-           {.name = "state",
-            .place = "query",
-            .help = "Those in this state alone; a page may then be shorter than it could be",
-            .schema = {{"type", "string"},
-                       {"enum", {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
-      .answers = {{.help = "A page of jobs",
-                   .schema = ObjectSchema(
-                       {{"jobs", ListSchema(SchemaNamed("Job"))}, {"next_cursor", NextCursorSchema()}})}},
-      .handler = [&desk](const RestCall& call) { return List(desk, call); }};
+  return {.id = "listJobs",
+          .method = "GET",
+          .path = "/v1/jobs",
+          .summary = "Lists the tenant's jobs, latest first.",
+          .parameters = {CursorParameter(),
+                         MostParameter(kPage),
+                         {.name = "state",
+                          .place = "query",
+                          .help = "Only jobs in this state; a page may then be shorter than the maximum",
+                          .schema = {{"type", "string"},
+                                     {"enum",
+                                      {"waiting", "running", kUnfinished, "done", "failed", "cancelled"}}}}},
+          .answers = {{.help = "A page of jobs", .schema = PageSchema("jobs", "Job")}},
+          .handler = [&desk](const RestCall& call) { return List(desk, call); }};
 }
 
 }  // namespace
@@ -206,7 +199,7 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
       {.id = "getJob",
        .method = "GET",
        .path = "/v1/jobs/{id}",
-       .summary = "A job with its stages, its files and its result.",
+       .summary = "Returns a job with its stages, its files and its result.",
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("JobDetail")}},
        .problems = {404},
@@ -218,7 +211,7 @@ void AddJobOperations(const RestParts& parts, RestApi& api) {
       {.id = "cancelJob",
        .method = "POST",
        .path = "/v1/jobs/{id}/cancel",
-       .summary = "Ends a job soon. One that is over stays as it is.",
+       .summary = "Cancels a job. A job that is over stays as it is.",
        .role = AccessRole::kMember,
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("Job")}},

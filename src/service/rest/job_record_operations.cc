@@ -8,15 +8,16 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/models/model_files.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
+#include "service/rest/paging.h"
 #include "tune/records/database.h"
 #include "tune/task/task_text.h"
 
@@ -24,7 +25,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kDescriptionBytes = 160;
-constexpr int64_t kUsualPage = 100, kMostPage = 1000;
+constexpr PageSize kPage = {.by_default = 100, .max = 1000};
 constexpr int64_t kMostDatabaseBytes = int64_t{1} << 30;
 constexpr std::string_view kEnding = ".db";
 
@@ -78,7 +79,7 @@ JsonSchema ToJson(const Record& record) {
           {"time", TimeText(record.time_ms)}};
 }
 
-// A copy of a job's database, since whoever opens one also writes beside it.
+// A copy of a job's database, since opening a database also writes beside it.
 class CopiedDatabase {
  public:
   CopiedDatabase() = default;
@@ -97,7 +98,7 @@ class CopiedDatabase {
         detail.files(), [](const auto& one) { return std::string_view(one.name()).ends_with(kEnding); });
     if (file == detail.files().end()) return nullptr;
     std::string folder = (std::filesystem::temp_directory_path() / "attune-records-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("there is no room for a copy");
+    if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("the disk has no room for a copy");
     folder_ = folder;
     const std::string path = folder_ + "/records.db";
     for (const char* part : {"", "-wal"}) {
@@ -105,7 +106,8 @@ class CopiedDatabase {
       if (absl::IsNotFound(opened.status())) continue;
       RETURN_IF_ERROR(opened.status());
       if (opened->file.bytes > kMostDatabaseBytes)
-        return absl::FailedPreconditionError("the job's records are too large to be shown; fetch its file");
+        return absl::FailedPreconditionError(
+            "the job's records are too large for this view; download its file");
       RETURN_IF_ERROR(CopyTo(opened->file.descriptor, opened->file.bytes, path + part));
     }
     auto opened = RecordDatabase::Open(path);
@@ -135,11 +137,9 @@ absl::StatusOr<HttpResponse> Tasks(JobDesk& desk, const RestCall& call) {
 }
 
 absl::StatusOr<HttpResponse> Records(JobDesk& desk, const RestCall& call) {
-  int64_t begin = 0;
-  if (const std::string cursor = call.Text("cursor");
-      !cursor.empty() && (!absl::SimpleAtoi(cursor, &begin) || begin < 0))
-    return InvalidInput("cursor: is none that this server has given");
-  const int64_t most = call.parameters.value("most", kUsualPage);
+  ASSIGN_OR_RETURN(const int64_t begin, NumericCursor(call, 0));
+  if (begin < 0) return UnknownCursor();
+  const int64_t most = MostOf(call, kPage);
   CopiedDatabase copy;
   ASSIGN_OR_RETURN(RecordDatabase * database,
                    copy.Open(desk, {.id = call.Text("id"), .owner = call.caller.tenant}));
@@ -154,7 +154,7 @@ absl::StatusOr<HttpResponse> Records(JobDesk& desk, const RestCall& call) {
   }
   JsonSchema next = nullptr;
   if (index > begin + most) next = absl::StrCat(begin + most);
-  return JsonResponse({{"records", list}, {"next_cursor", next}});
+  return PageOf("records", std::move(list), std::move(next));
 }
 
 }  // namespace
@@ -168,9 +168,9 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
       {.id = "listJobTasks",
        .method = "GET",
        .path = "/v1/jobs/{id}/tasks",
-       .summary = "The kernels that a job has measured, with the best time of each.",
+       .summary = "Lists the kernels that a job has measured, with the best time of each.",
        .parameters = {id},
-       .answers = {{.help = "In the order in which they were first measured",
+       .answers = {{.help = "In the order of their first measurement",
                     .schema = ObjectSchema({{"tasks", ListSchema(SchemaNamed("RecordTask"))}})}},
        .problems = {404, 409, 422},
        .handler = [&desk](const RestCall& call) { return Tasks(desk, call); }});
@@ -178,24 +178,16 @@ void AddJobRecordOperations(const RestParts& parts, RestApi& api) {
       {.id = "listJobRecords",
        .method = "GET",
        .path = "/v1/jobs/{id}/records",
-       .summary = "The measurements of one of a job's tasks, in the order in which they were made.",
+       .summary = "Lists the measurements of one of a job's tasks, in the order in which they were made.",
        .parameters = {id,
                       {.name = "task",
                        .place = "query",
                        .help = "The task's digest",
                        .schema = DigestSchema(),
                        .is_required = true},
-                      {.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
-                      {.name = "most",
-                       .place = "query",
-                       .help = "How many at most",
-                       .schema = {{"type", "integer"},
-                                  {"minimum", 1},
-                                  {"maximum", kMostPage},
-                                  {"default", kUsualPage}}}},
-       .answers = {{.help = "A page of them",
-                    .schema = ObjectSchema({{"records", ListSchema(SchemaNamed("Record"))},
-                                            {"next_cursor", NextCursorSchema()}})}},
+                      CursorParameter(),
+                      MostParameter(kPage)},
+       .answers = {{.help = "A page of measurements", .schema = PageSchema("records", "Record")}},
        .problems = {404, 409, 422},
        .handler = [&desk](const RestCall& call) { return Records(desk, call); }});
 }

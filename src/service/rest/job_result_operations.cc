@@ -1,4 +1,4 @@
-// What a job makes: its files, and events while it goes on.
+// The results of a job: its files, and events while it runs.
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -27,8 +27,7 @@ absl::StatusOr<HttpResponse> File(JobDesk& desk, const RestCall& call) {
   if (!digest.ok() || *digest != opened.digest) {
     Log(LogLevel::kError, "a file of a job is damaged", "job", call.Text("id"), "file", call.Text("name"),
         "sha256", opened.digest);
-    return Problem(500, absl::StrCat(call.Text("name"),
-                                     ": what the server has kept of it is damaged; run the job again"));
+    return Problem(500, absl::StrCat(call.Text("name"), ": the server's copy is damaged; run the job again"));
   }
   // A browser is to keep what strangers have made, and not to show it.
   return FileResponse(
@@ -65,60 +64,57 @@ void AddJobResultOperations(const RestParts& parts, RestApi& api) {
       {.id = "getJobFile",
        .method = "GET",
        .path = "/v1/jobs/{id}/files/{name...}",
-       .summary = "A file of a job; what it makes for people is below out/.",
+       .summary = "Downloads a file of a job; files that it makes for people are below out/.",
        .parameters = {id,
                       {.name = "name", .place = "path", .help = "The name of the file"},
-                      {.name = "Range", .place = "header", .help = "Some of its bytes alone: \"bytes=100-\""},
+                      {.name = "Range", .place = "header", .help = "Only some of its bytes: \"bytes=100-\""},
                       {.name = "If-Range",
                        .place = "header",
-                       .help = "The ETag of the file of which the peer has a part"},
-                      {.name = "If-None-Match",
-                       .place = "header",
-                       .help = "The ETag of what is there already"}},
+                       .help = "ETag of the file of which the client has a part"},
+                      {.name = "If-None-Match", .place = "header", .help = "ETag of the client's copy"}},
        .answers = {{.help = "The file",
                     .type = "application/octet-stream",
                     .headers = {{"ETag", "The file's SHA-256"},
-                                {"Repr-Digest", "The same, as RFC 9530 has it"}}},
-                   {.status = 304, .help = "The peer has it"},
+                                {"Repr-Digest", "The SHA-256 in the form of RFC 9530"}}},
+                   {.status = 304, .help = "The client has the file already"},
                    {.status = 206,
                     .help = "Some of its bytes",
                     .type = "application/octet-stream",
-                    .headers = {{"Content-Range", "Which bytes, and of how many"}}}},
+                    .headers = {{"Content-Range", "Range of these bytes, and the size of the file"}}}},
        .problems = {404, 416},
        .handler = [&desk](const RestCall& call) { return File(desk, call); }});
-  api.operations.push_back(
-      {.id = "getJobTrace",
-       .method = "GET",
-       .path = "/v1/jobs/{id}/trace",
-       .summary =
-           "The job's spans in OTLP/JSON, for tools that show traces: its stages, and what it waited for.",
-       .parameters = {id},
-       .answers = {{.help = "The trace", .schema = {{"type", "object"}}}},
-       .problems = {404},
-       .handler = [&desk](const RestCall& call) { return Trace(desk, call); }});
-  api.operations.push_back(
-      {.id = "followJob",
-       .method = "GET",
-       .path = "/v1/jobs/{id}/events",
-       .summary =
-           "Server-sent events: the job, as in its list, at once and whenever it changes, until it is over.",
-       .parameters =
-           {id, {.name = "Last-Event-ID", .place = "header", .help = "The id of the last event that came"}},
-       .answers = {{.help = "Events", .type = "text/event-stream"},
-                   {.status = 204, .help = "The job is over, and nothing has changed"}},
-       .problems = {404},
-       .handler = [&events](const RestCall& call) { return Events(events, call); }});
-  api.operations.push_back(
-      {.id = "followJobs",
-       .method = "GET",
-       .path = "/v1/events",
-       .summary =
-           "Server-sent events: each of the tenant's jobs, as in their list, once it is new or has changed.",
-       .answers = {{.help = "Events, without an end", .type = "text/event-stream"}},
-       .handler = [&events](const RestCall& call) -> absl::StatusOr<HttpResponse> {
-         ASSIGN_OR_RETURN(auto stream, events.FollowAll(call.caller.tenant));
-         return HttpResponse{.events = std::move(stream)};
-       }});
+  api.operations.push_back({.id = "getJobTrace",
+                            .method = "GET",
+                            .path = "/v1/jobs/{id}/trace",
+                            .summary = "Returns the job's spans in OTLP/JSON, for tools that show traces: "
+                                       "its stages and its waiting times.",
+                            .parameters = {id},
+                            .answers = {{.help = "The trace", .schema = {{"type", "object"}}}},
+                            .problems = {404},
+                            .handler = [&desk](const RestCall& call) { return Trace(desk, call); }});
+  api.operations.push_back({.id = "followJob",
+                            .method = "GET",
+                            .path = "/v1/jobs/{id}/events",
+                            .summary = "Streams a job as server-sent events, in the form of the list: at "
+                                       "once and after each change, until it is over.",
+                            .parameters = {id,
+                                           {.name = "Last-Event-ID",
+                                            .place = "header",
+                                            .help = "Id of the last event that was received"}},
+                            .answers = {{.help = "Events", .type = "text/event-stream"},
+                                        {.status = 204, .help = "The job is over, and nothing has changed"}},
+                            .problems = {404},
+                            .handler = [&events](const RestCall& call) { return Events(events, call); }});
+  api.operations.push_back({.id = "followJobs",
+                            .method = "GET",
+                            .path = "/v1/events",
+                            .summary = "Streams the tenant's jobs as server-sent events, in the form of "
+                                       "their list: each new or changed job.",
+                            .answers = {{.help = "Events, without an end", .type = "text/event-stream"}},
+                            .handler = [&events](const RestCall& call) -> absl::StatusOr<HttpResponse> {
+                              ASSIGN_OR_RETURN(auto stream, events.FollowAll(call.caller.tenant));
+                              return HttpResponse{.events = std::move(stream)};
+                            }});
 }
 
 }  // namespace attune

@@ -7,15 +7,17 @@
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "http/problem.h"
-#include "service/job_files.h"
+#include "service/access/texts.h"
 #include "service/models/import_worker.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
+#include "service/rest/paging.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
 
-constexpr int kUsualPage = 50, kMostPage = 200, kMostSignature = 200;
+constexpr PageSize kPage = {.by_default = 50, .max = 200};
+constexpr int kMostSignature = 200;
 constexpr char kQueueSeconds[] = "10";  // after which a full queue is tried again
 
 JsonSchema FileSchema() {
@@ -24,10 +26,11 @@ JsonSchema FileSchema() {
 }
 
 JsonSchema ShapesSchema() {
-  return {{"type", "array"},
-          {"items", {{"type", "string"}, {"maxLength", 1000}}},
-          {"maxItems", kMostModelShapes},
-          {"description", "Of inputs whose dimensions it leaves open: \"input=1x3x224x224\""}};
+  return {
+      {"type", "array"},
+      {"items", {{"type", "string"}, {"maxLength", 1000}}},
+      {"maxItems", kMostModelShapes},
+      {"description", "Shapes of inputs with dimensions that the model leaves open: \"input=1x3x224x224\""}};
 }
 
 JsonSchema Described(JsonSchema schema, const char* description) {
@@ -59,11 +62,11 @@ JsonSchema FactsSchema() {
 void AddModelSchemas(JsonSchema& schemas) {
   JsonSchema facts = FactsSchema();
   facts["type"] = {"object", "null"};
-  facts["description"] = "What it computes, once it is ready";
+  facts["description"] = "Facts about the network, once it is ready";
   const JsonSchema properties = {{"id", DigestSchema()},
                                  {"name", TextSchema()},
                                  {"state", {{"type", "string"}, {"enum", {"importing", "ready", "refused"}}}},
-                                 {"error", Described(TextSchema(), "Why it is refused")},
+                                 {"error", Described(TextSchema(), "Reason why it is refused")},
                                  {"created", TimeSchema()}};
   JsonSchema detail = properties;
   detail["files"] = ListSchema(FileSchema());
@@ -74,7 +77,8 @@ void AddModelSchemas(JsonSchema& schemas) {
   schemas["ModelDetail"] = ObjectSchema(detail);
   JsonSchema files = ListSchema(FileSchema());
   files["maxItems"] = kMostModelFiles;
-  files["description"] = "Others that it names: weights beside it, or the variables of a SavedModel";
+  files["description"] =
+      "Other files that the model names: weights beside it, or the variables of a SavedModel";
   schemas["NewModel"] =
       ObjectSchema({{"name", {{"type", "string"}, {"minLength", 1}, {"maxLength", kMostJobFileName}}},
                     {"sha256", DigestSchema()},
@@ -129,7 +133,7 @@ absl::StatusOr<HttpResponse> Add(Models& models, const RestCall& call) {
   return ToldOrProblem(models.Add(call.caller.tenant, name, source), 201);
 }
 
-// Where a list goes on: after this model. Clients are not to look into it.
+// The cursor of a list: it continues after this model. Clients must not interpret it.
 std::string CursorAfter(const KnownModel& model) {
   return absl::WebSafeBase64Escape(absl::StrCat(model.created_ms, ":", model.id));
 }
@@ -141,59 +145,45 @@ absl::StatusOr<ModelCursor> CursorOf(const std::string& text) {
   const bool is_text = absl::WebSafeBase64Unescape(text, &known);
   const std::pair<std::string, std::string> parts = absl::StrSplit(known, absl::MaxSplits(':', 1));
   if (!is_text || !absl::SimpleAtoi(parts.first, &cursor.created_ms) || !IsBlobDigest(parts.second))
-    return InvalidInput("cursor: is none that this server has given");
+    return UnknownCursor();
   cursor.id = parts.second;
   return cursor;
 }
 
 absl::StatusOr<HttpResponse> List(Models& models, const RestCall& call) {
-  const int64_t most = call.parameters.value("most", kUsualPage);
+  const int64_t most = MostOf(call, kPage);
   ASSIGN_OR_RETURN(const ModelCursor after, CursorOf(call.Text("cursor")));
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(std::vector<KnownModel> found, models.List(call.caller.tenant, after, most + 1));
-  JsonSchema next = nullptr;
-  if (std::ssize(found) > most) {
-    found.resize(static_cast<size_t>(most));
-    next = CursorAfter(found.back());
-  }
+  JsonSchema next = CutToPage(found, most, CursorAfter);
   JsonSchema list = JsonSchema::array();
   for (const KnownModel& model : found) list.push_back(ToJson(model));
-  return JsonResponse({{"models", list}, {"next_cursor", next}});
+  return PageOf("models", std::move(list), std::move(next));
 }
 
 RestOperation AddOperation(Models& models) {
-  return {
-      .id = "addModel",
-      .method = "POST",
-      .path = "/v1/models",
-      .summary = "Has a model imported whose files were sent, or finds it; its state tells what comes of it.",
-      .role = AccessRole::kMember,
-      .body = SchemaNamed("NewModel"),
-      .most_body_bytes = size_t{1} << 20,
-      .answers = {{.status = 201,
-                   .help = "It is known",
-                   .schema = SchemaNamed("ModelDetail"),
-                   .headers = {{"Location", "Where the model is shown"}}}},
-      .problems = {404, 409, 422},
-      .handler = [&models](const RestCall& call) { return Add(models, call); }};
+  return {.id = "addModel",
+          .method = "POST",
+          .path = "/v1/models",
+          .summary = "Imports a model from uploaded files, or finds it; its state tells the result.",
+          .role = AccessRole::kMember,
+          .body = SchemaNamed("NewModel"),
+          .most_body_bytes = size_t{1} << 20,
+          .answers = {{.status = 201,
+                       .help = "The model is stored",
+                       .schema = SchemaNamed("ModelDetail"),
+                       .headers = {{"Location", "URL of the model"}}}},
+          .problems = {404, 409, 422},
+          .handler = [&models](const RestCall& call) { return Add(models, call); }};
 }
 
 RestOperation ListOperation(Models& models) {
   return {.id = "listModels",
           .method = "GET",
           .path = "/v1/models",
-          .summary = "The tenant's models, the latest first.",
-          .parameters = {{.name = "cursor", .place = "query", .help = "The next_cursor of the page before"},
-                         {.name = "most",
-                          .place = "query",
-                          .help = "How many at most",
-                          .schema = {{"type", "integer"},
-                                     {"minimum", 1},
-                                     {"maximum", kMostPage},
-                                     {"default", kUsualPage}}}},
-          .answers = {{.help = "A page of models",
-                       .schema = ObjectSchema({{"models", ListSchema(SchemaNamed("Model"))},
-                                               {"next_cursor", NextCursorSchema()}})}},
+          .summary = "Lists the tenant's models, latest first.",
+          .parameters = {CursorParameter(), MostParameter(kPage)},
+          .answers = {{.help = "A page of models", .schema = PageSchema("models", "Model")}},
           .handler = [&models](const RestCall& call) { return List(models, call); }};
 }
 
@@ -206,23 +196,24 @@ void AddModelOperations(const RestParts& parts, RestApi& api) {
       .name = "id", .place = "path", .help = "The id of the model", .schema = DigestSchema()};
   api.operations.push_back(AddOperation(models));
   api.operations.push_back(ListOperation(models));
-  api.operations.push_back({.id = "getModel",
-                            .method = "GET",
-                            .path = "/v1/models/{id}",
-                            .summary = "A model: its files, its state, and facts once it is imported.",
-                            .parameters = {id},
-                            .answers = {{.help = "The model", .schema = SchemaNamed("ModelDetail")}},
-                            .problems = {404},
-                            .handler = [&models](const RestCall& call) {
-                              return ToldOrProblem(models.Find(call.caller.tenant, call.Text("id")), 200);
-                            }});
+  api.operations.push_back(
+      {.id = "getModel",
+       .method = "GET",
+       .path = "/v1/models/{id}",
+       .summary = "Returns a model: its files, its state, and facts once it is imported.",
+       .parameters = {id},
+       .answers = {{.help = "The model", .schema = SchemaNamed("ModelDetail")}},
+       .problems = {404},
+       .handler = [&models](const RestCall& call) {
+         return ToldOrProblem(models.Find(call.caller.tenant, call.Text("id")), 200);
+       }});
   api.operations.push_back({.id = "removeModel",
                             .method = "DELETE",
                             .path = "/v1/models/{id}",
-                            .summary = "Forgets a model; its files stay.",
+                            .summary = "Deletes a model; its files stay.",
                             .role = AccessRole::kMember,
                             .parameters = {id},
-                            .answers = {{.status = 204, .help = "It is forgotten"}},
+                            .answers = {{.status = 204, .help = "The model is deleted"}},
                             .problems = {404},
                             .handler = [&models](const RestCall& call) -> absl::StatusOr<HttpResponse> {
                               RETURN_IF_ERROR(models.Remove(call.caller.tenant, call.Text("id")));

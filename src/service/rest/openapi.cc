@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "http/problem.h"
-#include "service/rest/texts.h"
+#include "service/access/texts.h"
 
 namespace attune {
 namespace {
@@ -46,7 +46,7 @@ JsonSchema ToJson(const RestOperation& operation) {
   for (const RestParameter& parameter : operation.parameters) json["parameters"].push_back(ToJson(parameter));
   if (operation.HasTag())
     json["parameters"].push_back(
-        ToJson({.name = "If-None-Match", .place = "header", .help = "The ETag of what is there already"}));
+        ToJson({.name = "If-None-Match", .place = "header", .help = "ETag of the client's copy"}));
   if (!operation.body.is_null() || !operation.body_type.empty())
     json["requestBody"] = {{"required", true}, {"content", Content(operation.body, operation.body_type)}};
   for (const RestAnswer& answer : operation.answers)
@@ -97,16 +97,16 @@ JsonSchema OpenApiDocument(const RestApi& api) {
          {{"type", "http"},
           {"scheme", "bearer"},
           {"description",
-           "A token with one of the roles viewer, member, operator and admin, each of which may do what the "
-           "ones before it may. The role of an operation is the least that it takes."}}},
+           "A token with one of the roles viewer, member, operator and admin; each may do all that the roles "
+           "before it may. The role of an operation is the lowest that may call it."}}},
         {kSessionScheme,
          {{"type", "apiKey"},
           {"in", "cookie"},
           {"name", "attune_session"},
           {"description",
            "A browser's session (POST /v1/session), by TLS with __Host- before its name, and with _ and the "
-           "port after it where the address has one. What changes "
-           "something also has the header X-CSRF-Token."}}}}}};
+           "port after it where the address has one. Requests that change something must also send the "
+           "header X-CSRF-Token."}}}}}};
   return document;
 }
 

@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/json_schema.h"
 #include "http/message.h"
 #include "nlohmann/json.hpp"
-#include "service/rest/access.h"
-#include "service/rest/json_schema.h"
+#include "service/access/access.h"
 
 namespace attune {
 
 inline constexpr int kMaxParameterLength = 1000;  // unless a parameter has a schema of its own
 inline constexpr char kJsonType[] = "application/json";
 
-// A request that was let in, and is as its operation wants it.
+// A request that is authorized, and valid for its operation.
 struct RestCall {
   const HttpRequest& request;
-  AccessToken caller = {};                               // nobody's where no token is asked for
+  AccessToken caller = {};                               // empty where no token is needed
   nlohmann::json parameters = nlohmann::json::object();  // of all places, by name; without those left out
   nlohmann::json body = nullptr;                         // null where the operation takes no JSON
 
@@ -60,7 +60,8 @@ struct RestOperation {
   std::string method = {};                               // as in HttpRoute
   std::string path = {};                                 // likewise
   std::string summary = {};                              // a sentence
-  std::optional<AccessRole> role = AccessRole::kViewer;  // the least that may; nothing: whoever asks
+  std::optional<AccessRole> role = AccessRole::kViewer;  // the lowest role that may call it; nothing: no
+                                                         // token is needed
   std::vector<RestParameter> parameters = {};
   JsonSchema body = nullptr;   // the schema; null: it is no JSON, or there is none
   std::string body_type = {};  // of a body that is no JSON; empty: there is none
@@ -73,7 +74,7 @@ struct RestOperation {
   bool IsRecorded() const { return role && method != "GET" && !changes_nothing; }
   // All statuses of errors.
   std::vector<int> Problems() const;
-  // Whether answers are in JSON and have an ETag, by which the peer need not get again what he has.
+  // Whether answers are in JSON and have an ETag, so that a peer need not fetch them again.
   bool HasTag() const;
 };
 

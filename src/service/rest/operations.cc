@@ -30,7 +30,7 @@ RestApi MakeRestApi(const RestParts& parts) {
       {.id = "getDocument",
        .method = "GET",
        .path = "/v1/openapi.json",
-       .summary = "This document.",
+       .summary = "Returns this document.",
        .role = std::nullopt,
        .answers = {{.help = "The document", .schema = {{"type", "object"}}}},
        .handler = [document](const RestCall&) -> absl::StatusOr<HttpResponse> { return *document; }});

@@ -4,26 +4,26 @@
 
 #include <string>
 
-#include "fleet/server/dispatcher.h"
+#include "fleet/serving/device_directory.h"
 #include "fleet/store/fleet_store.h"
 #include "service/agreement/agreement_desk.h"
+#include "service/identity/callers.h"
+#include "service/identity/oidc_logins.h"
 #include "service/models/models.h"
-#include "service/rest/audit/audit_store.h"
-#include "service/rest/callers.h"
+#include "service/queue/job_desk.h"
 #include "service/rest/job_events.h"
-#include "service/rest/oidc/oidc_logins.h"
 #include "service/rest/operation.h"
-#include "service/rest/person_store.h"
-#include "service/rest/service_store.h"
-#include "service/rest/session_store.h"
-#include "service/rest/tenants/tenant_remover.h"
-#include "service/rest/tenants/tenants.h"
-#include "service/rest/uploads.h"
-#include "service/server/job_desk.h"
+#include "service/state/audit_store.h"
+#include "service/state/person_store.h"
+#include "service/state/service_store.h"
+#include "service/state/session_store.h"
+#include "service/tenants/tenant_remover.h"
+#include "service/tenants/tenants.h"
+#include "service/uploads/uploads.h"
 
 namespace attune {
 
-// What operations act on.
+// The parts of the server that operations use.
 struct RestParts {
   ServiceStore& store;
   SessionStore& sessions;
@@ -39,7 +39,7 @@ struct RestParts {
   JobDesk& jobs;
   AgreementDesk& agreements;
   JobEvents& events;
-  Dispatcher& dispatcher;
+  DeviceDirectory& devices;
   FleetStore& fleet;
 };
 

@@ -2,8 +2,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -90,40 +90,39 @@ void AddPersonOperations(const RestParts& parts, RestApi& api) {
       {.id = "listPeople",
        .method = "GET",
        .path = "/v1/people",
-       .summary = "The tenant's people who have logged in at an issuer.",
+       .summary = "Lists the tenant's people who have logged in at an identity provider.",
        .role = AccessRole::kOperator,
        .answers = {{.help = "By name",
                     .schema = ObjectSchema({{"people", ListSchema(SchemaNamed("Person"))}})}},
        .handler = [&people](const RestCall& call) { return ListPeople(people, call); }});
-  api.operations.push_back(
-      {.id = "logOutPerson",
-       .method = "POST",
-       .path = "/v1/people/{id}/logout",
-       .summary =
-           "Ends a person's sessions, and refuses his tokens up to now; those of a blocked one later, too.",
-       .role = AccessRole::kOperator,
-       .parameters = {{.name = "id", .place = "path", .help = "The id of the person"}},
-       .body = ObjectSchema({{"is_blocked", {{"type", "boolean"}}}}),
-       .answers = {{.status = 204, .help = "From the next request on"}},
-       .problems = {404},
-       .handler = [&people](const RestCall& call) { return LogOut(people, call); }});
+  api.operations.push_back({.id = "logOutPerson",
+                            .method = "POST",
+                            .path = "/v1/people/{id}/logout",
+                            .summary = "Ends a person's sessions and refuses the tokens issued to them so "
+                                       "far; for a blocked person, later tokens, too.",
+                            .role = AccessRole::kOperator,
+                            .parameters = {{.name = "id", .place = "path", .help = "The id of the person"}},
+                            .body = ObjectSchema({{"is_blocked", {{"type", "boolean"}}}}),
+                            .answers = {{.status = 204, .help = "Effective from the next request on"}},
+                            .problems = {404},
+                            .handler = [&people](const RestCall& call) { return LogOut(people, call); }});
   api.operations.push_back(
       {.id = "listSessions",
        .method = "GET",
        .path = "/v1/sessions",
-       .summary = "The tenant's sessions that count.",
+       .summary = "Lists the tenant's valid sessions.",
        .role = AccessRole::kOperator,
-       .answers = {{.help = "The latest first",
+       .answers = {{.help = "Latest first",
                     .schema = ObjectSchema({{"sessions", ListSchema(SchemaNamed("OpenSession"))}})}},
        .handler = [&sessions](const RestCall& call) { return ListSessions(sessions, call); }});
   api.operations.push_back(
       {.id = "endSessionOf",
        .method = "DELETE",
        .path = "/v1/sessions/{id}",
-       .summary = "Ends a session, which counts no more from the next request on.",
+       .summary = "Ends a session, from the next request on.",
        .role = AccessRole::kOperator,
        .parameters = {{.name = "id", .place = "path", .help = "The id of the session"}},
-       .answers = {{.status = 204, .help = "It has ended"}},
+       .answers = {{.status = 204, .help = "The session has ended"}},
        .problems = {404},
        .handler = [&sessions](const RestCall& call) { return EndSession(sessions, call); }});
 }

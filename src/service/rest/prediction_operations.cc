@@ -1,10 +1,10 @@
 // Predictions: what would be promised to a job.
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/rest/job_agreements.h"
 #include "service/rest/job_json.h"
 #include "service/rest/job_models.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -49,7 +49,7 @@ void AddPredictionOperations(const RestParts& parts, RestApi& api) {
       {.id = "predict",
        .method = "POST",
        .path = "/v1/predictions",
-       .summary = "What would be promised to a job that is submitted now, and from which evidence.",
+       .summary = "Predicts the promises for a job that would be submitted now, with the evidence for each.",
        .role = AccessRole::kMember,
        .body = SchemaNamed("NewJob"),
        .most_body_bytes = kMostBytes,

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "fleet/server/metrics_text.h"
+#include "base/metrics_text.h"
 
 namespace attune {
 

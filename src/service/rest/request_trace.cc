@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "service/rest/access.h"
+#include "service/access/access.h"
 
 namespace attune {
 namespace {

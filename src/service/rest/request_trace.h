@@ -13,11 +13,11 @@ struct RequestTrace {
   std::string trace = {};  // 32 hexadecimal digits
   std::string span = {};   // 16, of the request's answer
 
-  // The value of the header traceparent, by which others go on.
+  // The value of the header traceparent, by which others continue the trace.
   std::string Parent() const;
 };
 
-// Goes on with the trace of a traceparent; one that is none, or empty, begins a new trace.
+// Continues the trace of a traceparent; an invalid or empty one begins a new trace.
 absl::StatusOr<RequestTrace> TraceOf(std::string_view traceparent);
 
 }  // namespace attune

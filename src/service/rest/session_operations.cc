@@ -4,9 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "service/access/problems.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/problems.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -82,7 +82,7 @@ absl::StatusOr<HttpResponse> End(const RestParts& parts, const RestCall& call) {
 }  // namespace
 
 void AddSessionOperations(const RestParts& parts, RestApi& api) {
-  const RestHeader cookie = {"Set-Cookie", "The session, which scripts of the page cannot read"};
+  const RestHeader cookie = {"Set-Cookie", "Cookie of the session, which scripts of the page cannot read"};
   api.schemas["Login"] = ObjectSchema({{"name", TextSchema()},
                                        {"path", TextSchema()},
                                        {"issuer", TextSchema()},
@@ -93,29 +93,31 @@ void AddSessionOperations(const RestParts& parts, RestApi& api) {
       {.id = "beginSession",
        .method = "POST",
        .path = "/v1/session",
-       .summary = "Begins a session for a browser, which ends with the token.",
+       .summary = "Starts a session for a browser, which ends with the token.",
        .role = std::nullopt,
        .body = ObjectSchema({{"token", {{"type", "string"}, {"minLength", 1}, {"maxLength", 200}}}}),
        .most_body_bytes = kMostBodyBytes,
-       .answers =
-           {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Session"), .headers = {cookie}}},
+       .answers = {{.status = 201,
+                    .help = "The session has started",
+                    .schema = SchemaNamed("Session"),
+                    .headers = {cookie}}},
        .problems = {401},
        .handler = [parts](const RestCall& call) { return Begin(parts, call); }});
-  api.operations.push_back(
-      {.id = "getSession",
-       .method = "GET",
-       .path = "/v1/session",
-       .summary =
-           "The session of the request's cookie, with nulls if there is none; and where one can log in.",
-       .role = std::nullopt,
-       .answers = {{.help = "The session", .schema = SchemaNamed("Session")}},
-       .handler = [parts](const RestCall& call) { return Show(parts, call); }});
-  api.operations.push_back({.id = "endSession",
-                            .method = "DELETE",
+  api.operations.push_back({.id = "getSession",
+                            .method = "GET",
                             .path = "/v1/session",
-                            .summary = "Ends the session of the request's cookie.",
-                            .answers = {{.status = 204, .help = "It has ended", .headers = {cookie}}},
-                            .handler = [parts](const RestCall& call) { return End(parts, call); }});
+                            .summary = "Returns the session of the request's cookie, with nulls if there is "
+                                       "none; and the identity providers for a login.",
+                            .role = std::nullopt,
+                            .answers = {{.help = "The session", .schema = SchemaNamed("Session")}},
+                            .handler = [parts](const RestCall& call) { return Show(parts, call); }});
+  api.operations.push_back(
+      {.id = "endSession",
+       .method = "DELETE",
+       .path = "/v1/session",
+       .summary = "Ends the session of the request's cookie.",
+       .answers = {{.status = 204, .help = "The session has ended", .headers = {cookie}}},
+       .handler = [parts](const RestCall& call) { return End(parts, call); }});
 }
 
 }  // namespace attune

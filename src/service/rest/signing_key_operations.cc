@@ -1,8 +1,8 @@
 // The public keys by which artifacts of the tenant's jobs are signed.
 #include "artifact/signer.h"
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -33,9 +33,8 @@ void AddSigningKeyOperations(const RestParts& parts, RestApi& api) {
       {.id = "listSigningKeys",
        .method = "GET",
        .path = "/v1/signing-keys",
-       .summary =
-           "The public keys of Ed25519 by which artifacts that the tenant's jobs make are signed; the first "
-           "one signs, the others have signed before.",
+       .summary = "Lists the public Ed25519 keys that sign artifacts of the tenant's jobs; the first one "
+                  "signs now, the others have signed before.",
        .answers = {{.help = "The keys",
                     .schema = ObjectSchema({{"keys", ListSchema(SchemaNamed("SigningKey"))}})}},
        .handler = [&desk](const RestCall& call) { return List(desk, call); }});

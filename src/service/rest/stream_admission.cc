@@ -1,7 +1,6 @@
 #include "service/rest/stream_admission.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -9,8 +8,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "base/threads.h"
-#include "service/rest/problems.h"
+#include "service/access/problems.h"
 
 namespace attune {
 namespace {
@@ -27,20 +25,6 @@ HttpRequest CredentialsOf(const HttpRequest& request) {
 }
 
 }  // namespace
-
-absl::Status StreamAdmission::Begin() {
-  if (StartThread(thread_, [this] { Run(); })) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the system has no more threads");
-}
-
-void StreamAdmission::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  ends_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
 
 std::optional<HttpResponse> StreamAdmission::Admit(const HttpRequest& request, const AccessToken& caller,
                                                    AccessRole least, std::shared_ptr<EventStream> stream) {
@@ -98,16 +82,6 @@ void StreamAdmission::LookAgain() {
 int64_t StreamAdmission::refused() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return num_refused_;
-}
-
-void StreamAdmission::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const std::chrono::duration<double> beat(limits_.beat_seconds);
-  while (!ends_.wait_for(lock, beat, [&] { return is_ending_; })) {
-    lock.unlock();
-    LookAgain();
-    lock.lock();
-  }
 }
 
 }  // namespace attune

@@ -1,25 +1,24 @@
 // Who may have how many streams of events, and for how long.
 //
-// Problem: a stream takes a connection and outlasts the request that was let in. Idea: a token, a tenant and
-// all together have at most so many, fewer than there are connections; and whoever has one is identified
-// again at each beat, as if the request came now.
+// Problem: a stream takes a connection and outlasts the authorization of its request. Idea: a token, a tenant
+// and all together have a limited number of streams, fewer than there are connections; and the holder of a
+// stream is authorized again at each beat, as if the request came now.
 #ifndef ATTUNE_SERVICE_REST_STREAM_ADMISSION_H_
 #define ATTUNE_SERVICE_REST_STREAM_ADMISSION_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/background_loop.h"
 #include "http/event_stream.h"
 #include "http/message.h"
-#include "service/rest/access.h"
-#include "service/rest/callers.h"
+#include "service/access/access.h"
+#include "service/identity/callers.h"
 
 namespace attune {
 
@@ -32,15 +31,12 @@ struct StreamLimits {
 class StreamAdmission {
  public:
   StreamAdmission(Callers& callers, const StreamLimits& limits) : callers_(callers), limits_(limits) {}
-  ~StreamAdmission() { Stop(); }
-  StreamAdmission(const StreamAdmission&) = delete;
-  StreamAdmission& operator=(const StreamAdmission&) = delete;
 
   // From now on it looks at each beat. Fails if the system has no thread to give.
-  absl::Status Begin();
-  void Stop();
+  absl::Status Begin() { return loop_.Start(limits_.beat_seconds); }
+  void Stop() { loop_.Stop(); }
 
-  // Lets the caller, whom the request identifies, have this stream for as long as he may ask for it with
+  // Lets the caller, whom the request identifies, have this stream while the caller may ask for it with
   // `least`; or returns the problem, and the stream is closed.
   std::optional<HttpResponse> Admit(const HttpRequest& request, const AccessToken& caller, AccessRole least,
                                     std::shared_ptr<EventStream> stream);
@@ -57,7 +53,6 @@ class StreamAdmission {
     std::shared_ptr<EventStream> stream;
   };
 
-  void Run();
   bool MayStay(const Admitted& admitted);
 
   Callers& callers_;
@@ -65,9 +60,10 @@ class StreamAdmission {
   mutable std::mutex mutex_;
   std::vector<Admitted> admitted_;
   int64_t num_refused_ = 0;
-  std::condition_variable ends_;
-  bool is_ending_ = false;
-  std::thread thread_;
+  BackgroundLoop loop_{[this] {
+    LookAgain();
+    return limits_.beat_seconds;
+  }};
 };
 
 }  // namespace attune

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -42,13 +42,13 @@ JsonSchema NewTokenSchema() {
                       {"tenant", "days"});
 }
 
-// Nobody gives more than he has.
+// Callers cannot give more rights than they have.
 absl::Status CheckMayGive(const AccessToken& caller, const AccessToken& token) {
   if (token.role > caller.role)
     return absl::PermissionDeniedError(absl::StrCat(
         "the role ", Name(token.role), " is more than that of the caller's own token, ", Name(caller.role)));
   if (token.tenant != caller.tenant && caller.role < AccessRole::kAdmin)
-    return absl::PermissionDeniedError("tokens of other tenants take the role admin");
+    return absl::PermissionDeniedError("only the role admin manages tokens of other tenants");
   return absl::OkStatus();
 }
 
@@ -74,7 +74,7 @@ absl::StatusOr<HttpResponse> Create(const RestParts& parts, const RestCall& call
 absl::StatusOr<HttpResponse> List(ServiceStore& store, const RestCall& call) {
   const std::string tenant = call.parameters.value("tenant", call.caller.tenant);
   if (tenant != call.caller.tenant && call.caller.role < AccessRole::kAdmin)
-    return absl::PermissionDeniedError("tokens of other tenants take the role admin");
+    return absl::PermissionDeniedError("only the role admin manages tokens of other tenants");
   ASSIGN_OR_RETURN(const auto tokens, store.Tokens(tenant, SystemClock().WallMillis()));
   JsonSchema list = JsonSchema::array();
   for (const AccessToken& token : tokens) list.push_back(ToJson(token));
@@ -96,8 +96,8 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
   api.operations.push_back({.id = "getMe",
                             .method = "GET",
                             .path = "/v1/me",
-                            .summary = "The token that asks.",
-                            .answers = {{.help = "It counts", .schema = SchemaNamed("Token")}},
+                            .summary = "Returns the caller's token.",
+                            .answers = {{.help = "The token is valid", .schema = SchemaNamed("Token")}},
                             .handler = [](const RestCall& call) -> absl::StatusOr<HttpResponse> {
                               return JsonResponse(ToJson(call.caller));
                             }});
@@ -105,7 +105,7 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
       {.id = "createToken",
        .method = "POST",
        .path = "/v1/tokens",
-       .summary = "Gives a token, whose text is told this once.",
+       .summary = "Creates a token, whose text is returned only once.",
        .role = AccessRole::kOperator,
        .body = NewTokenSchema(),
        .answers = {{.status = 201,
@@ -117,19 +117,19 @@ void AddTokenOperations(const RestParts& parts, RestApi& api) {
       {.id = "listTokens",
        .method = "GET",
        .path = "/v1/tokens",
-       .summary = "The tokens of a tenant that count.",
+       .summary = "Lists a tenant's valid tokens.",
        .role = AccessRole::kOperator,
-       .parameters = {{.name = "tenant", .place = "query", .help = "The caller's own if it is left out"}},
-       .answers = {{.help = "The latest first",
+       .parameters = {{.name = "tenant", .place = "query", .help = "Default: the caller's tenant"}},
+       .answers = {{.help = "Latest first",
                     .schema = ObjectSchema({{"tokens", ListSchema(SchemaNamed("Token"))}})}},
        .handler = [&store](const RestCall& call) { return List(store, call); }});
   api.operations.push_back({.id = "revokeToken",
                             .method = "DELETE",
                             .path = "/v1/tokens/{id}",
-                            .summary = "Revokes a token, which counts no more from the next request on.",
+                            .summary = "Revokes a token, from the next request on.",
                             .role = AccessRole::kOperator,
                             .parameters = {{.name = "id", .place = "path", .help = "The id of the token"}},
-                            .answers = {{.status = 204, .help = "It is revoked"}},
+                            .answers = {{.status = 204, .help = "The token is revoked"}},
                             .problems = {404},
                             .handler = [&store](const RestCall& call) { return Revoke(store, call); }});
 }

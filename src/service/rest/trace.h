@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string>
 
-#include "service/rest/json_schema.h"
+#include "base/json_schema.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
 
-// The trace of a job: the same whoever asks, also after it is over.
+// The trace of a job: the same for each caller, also after the job is over.
 std::string TraceIdOf(const jobs_service_proto::Job& job);
 
 // The job's spans in OTLP/JSON: from its submission over waiting and stages to its end, or until now.

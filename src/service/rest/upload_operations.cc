@@ -1,12 +1,12 @@
-// Uploads, by the core of the tus protocol (https://tus.io/protocols/resumable-upload): HEAD says where to go
-// on, PATCH adds bytes there.
+// Uploads, by the core of the tus protocol (https://tus.io/protocols/resumable-upload): HEAD says where to
+// resume, PATCH adds bytes there.
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "fleet/blobs/blob_store.h"
 #include "http/problem.h"
+#include "service/access/problems.h"
+#include "service/access/texts.h"
 #include "service/rest/operations.h"
-#include "service/rest/problems.h"
-#include "service/rest/texts.h"
 
 namespace attune {
 namespace {
@@ -48,13 +48,10 @@ HttpResponse Told(const Upload& upload, int status) {
   return response;
 }
 
-// What is too large has a status of its own.
+// A body that is too large has a status of its own.
 absl::StatusOr<HttpResponse> ToldOrProblem(const absl::StatusOr<Upload>& upload, int status) {
   if (upload.ok()) return Told(*upload, status);
   if (absl::IsOutOfRange(upload.status())) return Problem(413, upload.status().message());
-  // Another request has sent the last bytes just now. Clients ask again by themselves.
-  constexpr double kAgainSeconds = 1;
-  if (IsBeingChecked(upload.status())) return TooManyProblem(kAgainSeconds, upload.status().message());
   return upload.status();
 }
 
@@ -77,7 +74,7 @@ absl::StatusOr<HttpResponse> Append(Uploads& uploads, const RestCall& call) {
 }
 
 std::vector<RestHeader> Headers() {
-  return {{"Upload-Offset", "How many bytes there are"}, {"Upload-Length", "How many there will be"}};
+  return {{"Upload-Offset", "Bytes received so far"}, {"Upload-Length", "Bytes of the whole file"}};
 }
 
 RestParameter Digest() {
@@ -90,31 +87,33 @@ void AddUploadOperations(const RestParts& parts, RestApi& api) {
   Uploads& uploads = parts.uploads;
   api.schemas["Upload"] = UploadSchema();
   std::vector<RestHeader> begun = Headers();
-  begun.push_back({"Location", "Where its bytes go"});
+  begun.push_back({"Location", "URL for its bytes"});
   api.operations.push_back(
       {.id = "beginUpload",
        .method = "POST",
        .path = "/v1/uploads",
-       .summary = "Begins the upload of a file, or finds the one that was begun before.",
+       .summary = "Starts the upload of a file, or finds the one that was started before.",
        .role = AccessRole::kMember,
        .body = ObjectSchema({{"sha256", DigestSchema()}, {"bytes", IntegerSchema()}}),
-       .answers =
-           {{.status = 201, .help = "It has begun", .schema = SchemaNamed("Upload"), .headers = begun}},
+       .answers = {{.status = 201,
+                    .help = "The upload has started",
+                    .schema = SchemaNamed("Upload"),
+                    .headers = begun}},
        .problems = {409, 422},
        .handler = [parts](const RestCall& call) { return Begin(parts, call); }});
   api.operations.push_back(
       {.id = "listUploads",
        .method = "GET",
        .path = "/v1/uploads",
-       .summary = "The files that the tenant has sent, or is sending.",
-       .answers = {{.help = "The latest first",
+       .summary = "Lists the files that the tenant has uploaded, or is uploading.",
+       .answers = {{.help = "Latest first",
                     .schema = ObjectSchema({{"uploads", ListSchema(SchemaNamed("Upload"))}})}},
        .handler = [&uploads](const RestCall& call) { return List(uploads, call); }});
   api.operations.push_back(
       {.id = "getUpload",
        .method = "GET",
        .path = "/v1/uploads/{sha256}",
-       .summary = "How far an upload is; HEAD tells the same in headers.",
+       .summary = "Returns the progress of an upload; HEAD returns it in headers.",
        .parameters = {Digest()},
        .answers = {{.help = "The upload", .schema = SchemaNamed("Upload"), .headers = Headers()}},
        .problems = {404, 422},
@@ -125,27 +124,27 @@ void AddUploadOperations(const RestParts& parts, RestApi& api) {
       {.id = "appendToUpload",
        .method = "PATCH",
        .path = "/v1/uploads/{sha256}",
-       .summary =
-           "Adds bytes. The last ones have the whole file checked, which is kept if it has the digest.",
+       .summary = "Adds bytes. After the last ones, the server checks the whole file, and keeps it if its "
+                  "digest is right.",
        .role = AccessRole::kMember,
        .parameters = {Digest(),
                       {.name = "Upload-Offset",
                        .place = "header",
-                       .help = "The byte of the file that the body begins with",
+                       .help = "Offset of the body's first byte in the file",
                        .schema = IntegerSchema(),
                        .is_required = true}},
        .body_type = kPieceType,
        .most_body_bytes = kMostPieceBytes,
-       .answers = {{.status = 204, .help = "They are kept", .headers = Headers()}},
+       .answers = {{.status = 204, .help = "The bytes are stored", .headers = Headers()}},
        .problems = {404, 409, 422},
        .handler = [&uploads](const RestCall& call) { return Append(uploads, call); }});
   api.operations.push_back({.id = "removeUpload",
                             .method = "DELETE",
                             .path = "/v1/uploads/{sha256}",
-                            .summary = "Forgets a file. Jobs that were submitted with it have it still.",
+                            .summary = "Deletes a file. Jobs that were submitted with it keep it.",
                             .role = AccessRole::kMember,
                             .parameters = {Digest()},
-                            .answers = {{.status = 204, .help = "It is forgotten"}},
+                            .answers = {{.status = 204, .help = "The file is deleted"}},
                             .problems = {404, 422},
                             .handler = [&uploads](const RestCall& call) -> absl::StatusOr<HttpResponse> {
                               RETURN_IF_ERROR(uploads.Remove(call.caller.tenant, call.Text("sha256")));

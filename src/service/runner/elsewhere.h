@@ -10,7 +10,8 @@
 
 namespace attune {
 
-// A ServiceElsewhere (jobs/runner_worker.h): `credentials` are those that the server has given for the job.
+// A ServiceElsewhere (work/driver/runner_worker.h): `credentials` are those that the server has given for the
+// job.
 absl::StatusOr<std::shared_ptr<MeasuringService>> MeasureElsewhere(const std::string& key,
                                                                    const std::string& credentials);
 

@@ -9,8 +9,8 @@
 #include "base/insist.h"
 #include "base/output_file.h"
 #include "base/status.h"
+#include "fleet/blobs/blob_piece.h"
 #include "fleet/client/server_call.h"
-#include "fleet/wire/channel.h"
 
 namespace attune {
 

@@ -11,10 +11,10 @@
 #include "base/progress.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/identity/credentials.h"
-#include "jobs/job_spec.h"
 #include "service/client/arriving_file.h"
 #include "service/client/sent_file.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 
@@ -24,7 +24,7 @@ class JobFilesClient {
   explicit JobFilesClient(const FleetCredentials& credentials) : fleet_(credentials) {}
 
   // Replaces the file at `path` by the job's file once all of it has come and has its digest; otherwise the
-  // path stays as it is. Goes on where the connection broke. DataLoss if the content is another one.
+  // path stays as it is. Resumes where the connection broke. DataLoss if the content is another one.
   absl::Status ReadFile(const std::string& job, const JobFile& file, const std::string& path,
                         const WorkControl& control = {});
   // Sends one of its files, as far as it differs from what the server has had of it before. Returns what it

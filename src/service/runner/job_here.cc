@@ -8,8 +8,7 @@
 #include "base/log.h"
 #include "base/state_file.h"
 #include "base/status.h"
-#include "base/threads.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
@@ -32,8 +31,8 @@ absl::StatusOr<std::unique_ptr<JobHere>> JobHere::Begin(std::string id, std::str
   RETURN_IF_ERROR(CheckJobFiles(files));
   std::unique_ptr<JobHere> job(
       new JobHere(std::move(id), std::move(folder), std::move(files), std::move(client), std::move(done)));
-  if (!StartThread(job->thread_, [&running = *job] { running.Run(); }))
-    return absl::UnavailableError("the system has no more threads");
+  if (const absl::Status begun = job->loop_.Start(); !begun.ok())
+    return absl::UnavailableError(begun.message());
   return job;
 }
 
@@ -50,12 +49,7 @@ JobHere::JobHere(std::string id, std::string folder, std::vector<JobFile> files,
 
 JobHere::~JobHere() {
   cancellation_.Cancel();
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  loop_.Stop();
   std::error_code error;
   fs::remove_all(folder_, error);
   if (error) Log(LogLevel::kWarning, "a job's folder stays", "folder", folder_, "reason", error.message());
@@ -66,27 +60,29 @@ void JobHere::Keep(RunnerStageEnded report) {
     const std::lock_guard<std::mutex> lock(mutex_);
     reports_.push_back(std::move(report));
   }
-  changed_.notify_all();
+  loop_.Wake();
 }
 
-void JobHere::Run() {
-  absl::StatusOr<std::vector<JobFile>> fetched = Fetch();
-  const bool is_damaged = absl::IsDataLoss(fetched.status()) || absl::IsNotFound(fetched.status());
-  done_({.job = id_, .files = std::move(fetched), .report = std::nullopt, .is_jobs_fault = is_damaged});
-  for (;;) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return is_ending_ || !reports_.empty(); });
-    if (is_ending_) return;
-    RunnerStageEnded report = std::move(reports_.front());
-    reports_.pop_front();
-    lock.unlock();
-    // A job may have left files that nobody can read, or that have no name.
-    absl::StatusOr<std::vector<JobFile>> files = kept_.Look();
-    const bool is_readable = files.ok();
-    if (is_readable) files = Send(*files);
-    done_(
-        {.job = id_, .files = std::move(files), .report = std::move(report), .is_jobs_fault = !is_readable});
+double JobHere::Step() {
+  if (!std::exchange(has_fetched_, true)) {
+    absl::StatusOr<std::vector<JobFile>> fetched = Fetch();
+    const bool is_damaged = absl::IsDataLoss(fetched.status()) || absl::IsNotFound(fetched.status());
+    done_({.job = id_, .files = std::move(fetched), .report = std::nullopt, .is_jobs_fault = is_damaged});
+    return 0;
   }
+  RunnerStageEnded report;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (reports_.empty()) return BackgroundLoop::kUntilWoken;
+    report = std::move(reports_.front());
+    reports_.pop_front();
+  }
+  // A job may have left files that are unreadable, or have no name.
+  absl::StatusOr<std::vector<JobFile>> files = kept_.Look();
+  const bool is_readable = files.ok();
+  if (is_readable) files = Send(*files);
+  done_({.job = id_, .files = std::move(files), .report = std::move(report), .is_jobs_fault = !is_readable});
+  return 0;
 }
 
 absl::StatusOr<std::vector<JobFile>> JobHere::Fetch() {

@@ -2,7 +2,6 @@
 #ifndef ATTUNE_SERVICE_RUNNER_JOB_HERE_H_
 #define ATTUNE_SERVICE_RUNNER_JOB_HERE_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,16 +11,16 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "base/cancel.h"
-#include "jobs/runner_messages.h"
 #include "service/client/sent_file.h"
 #include "service/runner/job_files_client.h"
 #include "service/runner/kept_files.h"
+#include "work/driver/runner_messages.h"
 
 namespace attune {
 
@@ -31,7 +30,8 @@ struct FilesEvent {
   std::string job;
   absl::StatusOr<std::vector<JobFile>> files;
   std::optional<RunnerStageEnded> report;
-  // Of an error: the job is at fault, or what the server has of it, and this machine can run others.
+  // Whether an error is the fault of the job, or of its data on the server, so that this machine can run
+  // others.
   bool is_jobs_fault = false;
 };
 
@@ -61,12 +61,13 @@ class JobHere {
   JobHere(std::string id, std::string folder, std::vector<JobFile> files,
           std::shared_ptr<JobFilesClient> client, std::function<void(FilesEvent)> done);
 
-  void Run();
+  // Fetches the files, and later sends those of the next stage that waits for that.
+  double Step();
   absl::StatusOr<std::vector<JobFile>> Fetch();
   absl::StatusOr<std::vector<JobFile>> Send(const std::vector<JobFile>& files);
 
   const std::string id_, folder_;
-  const std::vector<JobFile> files_;  // at the begin
+  const std::vector<JobFile> files_;  // at the start
   const std::shared_ptr<JobFilesClient> client_;
   const std::function<void(FilesEvent)> done_;
   KeptFiles kept_;
@@ -75,10 +76,9 @@ class JobHere {
 
   Cancellation cancellation_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_ending_ = false;
   std::deque<RunnerStageEnded> reports_;  // of stages whose files are to be sent
-  std::thread thread_;
+  bool has_fetched_ = false;              // for the thread
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

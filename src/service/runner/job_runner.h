@@ -3,8 +3,8 @@
 // Problem: jobs crash and hang, files take time to move, and the server commands all of it over one
 // connection. Idea: each job has a process of its own here, and a thread that fetches its files before the
 // process gets the job and sends those that have changed after each stage; a stage counts only once the
-// server has its files. When the connection ends, so do all processes, and the server has the jobs go on
-// elsewhere. Price: what a stage writes is sent each time that it changes.
+// server has its files. When the connection ends, so do all processes, and the server continues the jobs on
+// another machine. Price: what a stage writes is sent each time that it changes.
 #ifndef ATTUNE_SERVICE_RUNNER_JOB_RUNNER_H_
 #define ATTUNE_SERVICE_RUNNER_JOB_RUNNER_H_
 

@@ -10,18 +10,18 @@
 #include "base/input_file.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What SQLite has beside a database: the one is made anew for each process, and the other has nothing once
-// all is in the database itself.
+// The files of SQLite beside a database: one is made by each process, and the other is empty once everything
+// is in the database itself.
 constexpr std::string_view kSharedMemory = "-shm", kLog = "-wal";
 
-// File systems count time in steps of at most so many milliseconds.
+// The steps of file systems' times, at most, in milliseconds.
 constexpr int64_t kTickMillis = 50;
 
 }  // namespace

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "jobs/job_spec.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 
-// Not thread safe. Files are read again only if their time or size has changed since the last look, so nobody
-// may write while Look() does.
+// Not thread safe. Files are read again only if their time or size has changed since the last look, so no
+// process may write during Look().
 class KeptFiles {
  public:
   explicit KeptFiles(std::string folder) : folder_(std::move(folder)) {}

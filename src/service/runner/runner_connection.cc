@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "fleet/wire/rpc_status.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {
@@ -31,7 +31,7 @@ std::string FolderOf(const std::string& folder, const std::string& job) {
   return absl::StrCat(std::filesystem::absolute(folder).string(), "/", Sha256Hex(job).substr(0, kDigits));
 }
 
-// Whoever reads the report knows the job's files by their names, and not by their paths here.
+// Readers of the report know the job's files by their names, and not by their paths here.
 RunnerStageEnded WithoutPaths(RunnerStageEnded report, const std::string& folder) {
   const auto strip = [&](std::string_view text) { return absl::StrReplaceAll(text, {{folder + "/", ""}}); };
   report.status = absl::Status(report.status.code(), strip(report.status.message()));
@@ -97,7 +97,7 @@ absl::Status RunnerConnection::Serve(const proto::RunnerHello& hello, const std:
     if (must_end()) context_->TryCancel();
   }
   if (reader.joinable()) reader.join();
-  // The server has the jobs go on elsewhere.
+  // The server continues the jobs on another machine.
   for (const auto& [process, job] : job_of_process_) processes_.End(process);
   jobs_.clear();
   const absl::Status ended = FromRpc(stream_->Finish());

@@ -18,11 +18,11 @@
 #include "absl/status/status.h"
 #include "base/file_descriptor.h"
 #include "fleet/identity/credentials.h"
-#include "jobs/job_spec.h"
-#include "jobs/runner_messages.h"
-#include "jobs/runner_processes.h"
 #include "service/runner/job_here.h"
 #include "service/wire/jobs.grpc.pb.h"
+#include "work/driver/runner_messages.h"
+#include "work/driver/runner_processes.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 
@@ -56,7 +56,8 @@ class RunnerConnection {
   void Handle(const RunnerEvent& event);
   void Handle(const FilesEvent& event);
   void SendLost(const std::string& job, const std::string& reason);
-  // This machine is at fault, and not the job: the connection ends, so that all jobs go on elsewhere.
+  // This machine is at fault, and not the job: the connection ends, so that all jobs continue on other
+  // machines.
   void Fail(const std::string& job, const absl::Status& why);
   void SendReport(const std::string& job, const RunnerReport& report, const std::vector<JobFile>& files);
   void End(const std::string& job);

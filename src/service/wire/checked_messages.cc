@@ -10,9 +10,9 @@
 #include "base/status.h"
 #include "device/codec.h"
 #include "fleet/blobs/blob_store.h"
-#include "jobs/schedule_json.h"
-#include "service/job_files.h"
+#include "service/wire/job_files.h"
 #include "service/wire/version.h"
+#include "work/report/schedule_json.h"
 
 namespace attune {
 namespace {

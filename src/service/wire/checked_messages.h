@@ -1,8 +1,8 @@
 // Checks what runners say to a server that runs jobs, as fleet/wire/checked_messages.h does for a fleet.
 //
-// What a job has made may be anything, and is the job's fault: its texts for people are cut, and results that
-// are too large or no JSON cost the job. All else is the runner's, who is told which bound it has broken
-// (InvalidArgument), and loses its stream.
+// Results of a job may be anything, and their faults are the job's: its texts for people are cut, and results
+// that are too large or not JSON fail the job. All else is the runner's, who is told which bound it has
+// broken (InvalidArgument), and loses its stream.
 #ifndef ATTUNE_SERVICE_WIRE_CHECKED_MESSAGES_H_
 #define ATTUNE_SERVICE_WIRE_CHECKED_MESSAGES_H_
 
@@ -14,9 +14,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/device.h"
-#include "jobs/job_spec.h"
-#include "jobs/runner_messages.h"
 #include "service/wire/jobs.pb.h"
+#include "work/driver/runner_messages.h"
+#include "work/job/job_spec.h"
 
 namespace attune {
 

@@ -36,8 +36,8 @@ void Widen(Span& span, const Span& other) {
   span.high = std::max(span.high, other.high + shift.constant);
 }
 
-// Reads mention what lies beyond the axis, such as padding, but never read it. This does not hold for
-// guarded iterations beyond an end: they may be computed all the same, and write what nobody reads.
+// Reads mention what lies beyond the axis, such as padding, but never read it. This does not hold for guarded
+// iterations beyond an end: they may be computed all the same, and write elements that are not read.
 void ClipToAxis(Span& span, int64_t extent) {
   span.low = std::max(span.low, -span.base.constant);
   span.high = std::max(std::min(span.high, extent - 1 - span.base.constant), span.low);
@@ -153,7 +153,7 @@ absl::Status ComputeStageAt(LoopTree& tree, ScheduledStage& computed, LoopRef at
   RETURN_IF_ERROR(tree.CheckReadByFormulas(computed, op));
   if (space <= static_cast<int64_t>(MemorySpace::kGlobal) ||
       space > static_cast<int64_t>(MemorySpace::kShared))
-    return InvalidInput("compute_at: no memory space ", space, " for what is computed at a loop");
+    return InvalidInput("compute_at: no memory space ", space, " for a stage that is computed at a loop");
   ASSIGN_OR_RETURN(Region region, RegionRead(tree, computed, at, within));
 
   const Buffer local = MakeBuffer(computed.stage.output->name, computed.stage.output->dtype, region.extent,

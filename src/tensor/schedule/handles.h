@@ -1,7 +1,7 @@
 // Handles, by which C++ code refers to the stages and loops of a schedule.
 //
-// A schedule hands them out, so nobody has to spell the name of a loop that a primitive has made. Only
-// traces use names.
+// A schedule hands them out, so that no caller has to spell the name of a loop that a primitive has made.
+// Only traces use names.
 #ifndef ATTUNE_TENSOR_SCHEDULE_HANDLES_H_
 #define ATTUNE_TENSOR_SCHEDULE_HANDLES_H_
 

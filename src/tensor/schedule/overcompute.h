@@ -1,4 +1,4 @@
-// The tail strategy round up: drops guards on elements that nobody reads.
+// The tail strategy round up: drops guards on elements that are not read.
 #ifndef ATTUNE_TENSOR_SCHEDULE_OVERCOMPUTE_H_
 #define ATTUNE_TENSOR_SCHEDULE_OVERCOMPUTE_H_
 

@@ -60,7 +60,7 @@ absl::StatusOr<Packing> ParsePacking(const std::vector<int64_t>& numbers, size_t
   std::vector<int64_t> sorted = packing.order, expected(sorted.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(expected.begin(), expected.end(), 0);
-  if (sorted != expected) return InvalidInput("pack: the order is no permutation");
+  if (sorted != expected) return InvalidInput("pack: the order is not a permutation");
   return packing;
 }
 

@@ -72,7 +72,7 @@ absl::StatusOr<ScheduledStage> FactoredStage(const ScheduledStage& state, const 
 absl::Status InlineStage(LoopTree& tree, ScheduledStage& inlined) {
   const Stage& stage = inlined.stage;
   if (stage.is_reduction() || stage.is_imperative()) {
-    return InvalidInput("inline: stage '", stage.name, "' is no formula");
+    return InvalidInput("inline: stage '", stage.name, "' is not a formula");
   }
   if (tree.IsParameter(stage.output)) return InvalidInput("inline: stage '", stage.name, "' is an output");
   if (inlined.attached_to)
@@ -149,7 +149,7 @@ absl::Status FactorReduction(LoopTree& tree, ScheduledStage& reduction, LoopRef 
   Stage& stage = reduction.stage;
   const std::string loop_name = loop.loop().name;
   if (loop.state != &reduction || !loop.loop().reduce)
-    return InvalidInput("rfactor: '", loop_name, "' is no reduce loop of stage '", stage.name, "'");
+    return InvalidInput("rfactor: '", loop_name, "' is not a reduce loop of stage '", stage.name, "'");
   if (reduction.attached_to)
     return InvalidInput("rfactor: stage '", stage.name, "' is computed at a loop already");
   RETURN_IF_ERROR(tree.CheckNothingComputedAt(reduction, "rfactor"));

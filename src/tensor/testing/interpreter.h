@@ -25,8 +25,8 @@ ScalarValue ApplyOp(MathOp op, DType dtype, const std::vector<ScalarValue>& args
 // Elements by the name of the buffer; integers are exact below 2^53.
 using Arrays = std::map<std::string, std::vector<double>>;
 
-// What a run has done at least: of a select, the side that is taken. Loads for lanes that nobody needs may be
-// beyond the end of a buffer, and do not count.
+// The least work of a run: for a select, the side that is taken. Loads for unused lanes may be beyond the end
+// of a buffer, and do not count.
 struct RunCounts {
   std::map<std::string, std::set<int64_t>> reads;  // the elements that were read, by the name of the buffer
   int64_t multiplications = 0;                     // of anything but indices, which are i64

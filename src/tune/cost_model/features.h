@@ -27,7 +27,7 @@ using FeatureVector = std::vector<float>;
 // "tile.multiply_adds", "loop2.l1", …: always the same list. Thread safe.
 const std::vector<std::string>& FeatureNames();
 
-// The features of a loop nest that VerifyLoopNest() accepts, built for `target` and run on so many threads.
+// The features of a loop nest that VerifyLoopNest() accepts, built for `target` and run on `threads` threads.
 // Depends on nothing else. Thread safe; takes about a millisecond.
 FeatureVector ExtractFeatures(const LoopNest& nest, const Target& target, int threads);
 

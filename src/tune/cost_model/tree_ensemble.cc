@@ -132,7 +132,7 @@ std::string TreeEnsemble::Serialize() const {
 absl::StatusOr<TreeEnsemble> TreeEnsemble::Parse(std::string_view text, int num_features,
                                                  int feature_version) {
   if (!text.starts_with(kMagic))
-    return InvalidInput("these bytes are no cost model of this version of Attune");
+    return InvalidInput("these bytes are not a cost model of this version of Attune");
   if (text.size() < kMagic.size() + kDigestLine) return Damaged();
   std::string_view rest = text.substr(0, text.size() - kDigestLine);
   if (!rest.ends_with('\n') || text.substr(rest.size()) != absl::StrCat(kDigest, Sha256Hex(rest), "\n"))

@@ -171,10 +171,10 @@ TEST(TreeEnsemble, DeepTreesAreReadWithoutRecursion) {
 }
 
 TEST(TreeEnsemble, OthersAreRefusedInOneSentence) {
-  EXPECT_EQ(Parse("").status().message(), "these bytes are no cost model of this version of Attune");
-  EXPECT_EQ(Parse("a poem").status().message(), "these bytes are no cost model of this version of Attune");
+  EXPECT_EQ(Parse("").status().message(), "these bytes are not a cost model of this version of Attune");
+  EXPECT_EQ(Parse("a poem").status().message(), "these bytes are not a cost model of this version of Attune");
   EXPECT_EQ(Parse("attune cost model 3\n").status().message(),
-            "these bytes are no cost model of this version of Attune");
+            "these bytes are not a cost model of this version of Attune");
   EXPECT_EQ(
       TreeEnsemble::Parse(WithDigest(kStump), 3, 8).status().message(),
       "the cost model has learned from 3 features of version 7, this version of Attune has 3 of version "

@@ -18,7 +18,7 @@ class ExecutionLimit {
   // A limit of so many seconds that stays; 0: one that rises.
   explicit ExecutionLimit(double fixed) : rises_(fixed <= 0), seconds_(rises_ ? kLeast : fixed) {}
 
-  // For a candidate whose baseline takes so long; none: it is not known yet.
+  // For a candidate whose baseline takes this long; none: it is not known yet.
   double Of(std::optional<double> baseline_seconds) const {
     constexpr double kSlower = 2;
     const double most = std::max(seconds_, MeasureOptions().execution_seconds_limit);

@@ -64,7 +64,7 @@ int64_t FinalPhase::ItemsOf(StageKind kind) const {
   return kind == StageKind::kConfirmBuild ? std::ssize(Unconfirmed()) : 1;
 }
 
-// After a stop request, skip all stages, since nobody wants to wait for them.
+// After a stop request, skip all stages: the user does not want to wait for them.
 StageKind FinalPhase::next() const {
   const bool is_searched_alone = !context_.options.use_defaults || context_.options.part.is_part();
   if (context_.is_stopped() || is_searched_alone) return StageKind::kFinish;

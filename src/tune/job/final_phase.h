@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "job/job.h"
+#include "base/job.h"
 #include "tune/job/measuring.h"
 #include "tune/job/network_compiler.h"
 #include "tune/job/stage.h"

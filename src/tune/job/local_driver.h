@@ -5,15 +5,15 @@
 #include <functional>
 
 #include "absl/status/status.h"
+#include "base/job.h"
 #include "device/lease.h"
-#include "job/job.h"
 
 namespace attune {
 
-// Runs the next stage, once there is a lease for its needs: an exclusive one with this isolation if it
-// needs anything exclusively, with as many processors as it asks for and the device has; otherwise a shared
-// one of all processors. Does nothing if the job is done. `is_cancelled` ends the wait; the remaining
-// stages of a cancelled job run without a lease, since they are quick and nobody wants to wait.
+// Runs the next stage, once there is a lease for its needs: an exclusive one with this isolation if it needs
+// anything exclusively, with as many processors as it asks for and the device has; otherwise a shared one of
+// all processors. Does nothing if the job is done. `is_cancelled` ends the wait; the remaining stages of a
+// cancelled job run without a lease, since they are quick and the user does not want to wait.
 absl::Status RunNextStage(Job& job, const DeviceLeases& leases, Isolation isolation,
                           const std::function<bool()>& is_cancelled);
 

@@ -38,7 +38,7 @@ absl::StatusOr<Work> LeastWork(const TuningTask& task, const Target& target) {
 
 absl::Status CheckPeaks(const Peaks& peaks, const Target& target) {
   constexpr double kMostGhz = 8, kOperations = 2;
-  // Products of narrow types are at most so many times as fast as those of f32, in a matrix unit.
+  // Products of narrow types are at most this many times as fast as those of f32, in a matrix unit.
   constexpr double kMostOfNarrow = 64;
   const double most = kMostGhz * kOperations * target.Lanes(sizeof(float)) * target.fma_per_cycle;
   const double narrow = std::max(peaks.bf16_gflops_per_core, peaks.int8_gops_per_core);

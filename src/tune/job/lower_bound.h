@@ -11,7 +11,7 @@
 
 namespace attune {
 
-// What one execution must do by the strategy that needs the fewest operations, whatever the data are
+// The least work of one execution by the strategy that needs the fewest operations, whatever the data are
 // (graph/demand.h).
 absl::StatusOr<Work> LeastWork(const TuningTask& task, const Target& target);
 

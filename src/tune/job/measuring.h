@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "job/job.h"
+#include "base/job.h"
 #include "measure/service.h"
 #include "target/target.h"
 #include "tune/job/execution_limit.h"

@@ -147,7 +147,7 @@ TEST_F(LocalServiceTest, TheBaselineIsInterleaved) {
   EXPECT_GT(same.baseline_seconds, 0);
   EXPECT_DOUBLE_EQ(same.normalized_seconds, same.ratio * 1e-5);
 
-  // What else the machine does may disturb a measurement, but not each.
+  // Other work on the machine may disturb a measurement, but not each.
   testing::AwaitThat([&] {
     const Measurement worse = measurer_.Measure(task, slow, options, &fast, 1e-5);
     EXPECT_EQ(worse.outcome, kOk) << worse.reason;

@@ -23,7 +23,7 @@ struct JobPart {
 
 struct TuningOptions {
   std::string search = "annealing";  // a name in search.h's table
-  int threads = 1;                   // the tuned network will run on so many
+  int threads = 1;                   // threads of one inference of the tuned network
   CacheMode cache = CacheMode::kNetwork;
   int64_t cold_bytes = 0;  // MeasureOptions::cold_bytes
   uint64_t seed = 0;
@@ -33,7 +33,7 @@ struct TuningOptions {
   int64_t trials = 0;           // for the network
   int64_t trials_per_task = 0;  // for each task
   double seconds = 0;
-  // A task is given up after so many trials without a gain.
+  // The trials without a gain after which a task is given up.
   int64_t patience = 200;
 
   int batch = 32;                  // candidates that are built, and then measured, together

@@ -24,7 +24,8 @@ double WeightOf(std::span<const double> weights, const PartShare& share) {
 }  // namespace
 
 std::vector<double> SearchWeights(std::span<const TuningTask> tasks) {
-  // A device computes about so much while it reads a byte. And each task takes a few batches, however small.
+  // The computation that a device does while it reads a byte, roughly. And each task takes a few batches,
+  // however small.
   constexpr double kFlopsPerByte = 16, kAlike = 0.25;
   std::vector<double> weights;
   for (const TuningTask& task : tasks)
@@ -40,7 +41,7 @@ std::vector<PartShare> PlanParts(std::span<const double> weights, int parts) {
   const double share = std::reduce(weights.begin(), weights.end()) / static_cast<double>(shares.size());
   std::vector<Piece> pieces;
   for (size_t task = 0; task < weights.size(); ++task) {
-    // What is a little more than a share is left whole: a slice costs one more baseline.
+    // A task that is a little more than a share is left whole: a slice costs one more baseline.
     constexpr double kTolerance = 1.05;
     const double count = share > 0 ? std::ceil(weights[task] / (kTolerance * share)) : 1;
     const int slices = static_cast<int>(std::clamp(count, 1.0, static_cast<double>(shares.size())));

@@ -19,7 +19,7 @@
 
 namespace attune {
 
-// What a task is expected to take of a search, relative to other tasks of its network.
+// The expected share of a task in a search, relative to other tasks of its network.
 std::vector<double> SearchWeights(std::span<const TuningTask> tasks);
 
 // The share of each part: for each task its slice, or nothing.

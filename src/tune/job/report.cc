@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tune/job/svg.h"
+#include "base/svg.h"
 
 namespace attune {
 namespace {
@@ -46,7 +46,7 @@ std::string Headline(const TuningSummary& s) {
 }
 
 std::string Curves(const TuningSummary& s) {
-  LinePlot latency{.title = "Latency as tuning goes on",
+  LinePlot latency{.title = "Latency during tuning",
                    .x_label = "seconds of tuning",
                    .y_label = "ms, the sum of all tasks' best",
                    .points = {},

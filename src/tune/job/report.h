@@ -30,7 +30,7 @@ struct TaskSummary {
   double expected_gain = 0;
 };
 
-// The time of the network after so many seconds of tuning, computed from its tasks' best times.
+// Returns the time of the network after this many seconds of tuning, computed from its tasks' best times.
 struct CurvePoint {
   double elapsed_seconds = 0;
   int64_t trials = 0;
@@ -49,7 +49,7 @@ struct TuningSummary {
   int threads = 1;
   // Seconds of one inference, measured interleaved; 0: not measured.
   double untuned_seconds = 0, tuned_seconds = 0;
-  double peak_gflops = 0;  // of the device, on so many threads; 0: not measured
+  double peak_gflops = 0;  // of the device, on this many threads; 0: not measured
   Peaks peaks;             // likewise; at least the rates that the kernels attain
   double elapsed_seconds = 0;
   double seconds_left = 0;  // 0: unknown, or none

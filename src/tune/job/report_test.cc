@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tune/job/svg.h"
+#include "base/svg.h"
 
 namespace attune {
 namespace {

@@ -18,7 +18,7 @@ using enum StageKind;
 
 class TuningJobResumeTest : public TuningJobTest {
  protected:
-  // Runs a job for so many measurements and then drops it, as if its process had been killed.
+  // Runs a job for this many measurements and then drops it, as if its process had been killed.
   void RunAndKill(const TuningOptions& options, size_t measurements) {
     const auto job = Make(options);
     const size_t end = machine_.measured.size() + measurements;
@@ -98,7 +98,7 @@ TEST_F(TuningJobResumeTest, TheTimeBeforeItWasKilledCounts) {
   options.trials = 0;
   options.seconds = 80;
   RunAndKill(options, 20);
-  machine_.now += 1e6;  // nobody worked on the run
+  machine_.now += 1e6;  // no process worked on the run
   const double begin = machine_.now;
   const auto job = Make(options);
   RunUntilFinal(*job);

@@ -340,7 +340,7 @@ absl::Status SearchPhase::Time(const JobGrant& grant) {
   if (given_up_ >= kMostGivenUp && !context_.is_stopped()) {
     return absl::FailedPreconditionError(
         absl::StrCat("measuring does not work any more: ", context_.log.unmeasured(),
-                     "; what was measured is on record, and the same command goes on from there"));
+                     "; the measurements so far are on record, and the same command resumes from there"));
   }
   if (const auto correlation = KendallTau(predicted, measured))
     context_.ranks.push_back({context_.trials, *correlation});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "job/job.h"
+#include "base/job.h"
 #include "tune/job/measuring.h"
 #include "tune/job/stage.h"
 #include "tune/job/transfer.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "job/job.h"
+#include "base/job.h"
 #include "tune/job/stage.h"
 
 namespace attune {

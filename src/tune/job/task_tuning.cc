@@ -134,7 +134,7 @@ void TaskTuning::KeepKnown(std::span<const KnownTime> times) {
   known_.push_back(observed_[first].candidate);
   if (times[first].kind != KnownTime::Kind::kConfirmed) return;
   confirmed_before_ = known_.front();
-  // A run that ended early may have found a faster candidate that nobody has confirmed.
+  // A run that ended early may have found a faster candidate that is not confirmed.
   std::map<Candidate, size_t> latest;
   for (const size_t place : ranked) {
     const auto [last, is_new] = latest.try_emplace(observed_[place].candidate, place);

@@ -65,8 +65,8 @@ class TaskTuning {
   // The candidates to measure before anything is proposed: the baseline, the best one by the records, and
   // one that may be better but was not confirmed. Other candidates have to beat their newly measured times.
   std::vector<Candidate> First() const;
-  // One more candidate to measure at first if there are no records. Of `others`, which were fast for other
-  // tasks, it is the fitting one that the model predicts to be the fastest, or the first one if there is no
+  // One more candidate to measure at first if there are no records. It is the fitting one of `others`, which
+  // were fast for other tasks, that the model predicts to be the fastest, or the first one if there is no
   // model. If even the baseline does not count as a trial, it is at least the first proposal of the search.
   // So the network's time is known after one round, and shows how much each task matters.
   std::optional<Candidate> Guess(std::span<const Candidate> others, const CostModel* model);
@@ -131,7 +131,7 @@ class TaskTuning {
   // The candidates of other tasks moved into this task's space, each once; those that do not fit are
   // dropped.
   std::vector<Candidate> Fitting(std::span<const Candidate> others);
-  // What the budget knew of this run before it was killed: the best after each batch, relative to the
+  // The budget's knowledge of this run before it was killed: the best after each batch, relative to the
   // baseline. Batches are told apart by their size, and by the numbers of trials, which other tasks have had
   // between.
   void KeepHistory(std::span<const Record> records, const std::string& run);

@@ -16,7 +16,7 @@ std::string Family(const std::string& task) {
   return tuning.ok() ? (*tuning)->progress().family : "";
 }
 
-// A 1 x 1 convolution with so many channels.
+// A 1 x 1 convolution with this many channels.
 std::string Pointwise(int channels) {
   const std::string c = std::to_string(channels);
   return "graph @conv(%x: f32[1," + c + ",14,14]{c1/16}, %w: f32[64," + c +

@@ -30,8 +30,6 @@ StageKind Successor(StageKind kind) {
 
 }  // namespace
 
-std::string DeviceKey(const std::string& fingerprint) { return absl::StrCat("device/", fingerprint); }
-
 TuningJob::TuningJob(const TuningOptions& options, TuningRun run, const TuningTools& tools,
                      const Target& target)
     : context_(options, std::move(run), target, tools), search_(context_), final_(context_) {

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "job/job.h"
+#include "base/job.h"
 #include "tune/job/final_phase.h"
 #include "tune/job/options.h"
 #include "tune/job/report.h"
@@ -20,9 +20,6 @@
 #include "tune/job/tuning_tools.h"
 
 namespace attune {
-
-// The resource that measuring stages of a tuning job need: the device with the run's fingerprint.
-std::string DeviceKey(const std::string& fingerprint);
 
 // Thread safety is as in Job; Best(), overrides() and Summary() are only for the thread that runs the
 // stages.

@@ -20,7 +20,7 @@ absl::StatusOr<RunState> StateOf(RecordDatabase& records, const std::string& id)
   for (const TuningRun& run : runs) {
     if (run.id == id) return run.state;
   }
-  return RunState::kFinished;  // somebody has removed the run
+  return RunState::kFinished;  // another program has removed the run
 }
 
 }  // namespace

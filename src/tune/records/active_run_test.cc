@@ -21,7 +21,7 @@ namespace {
 
 class ActiveRunTest : public testing::Test {
  protected:
-  // Adds a run that the database has as running, but nobody works on.
+  // Adds a run that the database has as running, but that no process works on.
   void AddKilled(const TuningRun& run) { ASSERT_TRUE(records_->BeginRun(run).ok()); }
 
   static ActiveRun ResumeOrBegin(RecordDatabase& records, const TuningRun& wanted) {
@@ -29,7 +29,8 @@ class ActiveRunTest : public testing::Test {
     EXPECT_TRUE(run.ok()) << run.status();
     return *std::move(run);
   }
-  // The id of the run that `wanted` resumes; "" if it begins a new one. Nobody works on the run afterwards.
+  // Returns the id of the run that `wanted` resumes; "" if it begins a new one. No process works on the run
+  // afterwards.
   std::string Resumed(const TuningRun& wanted) {
     const ActiveRun run = ResumeOrBegin(*records_, wanted);
     return run.is_resumed() ? run.run().id : "";

@@ -73,7 +73,7 @@ struct TaskEntry {
 struct PruneOptions {
   RecordFilter which = {};
   int64_t older_than_ms = 0;
-  int keep_best = 0;         // spares so many per task, device, threads and caches, ranked as by Best()
+  int keep_best = 0;         // spares this many per task, device, threads and caches, ranked as by Best()
   bool keep_failed = false;  // spares failures, which prevent a config from being tried again
   bool dry_run = false;      // only counts
 };
@@ -107,9 +107,9 @@ class RecordDatabase {
   // A run is added once, under its own id, and replaced by its final state at the end.
   absl::Status BeginRun(const TuningRun& run);
   absl::Status FinishRun(const TuningRun& run);
-  // Adds a run from another database, and returns whether that changed anything. A run that is still
-  // running there is stored as interrupted, since nobody can resume it here. An existing run is kept,
-  // unless it was interrupted and the other is finished.
+  // Adds a run from another database, and returns whether that changed anything. A run that is still running
+  // there is stored as interrupted, since it cannot be resumed here. An existing run is kept, unless it was
+  // interrupted and the other is finished.
   absl::StatusOr<bool> MergeRun(const TuningRun& run);
   // Newest first.
   absl::StatusOr<std::vector<TuningRun>> Runs();
@@ -122,12 +122,9 @@ class RecordDatabase {
   absl::StatusOr<std::vector<Record>> Records(const RecordFilter& filter);
 
   // For each task, device and number of threads, the record that RankTimes() puts first, in the order in
-  // which the tasks were added. A config that has crashed or given a wrong result since is excluded,
-  // whoever found that.
+  // which the tasks were added. A config that has crashed or given a wrong result since is excluded, in any
+  // run.
   absl::StatusOr<std::vector<BestRecord>> Best(const RecordFilter& filter, const BestOptions& options = {});
-
-  // Failures of configs that have not succeeded since, so that there is no point in trying them again.
-  absl::StatusOr<std::vector<Record>> Failures(const RecordFilter& filter);
 
   // The tasks to transfer from, or to show; the oldest task first.
   absl::StatusOr<std::vector<TaskEntry>> Tasks(const RecordFilter& filter);
@@ -135,7 +132,7 @@ class RecordDatabase {
   absl::StatusOr<PruneReport> Prune(const PruneOptions& options);
 
   // Brings what SQLite has written beside the file into it, so that a copy of the file alone has all records.
-  // Waits for other processes that read or write, and leaves some of it beside the file if they go on.
+  // Waits for other processes that read or write, and leaves some of it beside the file if they continue.
   absl::Status Checkpoint();
 
  private:

@@ -103,7 +103,7 @@ TEST(DatabaseDamage, ADamagedFileIsAnErrorAndNoMore) {
   EXPECT_GT(refused, 100);
 }
 
-// Becomes the user nobody, for whom folders can be read-only; returns false if that is not possible.
+// Becomes the user `nobody`, for whom folders can be read-only; returns false if that is not possible.
 bool DropPrivileges() { return geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0); }
 
 TEST(DatabaseDamage, AReadOnlyFolderCanBeReadAlone) {

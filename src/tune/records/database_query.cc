@@ -1,4 +1,5 @@
 // The queries of RecordDatabase.
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -17,18 +18,24 @@ bool IsPrior(const std::optional<StrategyVersions>& versions, const std::string&
   return found == versions->end() || found->second != version;
 }
 
+// Returns the rows of the records that pass the filter: SELECT `columns` … WHERE … `rest`.
+absl::StatusOr<SqliteStatement> Select(SqliteConnection& connection, const RecordFilter& filter,
+                                       std::string_view columns, std::string_view rest) {
+  ASSIGN_OR_RETURN(const WhereClause where, Where(filter));
+  ASSIGN_OR_RETURN(SqliteStatement rows,
+                   SqliteStatement::Prepare(
+                       connection, absl::StrCat("SELECT ", columns, kRecordTables, where.sql, " ", rest)));
+  where.BindTo(rows);
+  return rows;
+}
+
 }  // namespace
 
 absl::Status RecordDatabase::ForEachRecord(const RecordFilter& filter,
                                            const std::function<absl::Status(const Record&)>& visit,
                                            int64_t* unreadable) {
-  ASSIGN_OR_RETURN(const WhereClause where, Where(filter));
   const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(
-      SqliteStatement rows,
-      SqliteStatement::Prepare(
-          *connection_, absl::StrCat("SELECT ", kRecordColumns, kRecordTables, where.sql, " ORDER BY r.id")));
-  where.BindTo(rows);
+  ASSIGN_OR_RETURN(SqliteStatement rows, Select(*connection_, filter, kRecordColumns, "ORDER BY r.id"));
   while (true) {
     ASSIGN_OR_RETURN(const bool found, rows.Step());
     if (!found) return absl::OkStatus();
@@ -67,16 +74,13 @@ absl::Status RecordDatabase::ForEachKey(const RecordFilter& filter,
   RecordFilter keys = filter;
   keys.run.clear();
   keys.cache.reset();
-  ASSIGN_OR_RETURN(const WhereClause where, Where(keys));
   ASSIGN_OR_RETURN(
       SqliteStatement rows,
-      SqliteStatement::Prepare(
-          *connection_,
-          absl::StrCat("SELECT r.task, r.device, r.threads, r.id, r.strategy, r.strategy_version, r.config, "
-                       "r.run, r.search, r.outcome, r.cache, r.seconds, r.time_ms",
-                       kRecordTables, where.sql, " AND r.outcome IN ('ok', 'wrong_result', 'crashed') ",
-                       "ORDER BY r.task, r.device, r.threads, r.id")));
-  where.BindTo(rows);
+      Select(
+          *connection_, keys,
+          "r.task, r.device, r.threads, r.id, r.strategy, r.strategy_version, r.config, r.run, r.search, "
+          "r.outcome, r.cache, r.seconds, r.time_ms",
+          "AND r.outcome IN ('ok', 'wrong_result', 'crashed') ORDER BY r.task, r.device, r.threads, r.id"));
   using Key = std::tuple<int64_t, std::string, int64_t>;
   std::optional<Key> current;
   KeyTimes known;
@@ -129,42 +133,13 @@ absl::StatusOr<std::vector<BestRecord>> RecordDatabase::Best(const RecordFilter&
   return best;
 }
 
-absl::StatusOr<std::vector<Record>> RecordDatabase::Failures(const RecordFilter& filter) {
-  ASSIGN_OR_RETURN(const WhereClause where, Where(filter));
-  const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(
-      SqliteStatement rows,
-      SqliteStatement::Prepare(
-          *connection_,
-          absl::StrCat(
-              "SELECT ", kRecordColumns, kRecordTables, where.sql,
-              " AND r.outcome <> 'ok' AND NOT EXISTS (SELECT 1 FROM records o WHERE o.task = r.task AND "
-              "o.device = r.device AND o.threads = r.threads AND o.outcome = 'ok' AND o.strategy = "
-              "r.strategy "
-              "AND o.strategy_version = r.strategy_version AND o.config = r.config AND o.time_ms > "
-              "r.time_ms) "
-              "ORDER BY r.id")));
-  where.BindTo(rows);
-  std::vector<Record> failures;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool found, rows.Step());
-    if (!found) return failures;
-    if (std::optional<Record> record = RecordOfRow(rows)) failures.push_back(*std::move(record));
-  }
-}
-
 absl::StatusOr<std::vector<TaskEntry>> RecordDatabase::Tasks(const RecordFilter& filter) {
-  ASSIGN_OR_RETURN(const WhereClause where, Where(filter));
   const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(
-      SqliteStatement rows,
-      SqliteStatement::Prepare(
-          *connection_,
-          absl::StrCat(
-              "SELECT t.digest, t.text, t.flops, r.device, r.threads, count(*), sum(r.outcome <> 'ok'), "
-              "min(CASE WHEN r.outcome = 'ok' THEN r.seconds END), max(r.time_ms)",
-              kRecordTables, where.sql, " GROUP BY r.task, r.device, r.threads ORDER BY r.task")));
-  where.BindTo(rows);
+  ASSIGN_OR_RETURN(SqliteStatement rows,
+                   Select(*connection_, filter,
+                          "t.digest, t.text, t.flops, r.device, r.threads, count(*), sum(r.outcome <> 'ok'), "
+                          "min(CASE WHEN r.outcome = 'ok' THEN r.seconds END), max(r.time_ms)",
+                          "GROUP BY r.task, r.device, r.threads ORDER BY r.task"));
   std::vector<TaskEntry> tasks;
   while (true) {
     ASSIGN_OR_RETURN(const bool found, rows.Step());

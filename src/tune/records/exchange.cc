@@ -180,7 +180,7 @@ absl::StatusOr<ImportReport> MergeRecords(RecordDatabase& database, RecordDataba
       source.ForEachRecord(which, [&](const Record& record) { return batch.Add(record); }, &report.skipped));
   RETURN_IF_ERROR(batch.Flush());
   if (report.skipped > 0)
-    report.first_skipped = source.path() + ": some rows are no records that this attune can read";
+    report.first_skipped = source.path() + ": some rows are not records that this attune can read";
   return report;
 }
 

@@ -2,14 +2,13 @@
 //
 // Problem: the model answers thousands of times faster than the machine, but is only right about candidates
 // similar to those it has seen. Idea: many Markov chains walk over the space at once, each from a good or a
-// random candidate. A chain always takes a step that the model considers an improvement, and another one
-// with a probability that falls as the chains cool. The best candidate of each chain is measured, in order
-// of score; the best of all chains would be many that are almost the same, and that the model overestimates
-// by the same error. Of two strategies the model cannot say which is better before it has seen one of each,
-// so the best candidate of each unknown strategy comes first. A share of random candidates corrects the
-// model. After Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 1983, and Chen
-// et al., Learning to optimize tensor programs, NeurIPS 2018, section 5. Cost: at most kMaxScores scores a
-// batch.
+// random candidate. A chain always takes a step that the model considers an improvement, and another one with
+// a probability that falls as the chains cool. The best candidate of each chain is measured, in order of
+// score; the best of all chains would be many that are almost the same, and that the model overestimates by
+// the same error. The model cannot say which of two strategies is better before it has seen one of each, so
+// the best candidate of each unknown strategy comes first. A share of random candidates corrects the model.
+// After Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 1983, and Chen et al.,
+// Learning to optimize tensor programs, NeurIPS 2018, section 5. Cost: at most kMaxScores scores a batch.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,7 +25,7 @@ namespace {
 constexpr size_t kChains = 64;
 constexpr int kSteps = 200;
 constexpr size_t kMaxScores = 1600;
-// In a small space there may be no more to score: annealing ends after so many steps without a new
+// In a small space there may be no more to score: annealing ends after this many steps without a new
 // candidate.
 constexpr int kIdleSteps = 20;
 // The final temperature, when all scores are used, relative to the initial one.

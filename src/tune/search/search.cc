@@ -9,7 +9,7 @@ namespace attune {
 namespace {
 
 constexpr SearchStrategyInfo kStrategies[] = {
-    {"annealing", "simulated annealing on a model that learns from what was measured", true, MakeAnnealing},
+    {"annealing", "simulated annealing on a model that learns from measurements", true, MakeAnnealing},
     {"genetic", "crosses the fastest that were measured", false, MakeGenetic},
     {"evolutionary", "evolves the fastest on record, guided by the model", true, MakeEvolutionary},
     {"grid", "every candidate in turn", false, MakeGrid},

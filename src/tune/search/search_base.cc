@@ -18,7 +18,7 @@ constexpr size_t kProposedHints = 8;
 std::vector<Candidate> SearchBase::Propose(int batch, const SearchState& state) {
   space_ = state.space;
   batch_.clear();
-  // A search that goes on from its trials alone, in another process, draws what this one would have drawn.
+  // A search that resumes from its trials alone, in another process, draws the same candidates as this one.
   constexpr uint64_t kPrime = 1'000'003;
   random_ = Random(Random(options_.seed + kPrime * tried_.size()).Next());
   limit_ = static_cast<size_t>(std::max(batch, 0));

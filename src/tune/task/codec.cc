@@ -29,8 +29,7 @@ std::string EncodeBuildSetUp(const BuildSetUp& set_up) {
 }
 
 absl::StatusOr<BuildSetUp> DecodeBuildSetUp(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::SetUp message, ParseMessage<proto::SetUp>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version(), kBuildVersion));
+  ASSIGN_OR_RETURN(const proto::SetUp message, ParseRequest<proto::SetUp>(text, kBuildVersion));
   MessageChecks checks;
   BuildSetUp set_up;
   ASSIGN_OR_RETURN(set_up.target, DecodeTarget(message.target()));
@@ -54,8 +53,7 @@ std::string EncodeBuildRequest(const BuildRequest& request) {
 }
 
 absl::StatusOr<DecodedBuildRequest> DecodeBuildRequest(std::string_view text) {
-  ASSIGN_OR_RETURN(const proto::Request message, ParseMessage<proto::Request>(text));
-  RETURN_IF_ERROR(CheckVersion(message.version(), kBuildVersion));
+  ASSIGN_OR_RETURN(const proto::Request message, ParseRequest<proto::Request>(text, kBuildVersion));
   MessageChecks checks;
   checks.Count(message.constant_inputs_size(), kMaxInputs);
   checks.Count(message.config_size(), kMaxConfigNumbers);

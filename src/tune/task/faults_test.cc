@@ -148,7 +148,7 @@ void WorkspaceOverrun(LoopNest& n) {
   const Buffer space = AddWorkspace(n, 16);
   Then(n, Set(space, 16, One()));
 }
-void StaleScratch(LoopNest& n) {  // reads scratch that nobody wrote
+void StaleScratch(LoopNest& n) {  // reads scratch that was never written
   const Buffer scratch = MakeBuffer("fault_scratch", DType::kF32, {16}, MemorySpace::kScratch);
   Then(n, MakeAllocate(scratch, Set(Out(n), 0, Get(scratch, 3))));
 }

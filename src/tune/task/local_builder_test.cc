@@ -135,7 +135,7 @@ TEST(LocalBuilder, AWorkerThatFailsCostsItsCandidateAlone) {
     requests.push_back({&task, WithFault(good, std::get<0>(fault))});
     requests.push_back({&task, good});
   }
-  // What is good is built in time where there is enough of it, and the machine says how much that is.
+  // Valid candidates are built in time where there is enough of it, which depends on the machine.
   std::vector<BuildResult> results;
   const auto has_ended_late = [&](size_t i) {
     return requests[i].candidate.config != WithFault(good, kHang).config && results[i].outcome == kTimedOut;

@@ -1,4 +1,4 @@
-"""./do bench --wide: many networks that nobody tuned for, which reveal what the well-known ones hide.
+"""./do bench --wide: many networks outside the tuned suite, which reveal problems that the well-known ones hide.
 
     networks     a network of the wide set, and how the command line selects some
     table        all of them: one line each, with the function that makes it

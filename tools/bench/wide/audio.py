@@ -77,7 +77,7 @@ def wavenet(samples=4000, channels=32):
 
 
 class TemporalBlock(nn.Module):
-    """Of a temporal convolutional network (Bai et al. 2018)."""
+    """A block of a temporal convolutional network (Bai et al. 2018)."""
 
     def __init__(self, inputs, outputs, dilation):
         super().__init__()
@@ -96,7 +96,8 @@ def tcn(steps=1000, channels=64):
 
 
 class SeparatorBlock(nn.Module):
-    """Of Conv-TasNet (Luo and Mesgarani 2019): 1 × 1, PReLU, norm over everything, depthwise, the same, 1 × 1."""
+    """A block of Conv-TasNet (Luo and Mesgarani 2019): 1 × 1, PReLU, norm over everything, depthwise, the same, 1 ×
+    1."""
 
     def __init__(self, channels, hidden, dilation):
         super().__init__()

@@ -28,9 +28,9 @@ def introduction(results):
         f"*Made by `./do bench --wide --write-docs`, of measurements from {results['date'][:10]}: changes by hand get "
         "lost.*",
         *(summary(results, threads) for threads in settings["threads"]),
-        f"""{plural(len(results['cases']), 'network')} that nobody tuned for, from torchvision, from transformers and
+        f"""{plural(len(results['cases']), 'network')} outside the tuned suite, from torchvision, from transformers and
 written by hand, with random weights and dimensions that are cut down where one inference would take long
-([the list](../../tools/bench/wide/table.py)). What well-known networks hide comes to light here: operators and shapes that
+([the list](../../tools/bench/wide/table.py)). They reveal problems that well-known networks hide: operators and shapes that
 are rare, and kernels that are far from their roofline.""",
         f"Attune (commit {', '.join(commits)}) beside {', '.join(peers)}, all in float32 but for networks whose "
         "weights are integers. All read the same ONNX files, and each output is compared with torch's, or with "

@@ -112,7 +112,7 @@ class Case:
         return replace(self, pixels=int(scale))
 
     def batched(self, batch):
-        """This case with so many inputs per inference. Raises ValueError if there is no such model."""
+        """Returns this case with this many inputs per inference. Raises ValueError if there is no such model."""
         if batch != self.batch and self.network.framework == "tensorflow":
             raise ValueError(f"{self.network.name} takes batches of one size alone")
         return replace(self, batch=batch)
@@ -135,7 +135,7 @@ def variants(network):
 
 
 def case_named(name, precision="fp32"):
-    """The case with this name; `precision` applies if the name has none. Raises ValueError if there is none."""
+    """Returns the case with this name; `precision` applies if the name has none. Raises ValueError if there is none."""
     match = re.fullmatch(r"(\w+?)(-w(0\.75))?(-(192|256)px)?(-b([1-9]\d*))?(-(int8))?", name)
     network = match and next((n for n in NETWORKS if n.name == match[1]), None)
     if not network:

@@ -1,4 +1,4 @@
-// Asks the server. What goes wrong is thrown as its own sentence.
+// Asks the server. Errors are thrown as the server's own sentences.
 import createClient, { type Middleware } from 'openapi-fetch';
 import { signal } from '@preact/signals';
 import type { components, paths } from './schema';
@@ -29,7 +29,7 @@ export class Problem extends Error {
 // The server's sentence; one of our own where it has told none.
 export function sentenceOf(error: unknown): string {
   if (error instanceof Problem) return error.message;
-  if (error instanceof TypeError) return 'the server cannot be reached; check that it runs, this page tries again';
+  if (error instanceof TypeError) return 'the server cannot be reached; check that it runs. This page tries again.';
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -45,7 +45,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   return new Problem(response.status, sentence, seconds > 0 ? seconds : null);
 }
 
-// What every change must send, so that no other site can make it.
+// The header that every change must send, so that no other site can make it.
 export function changeHeaders(): Record<string, string> {
   const token = session.value?.csrf_token;
   return typeof token === 'string' ? { 'X-CSRF-Token': token } : {};

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's jobs, the latest first. */
+        /** Lists the tenant's jobs, latest first. */
         get: operations["listJobs"];
         put?: never;
         /** Submits a job, whose settings name its inputs. */
@@ -29,7 +29,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A job with its stages, its files and its result. */
+        /** Returns a job with its stages, its files and its result. */
         get: operations["getJob"];
         put?: never;
         post?: never;
@@ -48,7 +48,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a job soon. One that is over stays as it is. */
+        /** Cancels a job. A job that is over stays as it is. */
         post: operations["cancelJob"];
         delete?: never;
         options?: never;
@@ -65,7 +65,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What would be promised to a job that is submitted now, and from which evidence. */
+        /** Predicts the promises for a job that would be submitted now, with the evidence for each. */
         post: operations["predict"];
         delete?: never;
         options?: never;
@@ -80,7 +80,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A file of a job; what it makes for people is below out/. */
+        /** Downloads a file of a job; files that it makes for people are below out/. */
         get: operations["getJobFile"];
         put?: never;
         post?: never;
@@ -97,7 +97,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The job's spans in OTLP/JSON, for tools that show traces: its stages, and what it waited for. */
+        /** Returns the job's spans in OTLP/JSON, for tools that show traces: its stages and its waiting times. */
         get: operations["getJobTrace"];
         put?: never;
         post?: never;
@@ -114,7 +114,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Server-sent events: the job, as in its list, at once and whenever it changes, until it is over. */
+        /** Streams a job as server-sent events, in the form of the list: at once and after each change, until it is over. */
         get: operations["followJob"];
         put?: never;
         post?: never;
@@ -131,7 +131,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Server-sent events: each of the tenant's jobs, as in their list, once it is new or has changed. */
+        /** Streams the tenant's jobs as server-sent events, in the form of their list: each new or changed job. */
         get: operations["followJobs"];
         put?: never;
         post?: never;
@@ -148,7 +148,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The kernels that a job has measured, with the best time of each. */
+        /** Lists the kernels that a job has measured, with the best time of each. */
         get: operations["listJobTasks"];
         put?: never;
         post?: never;
@@ -165,7 +165,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The measurements of one of a job's tasks, in the order in which they were made. */
+        /** Lists the measurements of one of a job's tasks, in the order in which they were made. */
         get: operations["listJobRecords"];
         put?: never;
         post?: never;
@@ -182,10 +182,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The files that the tenant has sent, or is sending. */
+        /** Lists the files that the tenant has uploaded, or is uploading. */
         get: operations["listUploads"];
         put?: never;
-        /** Begins the upload of a file, or finds the one that was begun before. */
+        /** Starts the upload of a file, or finds the one that was started before. */
         post: operations["beginUpload"];
         delete?: never;
         options?: never;
@@ -200,15 +200,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far an upload is; HEAD tells the same in headers. */
+        /** Returns the progress of an upload; HEAD returns it in headers. */
         get: operations["getUpload"];
         put?: never;
         post?: never;
-        /** Forgets a file. Jobs that were submitted with it have it still. */
+        /** Deletes a file. Jobs that were submitted with it keep it. */
         delete: operations["removeUpload"];
         options?: never;
         head?: never;
-        /** Adds bytes. The last ones have the whole file checked, which is kept if it has the digest. */
+        /** Adds bytes. After the last ones, the server checks the whole file, and keeps it if its digest is right. */
         patch: operations["appendToUpload"];
         trace?: never;
     };
@@ -219,10 +219,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's models, the latest first. */
+        /** Lists the tenant's models, latest first. */
         get: operations["listModels"];
         put?: never;
-        /** Has a model imported whose files were sent, or finds it; its state tells what comes of it. */
+        /** Imports a model from uploaded files, or finds it; its state tells the result. */
         post: operations["addModel"];
         delete?: never;
         options?: never;
@@ -237,11 +237,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A model: its files, its state, and facts once it is imported. */
+        /** Returns a model: its files, its state, and facts once it is imported. */
         get: operations["getModel"];
         put?: never;
         post?: never;
-        /** Forgets a model; its files stay. */
+        /** Deletes a model; its files stay. */
         delete: operations["removeModel"];
         options?: never;
         head?: never;
@@ -255,7 +255,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's devices, and those that others share with it; for admins, all. */
+        /** Lists the caller's devices, and those that others share with it; for admins, all devices. */
         get: operations["listDevices"];
         put?: never;
         post?: never;
@@ -273,7 +273,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets with which tenants the caller's tenant shares a device of its own; "*" is all. What others measure there ends at once. */
+        /** Sets the tenants with which the caller's tenant shares one of its devices; "*" is all. Measurements of tenants that lose it end at once. */
         put: operations["shareDevice"];
         post?: never;
         delete?: never;
@@ -289,9 +289,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The owners to whose devices a tenant's models may go, besides its own devices. */
+        /** Lists the owners to whose devices a tenant's models may go, besides its own devices. */
         get: operations["getTrust"];
-        /** Sets to whose devices a tenant's models may go. What runs elsewhere ends at once. */
+        /** Sets the owners to whose devices a tenant's models may go. Work on other devices ends at once. */
         put: operations["setTrust"];
         post?: never;
         delete?: never;
@@ -307,7 +307,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How many requests wait for devices, by the key that they ask for. */
+        /** Counts the requests that wait for devices, by key. */
         get: operations["getQueue"];
         put?: never;
         post?: never;
@@ -324,7 +324,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rates that a device has had, since it was last declared sound. */
+        /** Lists the peak rates of a device since it was last declared sound. */
         get: operations["listCalibrations"];
         put?: never;
         post?: never;
@@ -341,7 +341,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The versions of the cost model that jobs begin with, the latest first. */
+        /** Lists the versions of the cost model that jobs start with, latest first. */
         get: operations["listCostModels"];
         put?: never;
         post?: never;
@@ -358,7 +358,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The public keys of Ed25519 by which artifacts that the tenant's jobs make are signed; the first one signs, the others have signed before. */
+        /** Lists the public Ed25519 keys that sign artifacts of the tenant's jobs; the first one signs now, the others have signed before. */
         get: operations["listSigningKeys"];
         put?: never;
         post?: never;
@@ -375,10 +375,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The session of the request's cookie, with nulls if there is none; and where one can log in. */
+        /** Returns the session of the request's cookie, with nulls if there is none; and the identity providers for a login. */
         get: operations["getSession"];
         put?: never;
-        /** Begins a session for a browser, which ends with the token. */
+        /** Starts a session for a browser, which ends with the token. */
         post: operations["beginSession"];
         /** Ends the session of the request's cookie. */
         delete: operations["endSession"];
@@ -394,7 +394,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends a browser to an issuer, to log in there. */
+        /** Sends a browser to an identity provider, to log in there. */
         get: operations["beginLogin"];
         put?: never;
         post?: never;
@@ -411,7 +411,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Begins the session of a browser that comes back from its issuer. */
+        /** Starts the session of a browser that returns from its identity provider. */
         get: operations["finishLogin"];
         put?: never;
         post?: never;
@@ -428,7 +428,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's people who have logged in at an issuer. */
+        /** Lists the tenant's people who have logged in at an identity provider. */
         get: operations["listPeople"];
         put?: never;
         post?: never;
@@ -447,7 +447,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a person's sessions, and refuses his tokens up to now; those of a blocked one later, too. */
+        /** Ends a person's sessions and refuses the tokens issued to them so far; for a blocked person, later tokens, too. */
         post: operations["logOutPerson"];
         delete?: never;
         options?: never;
@@ -462,7 +462,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's sessions that count. */
+        /** Lists the tenant's valid sessions. */
         get: operations["listSessions"];
         put?: never;
         post?: never;
@@ -482,7 +482,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends a session, which counts no more from the next request on. */
+        /** Ends a session, from the next request on. */
         delete: operations["endSessionOf"];
         options?: never;
         head?: never;
@@ -496,7 +496,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who has changed what: of the tenant, or for an admin of all. The head stands for the whole log. */
+        /** Lists the changes of a tenant, or for an admin of all tenants. The head is a digest of the whole log. */
         get: operations["listAudit"];
         put?: never;
         post?: never;
@@ -513,10 +513,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All tenants. */
+        /** Lists all tenants. */
         get: operations["listTenants"];
         put?: never;
-        /** Makes a tenant. One that a token was given for is made by itself. */
+        /** Creates a tenant. A tenant for which a token is made is created automatically. */
         post: operations["createTenant"];
         delete?: never;
         options?: never;
@@ -531,11 +531,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A tenant, with what it uses now and in its period. */
+        /** Returns a tenant, with its current use and its use in the quota's period. */
         get: operations["getTenant"];
         put?: never;
         post?: never;
-        /** Begins to delete a tenant with all that it has; it is shown as deleting until nothing is left. */
+        /** Starts to delete a tenant with all its data; it is listed as being deleted until nothing is left. */
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
@@ -550,7 +550,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets what a tenant may use. */
+        /** Sets the quota of a tenant. */
         put: operations["setQuota"];
         post?: never;
         delete?: never;
@@ -567,7 +567,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets what a tenant shares with others. */
+        /** Sets the data that a tenant shares with others. */
         put: operations["setConsent"];
         post?: never;
         delete?: never;
@@ -583,7 +583,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All that a tenant has, in one tar file; secrets are not in it. */
+        /** Downloads all data of a tenant as one tar file, without secrets. */
         get: operations["getArchive"];
         put?: never;
         post?: never;
@@ -600,7 +600,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Device seconds and stored bytes by day and tenant, as CSV. */
+        /** Downloads device seconds and stored bytes by day and tenant, as CSV. */
         get: operations["getUsage"];
         put?: never;
         post?: never;
@@ -617,7 +617,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The token that asks. */
+        /** Returns the caller's token. */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -634,10 +634,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tokens of a tenant that count. */
+        /** Lists a tenant's valid tokens. */
         get: operations["listTokens"];
         put?: never;
-        /** Gives a token, whose text is told this once. */
+        /** Creates a token, whose text is returned only once. */
         post: operations["createToken"];
         delete?: never;
         options?: never;
@@ -655,7 +655,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes a token, which counts no more from the next request on. */
+        /** Revokes a token, from the next request on. */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -669,7 +669,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document. */
+        /** Returns this document. */
         get: operations["getDocument"];
         put?: never;
         post?: never;
@@ -863,7 +863,7 @@ export interface components {
             name: string;
             /** @enum {string} */
             state: "importing" | "ready" | "refused";
-            /** @description Why it is refused */
+            /** @description Reason why it is refused */
             error: string;
             /** Format: date-time */
             created: string;
@@ -873,7 +873,7 @@ export interface components {
             name: string;
             /** @enum {string} */
             state: "importing" | "ready" | "refused";
-            /** @description Why it is refused */
+            /** @description Reason why it is refused */
             error: string;
             /** Format: date-time */
             created: string;
@@ -883,7 +883,7 @@ export interface components {
             }[];
             shapes: string[];
             signature: string;
-            /** @description What it computes, once it is ready */
+            /** @description Facts about the network, once it is ready */
             facts: {
                 /** @enum {string} */
                 format: "onnx" | "tflite" | "tensorflow" | "pytorch";
@@ -915,12 +915,12 @@ export interface components {
         NewModel: {
             name: string;
             sha256: string;
-            /** @description Others that it names: weights beside it, or the variables of a SavedModel */
+            /** @description Other files that the model names: weights beside it, or the variables of a SavedModel */
             files?: {
                 name: string;
                 sha256: string;
             }[];
-            /** @description Of inputs whose dimensions it leaves open: "input=1x3x224x224" */
+            /** @description Shapes of inputs with dimensions that the model leaves open: "input=1x3x224x224" */
             shapes?: string[];
             signature?: string;
         };
@@ -1185,15 +1185,15 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
-                /** @description The next_cursor of the page before */
+                /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 most?: number;
-                /** @description Those in this state alone; a page may then be shorter than it could be */
+                /** @description Only jobs in this state; a page may then be shorter than the maximum */
                 state?: "waiting" | "running" | "unfinished" | "done" | "failed" | "cancelled";
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1234,7 +1234,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Of the client's choice: the same again submits nothing and returns the same job */
+                /** @description A key that the client chooses: the same key again submits nothing and returns the same job */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1246,10 +1246,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is kept, and begins when it can */
+            /** @description The job is stored, and starts when it can */
             201: {
                 headers: {
-                    /** @description Where the job is shown */
+                    /** @description URL of the job */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -1274,7 +1274,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -1381,11 +1381,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Some of its bytes alone: "bytes=100-" */
+                /** @description Only some of its bytes: "bytes=100-" */
                 Range?: string;
-                /** @description The ETag of the file of which the peer has a part */
+                /** @description ETag of the file of which the client has a part */
                 "If-Range"?: string;
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -1403,7 +1403,7 @@ export interface operations {
                 headers: {
                     /** @description The file's SHA-256 */
                     ETag?: string;
-                    /** @description The same, as RFC 9530 has it */
+                    /** @description The SHA-256 in the form of RFC 9530 */
                     "Repr-Digest"?: string;
                     [name: string]: unknown;
                 };
@@ -1414,7 +1414,7 @@ export interface operations {
             /** @description Some of its bytes */
             206: {
                 headers: {
-                    /** @description Which bytes, and of how many */
+                    /** @description Range of these bytes, and the size of the file */
                     "Content-Range"?: string;
                     [name: string]: unknown;
                 };
@@ -1422,7 +1422,7 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            /** @description The peer has it */
+            /** @description The client has the file already */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -1443,7 +1443,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -1485,7 +1485,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the last event that came */
+                /** @description Id of the last event that was received */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -1551,7 +1551,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -1562,7 +1562,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the order in which they were first measured */
+            /** @description In the order of their first measurement */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -1598,13 +1598,13 @@ export interface operations {
             query: {
                 /** @description The task's digest */
                 task: string;
-                /** @description The next_cursor of the page before */
+                /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -1615,7 +1615,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them */
+            /** @description A page of measurements */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -1651,7 +1651,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1659,7 +1659,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest first */
+            /** @description Latest first */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -1703,14 +1703,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It has begun */
+            /** @description The upload has started */
             201: {
                 headers: {
-                    /** @description How many bytes there are */
+                    /** @description Bytes received so far */
                     "Upload-Offset"?: string;
-                    /** @description How many there will be */
+                    /** @description Bytes of the whole file */
                     "Upload-Length"?: string;
-                    /** @description Where its bytes go */
+                    /** @description URL for its bytes */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -1734,7 +1734,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -1748,9 +1748,9 @@ export interface operations {
             /** @description The upload */
             200: {
                 headers: {
-                    /** @description How many bytes there are */
+                    /** @description Bytes received so far */
                     "Upload-Offset"?: string;
-                    /** @description How many there will be */
+                    /** @description Bytes of the whole file */
                     "Upload-Length"?: string;
                     /** @description Changes with the answer */
                     ETag?: string;
@@ -1789,7 +1789,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is forgotten */
+            /** @description The file is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1810,7 +1810,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The byte of the file that the body begins with */
+                /** @description Offset of the body's first byte in the file */
                 "Upload-Offset": number;
             };
             path: {
@@ -1825,12 +1825,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description They are kept */
+            /** @description The bytes are stored */
             204: {
                 headers: {
-                    /** @description How many bytes there are */
+                    /** @description Bytes received so far */
                     "Upload-Offset"?: string;
-                    /** @description How many there will be */
+                    /** @description Bytes of the whole file */
                     "Upload-Length"?: string;
                     [name: string]: unknown;
                 };
@@ -1852,13 +1852,13 @@ export interface operations {
     listModels: {
         parameters: {
             query?: {
-                /** @description The next_cursor of the page before */
+                /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1908,10 +1908,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is known */
+            /** @description The model is stored */
             201: {
                 headers: {
-                    /** @description Where the model is shown */
+                    /** @description URL of the model */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -1936,7 +1936,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -1986,7 +1986,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is forgotten */
+            /** @description The model is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2005,11 +2005,11 @@ export interface operations {
     listDevices: {
         parameters: {
             query?: {
-                /** @description Those with this key alone */
+                /** @description Only devices with this key */
                 key?: string;
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2087,7 +2087,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -2098,7 +2098,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The owners; one's own devices need no trust */
+            /** @description The trusted owners; your own devices need no trust */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -2141,7 +2141,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The owners; one's own devices need no trust */
+            /** @description The trusted owners; your own devices need no trust */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2165,7 +2165,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2173,7 +2173,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Keys that nobody waits for are left out */
+            /** @description Keys without waiting requests are left out */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -2211,7 +2211,7 @@ export interface operations {
                 device: string;
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2219,7 +2219,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The oldest first; some between the first and the latest ones are missing */
+            /** @description Oldest first; some between the first and the latest are missing */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -2251,11 +2251,11 @@ export interface operations {
     listCostModels: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2296,7 +2296,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2336,7 +2336,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2383,10 +2383,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It has begun */
+            /** @description The session has started */
             201: {
                 headers: {
-                    /** @description The session, which scripts of the page cannot read */
+                    /** @description Cookie of the session, which scripts of the page cannot read */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -2412,10 +2412,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has ended */
+            /** @description The session has ended */
             204: {
                 headers: {
-                    /** @description The session, which scripts of the page cannot read */
+                    /** @description Cookie of the session, which scripts of the page cannot read */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -2432,7 +2432,7 @@ export interface operations {
     beginLogin: {
         parameters: {
             query: {
-                /** @description Its name, as GET /v1/session lists it */
+                /** @description Name of the provider, as GET /v1/session lists it */
                 issuer: string;
             };
             header?: never;
@@ -2441,12 +2441,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the issuer */
+            /** @description Redirects to the provider */
             303: {
                 headers: {
-                    /** @description Where the browser goes */
+                    /** @description Where the browser goes next */
                     Location?: string;
-                    /** @description The login, or the session */
+                    /** @description Cookie of the login, or of the session */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -2462,19 +2462,19 @@ export interface operations {
     finishLogin: {
         parameters: {
             query?: {
-                /** @description Of the login */
+                /** @description State of the login */
                 state?: string;
-                /** @description By which the issuer vouches */
+                /** @description Authorization code */
                 code?: string;
-                /** @description The issuer */
+                /** @description The identity provider */
                 iss?: string;
-                /** @description Why it refuses */
+                /** @description Error code of a refusal */
                 error?: string;
-                /** @description The same for people */
+                /** @description Text of the error, for people */
                 error_description?: string;
-                /** @description The same at length */
+                /** @description URL of a page about the error */
                 error_uri?: string;
-                /** @description Of the issuer */
+                /** @description State of the provider's session */
                 session_state?: string;
             };
             header?: never;
@@ -2483,12 +2483,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the page */
+            /** @description Redirects to the page */
             303: {
                 headers: {
-                    /** @description Where the browser goes */
+                    /** @description Where the browser goes next */
                     Location?: string;
-                    /** @description The login, or the session */
+                    /** @description Cookie of the login, or of the session */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -2506,7 +2506,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2560,7 +2560,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description From the next request on */
+            /** @description Effective from the next request on */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2582,7 +2582,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2590,7 +2590,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest first */
+            /** @description Latest first */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -2630,7 +2630,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has ended */
+            /** @description The session has ended */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2649,15 +2649,15 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Of this one alone */
+                /** @description Only this tenant */
                 tenant?: string;
-                /** @description The next_cursor of the page before */
+                /** @description next_cursor of the previous page */
                 cursor?: string;
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 most?: number;
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2665,7 +2665,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest first */
+            /** @description Latest first */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -2699,7 +2699,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2751,7 +2751,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is there */
+            /** @description The tenant exists */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2775,7 +2775,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path: {
@@ -2825,7 +2825,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has begun */
+            /** @description The deletion has started */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2949,11 +2949,11 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
-                /** @description The first day; 30 days ago if it is left out */
+                /** @description First day; default: 30 days ago */
                 from?: string;
-                /** @description The last day; today if it is left out */
+                /** @description Last day; default: today */
                 to?: string;
-                /** @description Of this one alone */
+                /** @description Only this tenant */
                 tenant?: string;
             };
             header?: never;
@@ -2983,7 +2983,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2991,7 +2991,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It counts */
+            /** @description The token is valid */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -3020,11 +3020,11 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description The caller's own if it is left out */
+                /** @description Default: the caller's tenant */
                 tenant?: string;
             };
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -3032,7 +3032,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest first */
+            /** @description Latest first */
             200: {
                 headers: {
                     /** @description Changes with the answer */
@@ -3114,7 +3114,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is revoked */
+            /** @description The token is revoked */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3134,7 +3134,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is there already */
+                /** @description ETag of the client's copy */
                 "If-None-Match"?: string;
             };
             path?: never;

@@ -1,4 +1,4 @@
-// What tuning has gained, task by task, and how far each is from its roofline.
+// The gain of tuning, task by task, and how far each is from its roofline.
 import { useState } from 'preact/hooks';
 import { factor, gflops, latency, percent } from '../format';
 import { gainOf, roofShare, type TaskGain } from '../job_facts';
@@ -73,7 +73,7 @@ export function GainTable({ tasks }: { tasks: readonly TaskGain[] }) {
             <th scope="col" class="number">Tuned</th>
             <th scope="col" class="number">Gain</th>
             <th scope="col" class="number">Rate</th>
-            <th scope="col" class="number">Of roofline</th>
+            <th scope="col" class="number">Share of roofline</th>
             <th scope="col" class="number">Trials</th>
           </tr>
         </thead>

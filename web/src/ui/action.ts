@@ -1,4 +1,4 @@
-// Something that a person has the server do: whether it goes on, and the sentence if it cannot.
+// An action of the user that the server carries out: whether it is in progress, and the sentence if it cannot.
 import { useState } from 'preact/hooks';
 import { sentenceOf } from '../api/client';
 import { announce } from './announce';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeTurns } from './turns';
 
-test('no more than so many go on at a time, and a failure ends nobody else’s turn', async () => {
+test('no more than the limit run at a time, and a failure ends no other turn', async () => {
   const take = makeTurns(2);
   let running = 0;
   let most = 0;

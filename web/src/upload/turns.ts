@@ -1,4 +1,4 @@
-// Lets so many go on at a time; the others wait, first come, first served.
+// Lets a limited number run at a time; the others wait, first come, first served.
 export function makeTurns(most: number): (work: () => Promise<void>) => Promise<void> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -8,7 +8,7 @@ export function makeTurns(most: number): (work: () => Promise<void>) => Promise<
     try {
       await work();
     } finally {
-      // Who waits takes over the turn, so that nobody comes between.
+      // The next one in the queue takes over the turn, so that no other comes between.
       const next = waiting.shift();
       if (next === undefined) --running;
       else next();

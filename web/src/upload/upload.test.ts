@@ -38,7 +38,7 @@ test('a file goes in pieces', async () => {
   expect(progress).toEqual([0, PIECE_BYTES, 2 * PIECE_BYTES, SIZE]);
   expect(server.asked).toEqual(['POST /v1/uploads', 'PATCH /v1/uploads/d', 'PATCH /v1/uploads/d', 'PATCH /v1/uploads/d']);
 });
-test('what breaks goes on where the server says', async () => {
+test('an interrupted upload resumes where the server says', async () => {
   const server = serverWith([null, null, 'network', 503, null, 409]);
   await sendTo(server.network);
   expect(server.kept()).toBe(SIZE);

@@ -1,4 +1,4 @@
-// Sends a file in pieces, and goes on where it broke off (https://tus.io/protocols/resumable-upload).
+// Sends a file in pieces, and resumes where it broke off (https://tus.io/protocols/resumable-upload).
 import { changeHeaders, Problem, problemOf } from '../api/client';
 
 export const PIECE_BYTES = 4 << 20;
@@ -41,7 +41,7 @@ export async function send(sending: Sending, network: Network = browser): Promis
     } catch (error) {
       const isElsewhere = error instanceof Problem && error.status === 409;
       if (sending.signal.aborted || (!passes(error) && !isElsewhere) || ++tries >= MOST_TRIES) throw error;
-      // The server says where to go on.
+      // The server says where to resume.
       offset = null;
       const seconds = error instanceof Problem ? error.retrySeconds : null;
       await network.sleep(seconds === null ? FIRST_WAIT_MS * 2 ** tries : seconds * 1000);

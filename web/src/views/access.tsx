@@ -15,7 +15,7 @@ const ROLES: readonly { role: Role; may: string }[] = [
   { role: 'viewer', may: 'sees jobs, files and devices' },
   { role: 'member', may: 'also sends models and submits jobs' },
   { role: 'operator', may: 'also gives tokens, ends sessions, reads the audit log' },
-  { role: 'admin', may: 'does so for all tenants' },
+  { role: 'admin', may: 'does the same for all tenants' },
 ];
 
 function NewToken({ onMade }: { onMade: () => void }) {
@@ -31,7 +31,7 @@ function NewToken({ onMade }: { onMade: () => void }) {
       (made) => {
         setText(made.text);
         setName('');
-        announce('The token is made; copy it now');
+        announce('The token is made; copy it now: it is not shown again');
         onMade();
       },
       (reason: unknown) => setError(sentenceOf(reason)),
@@ -115,13 +115,13 @@ function TokenCards() {
   const { value, error, reload } = useLoaded(() => body(api.GET('/v1/tokens')), []);
   return (
     <>
-      <Card title="New token" hint="For scripts and people; a token reaches what your tenant has.">
+      <Card title="New token" hint="For scripts and people. A token reaches your tenant's data.">
         <NewToken onMade={reload} />
       </Card>
-      <Card title="Tokens that count">
+      <Card title="Valid tokens">
         <ErrorNote text={error} />
         {value === null && error === null && <Loading of="tokens" />}
-        {value?.tokens.length === 0 && <Empty title="There is no token">Make the first one above.</Empty>}
+        {value?.tokens.length === 0 && <Empty title="No tokens">Make the first one above.</Empty>}
         {value !== null && value.tokens.length > 0 && <Tokens tokens={value.tokens} onRevoked={reload} />}
       </Card>
     </>
@@ -140,7 +140,7 @@ export function AccessView() {
             <PeopleCards />
             <AuditCard />
           </>
-        ) : <Empty title="Tokens take the role operator">Ask one of your tenant's operators for what you need.</Empty>}
+        ) : <Empty title="This needs the role operator">Ask one of your tenant's operators for help.</Empty>}
       </div>
     </>
   );

@@ -12,20 +12,20 @@ const MOST = 1_000_000;
 
 export function AgreementFields({ wish, change }: { wish: AgreementWish; change: (next: Partial<AgreementWish>) => void }) {
   return (
-    <Card title="What it has to reach" hint="All are optional. The server says at once what it can promise, or refuses what is impossible.">
+    <Card title="Targets" hint="All are optional. The server predicts at once whether it can meet them, and refuses what is impossible.">
       <div class="fields">
         <NumberField id="mean" label="Mean latency, ms" min={0} max={MOST} step="any" value={wish.meanMs} set={(meanMs) => change({ meanMs })} />
         <NumberField id="p99" label="99 % of latencies, ms" min={0} max={MOST} step="any" value={wish.p99Ms} set={(p99Ms) => change({ p99Ms })} />
-        <NumberField id="loss" label="Loss of accuracy, %" hint="On samples that nothing else sees; tuning alone loses none" min={0} max={100} step="any" value={wish.lossPercent} set={(lossPercent) => change({ lossPercent })} />
+        <NumberField id="loss" label="Loss of accuracy, %" hint="On samples that are held out; tuning alone loses none" min={0} max={100} step="any" value={wish.lossPercent} set={(lossPercent) => change({ lossPercent })} />
         <NumberField id="size" label="Size, MB" min={0} max={MOST} step="any" value={wish.megabytes} set={(megabytes) => change({ megabytes })} />
         <NumberField id="deadline" label="Done within, minutes" min={0} max={MOST} step="any" value={wish.deadlineMinutes} set={(deadlineMinutes) => change({ deadlineMinutes })} />
         <NumberField id="device-time" label="Device time, minutes" min={0} max={MOST} step="any" value={wish.deviceMinutes} set={(deviceMinutes) => change({ deviceMinutes })} />
-        <NumberField id="least" label="Refuse below a probability of, %" hint="50 if it is left out" min={0} max={100} step="any" value={wish.leastPercent} set={(leastPercent) => change({ leastPercent })} />
+        <NumberField id="least" label="Refuse below a probability of, %" hint="Default: 50" min={0} max={100} step="any" value={wish.leastPercent} set={(leastPercent) => change({ leastPercent })} />
         <div class="field">
           <label for="priority">Priority</label>
           <select id="priority" value={wish.priority} onChange={(event) => change({ priority: event.currentTarget.value })}>
             <option value="">standard</option>
-            <option value="low">low: when nobody else waits</option>
+            <option value="low">low: when no other job waits</option>
             <option value="high">high: before others</option>
           </select>
         </div>
@@ -35,9 +35,9 @@ export function AgreementFields({ wish, change }: { wish: AgreementWish; change:
 }
 
 const VERDICTS: Record<Prediction['verdict'], string> = {
-  known: 'A result that is known already keeps this.',
+  known: 'A known result meets these targets.',
   accepted: 'This will be accepted.',
-  renegotiated: 'Not all of this is likely; see what is.',
+  renegotiated: 'Not all of this is likely; see the limits that are.',
   refused: 'This would be refused.',
 };
 
@@ -58,7 +58,7 @@ function Told({ prediction, isQuantized, takeOffers }: ToldProps) {
         <dd>{rangeText({ name: 'latency_mean', ...times })}</dd>
         {!isQuantized && (
           <>
-            <dt>Bound by the roofline</dt>
+            <dt>Roofline bound</dt>
             <dd>{latency(prediction.bound_ms)}</dd>
           </>
         )}
@@ -93,7 +93,7 @@ export interface Predicted {
   ask: () => void;
 }
 
-// What would be promised to the job, until the job is another one. `lack`: the sentence that says why it cannot be told.
+// The prediction for the job, until the job is another one. `lack`: the sentence that says why there is none.
 export function usePrediction(job: NewJob | null, lack: string | null): Predicted {
   const subject = JSON.stringify(job);
   const [told, setTold] = useState<{ subject: string; prediction: Prediction | null; error: string | null } | null>(null);
@@ -117,7 +117,7 @@ export function PredictionCard({ predicted: { prediction, error, ask }, isQuanti
   return (
     <Card
       title="Prediction"
-      hint="From known results, similar networks, the roofline and the queue; nothing is submitted."
+      hint="Predicted from known results, similar networks, the roofline and the queue. Nothing is submitted."
       actions={
         <button class="button" type="button" onClick={ask}>
           What can be promised?

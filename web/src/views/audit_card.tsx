@@ -53,10 +53,10 @@ export function AuditCard() {
     );
   };
   return (
-    <Card title="Audit" hint="Every change, each entry chained to the one before by its hash.">
+    <Card title="Audit" hint="Every change. Each entry contains the hash of the one before.">
       <ErrorNote text={first.error ?? error} />
       {first.value === null && first.error === null && <Loading of="entries" />}
-      {first.value !== null && entries.length === 0 && <Empty title="Nothing has been changed yet">Changes stand here as they are made.</Empty>}
+      {first.value !== null && entries.length === 0 && <Empty title="No changes yet">Changes are listed here as they are made.</Empty>}
       {entries.length > 0 && <Entries entries={entries} />}
       {cursor !== null && (
         <button class="button" type="button" onClick={more}>

@@ -108,7 +108,7 @@ function Tasks({ a, b }: { a: TuningResult; b: TuningResult }) {
           <th scope="col">Kernel</th>
           <th scope="col" class="number">First</th>
           <th scope="col" class="number">Second</th>
-          <th scope="col" class="number">Second is faster by</th>
+          <th scope="col" class="number">Speedup of the second</th>
         </tr>
       </thead>
       <tbody>
@@ -145,14 +145,14 @@ export function CompareView() {
   const curves = [both?.a.result?.curve ?? [], both?.b.result?.curve ?? []];
   return (
     <>
-      <ViewHead title="Compare two jobs" lead="Which one is faster, by which kernels, and what it took." />
+      <ViewHead title="Compare two jobs" lead="Shows which one is faster, by which kernels, and at what cost." />
       <div class="fields fields-above">
         <Choice label="First job" id={idA} name="a" ids={ids} />
         <Choice label="Second job" id={idB} name="b" ids={ids} />
       </div>
       <ErrorNote text={jobs.error ?? a.error ?? b.error} />
       {idA !== '' && idB !== '' && both === null && a.error === null && b.error === null && <Loading of="both jobs" />}
-      {(idA === '' || idB === '') && <Empty title="Choose two jobs">Their latencies and kernels then stand beside each other.</Empty>}
+      {(idA === '' || idB === '') && <Empty title="Choose two jobs">Their latencies and kernels are then shown side by side.</Empty>}
       {both !== null && (
         <div class="stack">
           <Card title="Summary">

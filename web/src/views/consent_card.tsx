@@ -1,4 +1,4 @@
-// What a tenant lets others gain from. Its own operators say so, and nobody else.
+// The data that a tenant shares with others. Only its own operators may change this.
 import { useState } from 'preact/hooks';
 import { api, body, session, type Schemas } from '../api/client';
 import { useAction } from '../ui/action';
@@ -11,7 +11,7 @@ const SHARED: readonly { name: keyof Consent; label: string; means: string }[] =
   {
     name: 'answers',
     label: 'Known answers',
-    means: 'others who tune a network that you have tuned, now or earlier, begin with your measurements of its kernels, and their predictions count your networks; they get no model and no artifact',
+    means: 'when others tune a network that you have tuned, now or earlier, their jobs start with your measurements of its kernels, and their predictions use your results; they get no model and no artifact',
   },
   { name: 'cost_model', label: 'Cost model', means: 'the shared cost model learns from your measurements' },
 ];
@@ -28,10 +28,10 @@ export function ConsentCard({ tenant, onSet }: { tenant: Tenant; onSet: () => vo
   const set = (name: keyof Consent, on: boolean): void => {
     const consent = { ...shown, [name]: on };
     setAsked(consent);
-    run(() => body(api.PUT('/v1/tenants/{tenant}/consent', { params: { path: { tenant: tenant.name } }, body: consent })), 'The consent is set', onSet);
+    run(() => body(api.PUT('/v1/tenants/{tenant}/consent', { params: { path: { tenant: tenant.name } }, body: consent })), 'Your consent is saved', onSet);
   };
   return (
-    <Card title="Consent" hint={isOwn ? 'Nothing is shared unless you say so here, and no longer than you do. What others were given before, they keep.' : 'Only the tenant’s own operators change this.'}>
+    <Card title="Consent" hint={isOwn ? 'Nothing is shared unless you allow it here, and only while you do. Others keep the data that they were given before.' : 'Only the tenant’s own operators can change this.'}>
       <ErrorNote text={error} />
       <ul class="stack">
         {SHARED.filter(({ name }) => asks(name)).map(({ name, label, means }) => (

@@ -17,7 +17,7 @@ export function CostModelTable({ versions }: { versions: readonly Schemas['CostM
           <th scope="col">Learned</th>
           <th scope="col" class="number">Records</th>
           <th scope="col" class="number">Kernels</th>
-          <th scope="col" class="number">Held back</th>
+          <th scope="col" class="number">Held out</th>
           <th scope="col" class="number">Ranks</th>
           <th scope="col" class="number">Before</th>
         </tr>
@@ -47,12 +47,12 @@ export function CostModelTable({ versions }: { versions: readonly Schemas['CostM
 export function CostModelCard() {
   const { value, error } = useLoaded(() => body(api.GET('/v1/cost-models')), [], REFRESH_S);
   return (
-    <Card title="Shared cost model" hint="Learned from jobs of tenants that agree. Its rank is Kendall's tau on kernels that were held back; a version that ranks worse than the one before is rolled back.">
+    <Card title="Shared cost model" hint="Learned from jobs of tenants that agree. Its rank is Kendall's tau on kernels that were held out; a version that ranks worse than the one before is rolled back.">
       <ErrorNote text={error} />
       {value === null && error === null && <Loading of="versions" />}
       {value?.cost_models.length === 0 && (
         <Empty title="No version yet">
-          {value.learns ? 'It takes tenants that agree to it.' : 'This server learns none: it was started without --learn-from.'}
+          {value.learns ? 'It needs tenants that agree to it.' : 'This server was started without --learn-from, and learns no cost model.'}
         </Empty>
       )}
       {value !== null && value.cost_models.length > 0 && <CostModelTable versions={value.cost_models} />}

@@ -10,9 +10,9 @@ type Calibration = Schemas['Calibration'];
 const REFRESH_S = 3;
 const STATES: Record<Device['state'], string> = {
   free: 'ready to measure',
-  held: 'measures for somebody',
-  drained: 'not given out',
-  away: 'its agent is not connected',
+  held: 'busy measuring',
+  drained: 'drained: takes no new work',
+  away: 'away: its agent is not connected',
 };
 
 function Calibrations({ device }: { device: Device }) {
@@ -61,10 +61,10 @@ function Share({ device, onShared }: { device: Device; onShared: () => void }) {
       <OwnersForm
         key={device.shared_with.join(' ')}
         id={`share-${device.id}`}
-        label="With these tenants"
-        hint="An asterisk shares it with all. Whoever is left out loses it at once, also in the middle of a measurement."
+        label="Share with these tenants"
+        hint="An asterisk means all tenants. A tenant that you remove loses the device at once, even during a measurement."
         owners={device.shared_with}
-        said={`${device.id} is shared so`}
+        said={`Sharing of ${device.id} is saved`}
         save={(owners) => body(api.PUT('/v1/device-sharing', { params: { query: { device: device.id } }, body: { shared_with: owners } }))}
         onSaved={onShared}
       />
@@ -104,8 +104,7 @@ function DeviceCard({ device, queue, onShared }: { device: Device; queue: Readon
             {device.state === 'free' && device.is_disturbed ? 'free, but disturbed' : STATES[device.state]}
             {device.is_disturbed && device.state !== 'away' && (
               <p class="hint">
-                Other programs use {percent(device.disturbance)} of its processors. What is measured meanwhile is repeated, and judges no
-                promise.
+                Other programs use {percent(device.disturbance)} of its processors. Measurements are repeated meanwhile, and judge no promise.
               </p>
             )}
           </dd>
@@ -115,7 +114,7 @@ function DeviceCard({ device, queue, onShared }: { device: Device; queue: Readon
             <Meter share={device.load} tone={device.load > 0.9 ? 'bad' : 'accent'} />
           </dd>
           <dt>Queue</dt>
-          <dd>{waiting === 0 ? 'nobody waits' : `${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'}`}</dd>
+          <dd>{waiting === 0 ? 'no requests' : `${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'}`}</dd>
         </dl>
         {device.owner === session.value?.tenant && may('operator') && <Share device={device} onShared={onShared} />}
         <Calibrations device={device} />
@@ -132,11 +131,11 @@ export function DevicesView() {
   const free = list.filter((device) => device.state === 'free').length;
   return (
     <>
-      <ViewHead title="Devices" lead={devices.value === null ? 'Where kernels are measured.' : `${list.length} known, ${free} free.`} />
+      <ViewHead title="Devices" lead={devices.value === null ? 'Kernels are measured here.' : `${list.length} known, ${free} free.`} />
       <ErrorNote text={devices.error ?? queue.error} />
       {devices.value === null && devices.error === null && <Loading of="devices" />}
       {devices.value !== null && list.length === 0 && (
-        <Empty title="No device has joined">
+        <Empty title="No device has joined yet">
           <p>
             Invite one with <code>attune fleet invite</code>, and run <code>attune agent --invitation-file - --key NAME</code> on
             it.

@@ -36,7 +36,7 @@ function Actions({ job, best }: { job: JobDetail; best: string }) {
         </button>
       )}
       {isAsked && !isOver(job.state) && (
-        <ConfirmDialog title="Cancel this job?" yes="Cancel the job" no="Let it go on" onYes={cancel} onClose={() => setAsked(false)}>
+        <ConfirmDialog title="Cancel this job?" yes="Cancel the job" no="Keep it running" onYes={cancel} onClose={() => setAsked(false)}>
           {job.id} ends for good. What it has measured stays in its records; a job that is to go on is submitted anew.
         </ConfirmDialog>
       )}
@@ -75,13 +75,13 @@ function LatencyCard({ job, curve }: { job: JobDetail; curve: readonly CurvePoin
   if (curve.length === 0)
     return (
       <Card title="Latency over time">
-        <p class="muted">{isOver(job.state) ? 'This job has told no times.' : 'The first point comes when a first batch of kernels is measured.'}</p>
+        <p class="muted">{isOver(job.state) ? 'This job has no latencies.' : 'The first point appears when the first batch of kernels is measured.'}</p>
       </Card>
     );
   const first = curve[0];
   const last = curve.at(-1);
   return (
-    <Card title="Latency over time" hint="One inference, as the best kernels so far add up to it.">
+    <Card title="Latency over time" hint="One inference: the sum of the best kernels so far.">
       <LineChart
         label={`Latency over time, from ${latency(first?.ms)} to ${latency(last?.ms)} within ${duration(last?.seconds)}.`}
         curves={[{ label: 'latency', color: '--accent', points: curve.map(({ seconds, ms }) => [seconds, ms] as const), kind: 'steps' }]}
@@ -119,9 +119,9 @@ function StagesCard({ job }: { job: JobDetail }) {
   const gantt = ganttOf(job, now);
   const sums = stageSums(job);
   return (
-    <Card title="Stages" hint="Thin lines are waiting: for a device, a runner or its turn.">
+    <Card title="Stages" hint="Thin lines show waiting: for a device, a runner or its turn.">
       {gantt.bars.length === 0 ? (
-        <p class="muted">{isOver(job.state) ? 'It has run no stage.' : `It waits${job.waits_for === '' ? ' for its turn' : ` for ${job.waits_for}`}.`}</p>
+        <p class="muted">{isOver(job.state) ? 'No stage has run.' : `It waits${job.waits_for === '' ? ' for its turn' : ` for ${job.waits_for}`}.`}</p>
       ) : (
         <GanttChart gantt={gantt} label={`${gantt.bars.length} stages of ${gantt.lanes.length} kinds over ${duration((gantt.end - gantt.begin) / 1e3)}. The table has their times.`} />
       )}
@@ -159,7 +159,7 @@ function StagesCard({ job }: { job: JobDetail }) {
 function FilesCard({ job }: { job: JobDetail }) {
   if (job.files.length === 0) return null;
   return (
-    <Card title="Files" hint="What it was given is below in/, what it has made below out/.">
+    <Card title="Files" hint="Inputs are below in/, outputs below out/.">
       <WideTable label="Files">
         <thead>
           <tr>
@@ -224,11 +224,11 @@ export function JobView({ id }: { id: string }) {
         <Actions job={job} best={quantized?.variants.find(({ name }) => name === quantized.best)?.file ?? ''} />
       </ViewHead>
       <ErrorNote text={error} />
-      {job.state === 'failed' && <ErrorNote text={job.error === '' ? 'the job has failed without a reason; its log is with the runner' : job.error} />}
+      {job.state === 'failed' && <ErrorNote text={job.error === '' ? 'the job has failed without a reason; see its log on the runner' : job.error} />}
       <div class="stack">
         {job.kind === 'tuning' && <Stats job={job} result={result} curve={curve} />}
         {job.promises.length > 0 && (
-          <Card title="Promises" hint="What was asked for: how likely it is, and in the end whether it was kept.">
+          <Card title="Promises" hint="Requested limits, their probability, and in the end whether they were met.">
             <PromiseTable promises={job.promises} />
           </Card>
         )}
@@ -236,7 +236,7 @@ export function JobView({ id }: { id: string }) {
         {quantized !== null && quantized.variants.length > 0 && <VariantsCard job={job.id} result={quantized} />}
         <StagesCard job={job} />
         {result !== null && result.tasks.length > 0 && (
-          <Card title="Kernels" hint={`What each kernel has gained${result.model === '' ? '' : ` in ${result.model}`}, and the share of its roofline that it reaches.`}>
+          <Card title="Kernels" hint={`Gain of each kernel${result.model === '' ? '' : ` in ${result.model}`}, and its share of the roofline.`}>
             <Roofline result={result} />
             <GainTable tasks={result.tasks} />
           </Card>

@@ -126,7 +126,7 @@ function Nothing({ filter }: { filter: Filter }) {
     <Empty title="No jobs yet">
       {may('member') ? (
         <>
-          <p>Drop a model, say what it has to reach, and watch it become faster.</p>
+          <p>Drop a model, set targets, and watch it become faster.</p>
           <a class="button button-main" href="/new">
             Tune a model
           </a>
@@ -148,7 +148,7 @@ export function JobsView() {
   };
   return (
     <>
-      <ViewHead title="Jobs" lead="The latest first; they change here as they go on." />
+      <ViewHead title="Jobs" lead="Latest first; the list updates itself." />
       <nav class="tabs" aria-label="States of jobs">
         {FILTERS.map((name) => (
           <a key={name} href={name === 'all' ? '/' : `/?state=${name}`} aria-current={name === filter ? 'true' : undefined}>
@@ -173,7 +173,7 @@ export function JobsView() {
       )}
       {chosen.length > 0 && (
         <div class="tray" role="group" aria-label="Comparison">
-          <span>{chosen.length === MOST_COMPARED ? chosen.join(' and ') : `${chosen.join('')}, and one more to compare it with`}</span>
+          <span>{chosen.length === MOST_COMPARED ? chosen.join(' and ') : `${chosen.join('')} is chosen; choose another one to compare it with`}</span>
           <button
             class="button button-main"
             type="button"

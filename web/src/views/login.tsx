@@ -22,7 +22,7 @@ export function LoginView() {
     <main class="login" id="main">
       <div class="login-card">
         <Mark />
-        <ViewHead title="Log in" lead="Attune tunes neural networks for the devices that you have." />
+        <ViewHead title="Log in" lead="Attune tunes neural networks for your devices." />
         {logins.map((way) => (
           <a key={way.path} class="button button-main button-wide" href={way.path}>
             Log in with {way.name}

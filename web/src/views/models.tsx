@@ -20,11 +20,11 @@ function Uploads() {
   };
   if (error !== null) return <ErrorNote text={error} />;
   if (value === null) return <Loading of="files" />;
-  if (value.uploads.length === 0) return <Empty title="Nothing has been sent yet">Drop a file above, or begin with “Tune a model”.</Empty>;
+  if (value.uploads.length === 0) return <Empty title="No files yet">Drop a file above, or start with “Tune a model”.</Empty>;
   return (
     <>
       <ErrorNote text={refused} />
-      <WideTable label="Files that were sent">
+      <WideTable label="Uploaded files">
         <thead>
           <tr>
             <th scope="col">SHA-256</th>
@@ -47,8 +47,8 @@ function Uploads() {
               </td>
               <td class="number">
                 {may('member') && (
-                  <button class="quiet" type="button" onClick={() => remove(upload.sha256)} aria-label={`Forget ${shortDigest(upload.sha256)}`}>
-                    Forget
+                  <button class="quiet" type="button" onClick={() => remove(upload.sha256)} aria-label={`Delete ${shortDigest(upload.sha256)}`}>
+                    Delete
                   </button>
                 )}
               </td>
@@ -116,7 +116,7 @@ function ModelRow({ model }: { model: Model }) {
 function ModelList({ models, error }: { models: readonly Model[] | null; error: string | null }) {
   if (error !== null) return <ErrorNote text={error} />;
   if (models === null) return <Loading of="models" />;
-  if (models.length === 0) return <Empty title="No models yet">Drop one above: the server imports it in a sandbox and says what it has found.</Empty>;
+  if (models.length === 0) return <Empty title="No models yet">Drop one above: the server imports it in a sandbox and shows its facts.</Empty>;
   return (
     <ul class="model-list">
       {models.map((model) => (
@@ -156,14 +156,14 @@ export function ModelsView() {
   const sentCount = sent.files().filter((file) => file.step === 'sent').length;
   return (
     <>
-      <ViewHead title="Models" lead="What your tenant has sent. Jobs keep their own copies." />
+      <ViewHead title="Models" lead="Models of your tenant. Jobs keep their own copies." />
       <div class="stack">
         {may('member') && (
-          <Card title="Send a model">
+          <Card title="Upload a model">
             <DropZone
               id="model-files"
               title="Drop a model here, or"
-              hint="With the files that it names, if it has any. It is imported in a sandbox at once; nothing runs."
+              hint="With the files that it names, if any. The server imports it in a sandbox at once, and runs nothing."
               onFiles={(given) => sent.add(given)}
             />
             <SentFileList sent={sent} />

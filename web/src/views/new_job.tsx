@@ -16,7 +16,7 @@ import { AgreementFields, PredictionCard, usePrediction } from './agreement_fiel
 const CONFLICT = 409; // the server does not promise what is asked for
 const KINDS = [
   { kind: 'tuning', name: 'Tune', hint: 'Finds faster kernels; the results stay the same.' },
-  { kind: 'quantization', name: 'Quantize', hint: 'Compares ways to 8-bit integers, by samples: faster and smaller, at a loss of accuracy.' },
+  { kind: 'quantization', name: 'Quantize', hint: 'Compares ways to quantize to 8-bit integers on samples: faster and smaller, with some loss of accuracy.' },
 ] as const;
 
 function newKey(): string {
@@ -37,7 +37,7 @@ function keysOf(devices: readonly Device[]): Key[] {
       known.free += device.state === 'free' ? 1 : 0;
       keys.set(key, known);
     }
-  // Those that people have given before the names of single devices.
+  // Keys that people have given before the names of single devices.
   const isOwn = ({ key }: Key): number => (key.includes('/') ? 1 : 0);
   return [...keys.values()].sort((a, b) => isOwn(a) - isOwn(b) || b.devices - a.devices || a.key.localeCompare(b.key));
 }
@@ -71,22 +71,22 @@ function KindCard({ wish, change }: FieldsProps) {
 
 function SamplesCard({ wish, change, samples }: FieldsProps & { samples: SentFiles }) {
   return (
-    <Card title="Samples" hint="Inputs as the network meets them. Some calibrate; others judge the loss of accuracy, and are seen by nothing else.">
+    <Card title="Samples" hint="Realistic inputs of the network. Some calibrate it; the others are held out to measure the loss of accuracy.">
       <div class="stack">
         <div>
           <DropZone
             id="samples"
             title="Drop samples here, or"
-            hint="Files or folders of them: pictures, .npy or .pb. A network of several inputs takes a folder for each sample, with files named as the inputs."
+            hint="Files or folders of files: pictures, .npy or .pb. A network with several inputs takes one folder per sample, with files named after the inputs."
             takesFolders
             onFiles={(given) => samples.add(given)}
           />
           <SentFileList sent={samples} />
         </div>
         <div class="fields">
-          <TextField id="mean-of-pictures" label="Mean of pictures" hint="Subtracted first: a number, or three with commas" value={wish.imageMean} set={(imageMean) => change({ imageMean })} />
-          <TextField id="scale-of-pictures" label="Scale of pictures" hint="Multiplied then: a number, or three with commas" value={wish.imageScale} set={(imageScale) => change({ imageScale })} />
-          <NumberField id="judged" label="One of so many samples judges" hint="If it is left out, one of 4 where a loss of accuracy is asked for, and none elsewhere" min={2} max={1_000_000} value={wish.judged} set={(judged) => change({ judged })} />
+          <TextField id="mean-of-pictures" label="Mean of pictures" hint="Subtracted first: one number, or three with commas" value={wish.imageMean} set={(imageMean) => change({ imageMean })} />
+          <TextField id="scale-of-pictures" label="Scale of pictures" hint="Multiplied afterwards: one number, or three with commas" value={wish.imageScale} set={(imageScale) => change({ imageScale })} />
+          <NumberField id="judged" label="Hold out one sample in" hint="Held-out samples measure the loss of accuracy. Default: one in 4 if a loss of accuracy is asked for, else none." min={2} max={1_000_000} value={wish.judged} set={(judged) => change({ judged })} />
         </div>
       </div>
     </Card>
@@ -95,11 +95,11 @@ function SamplesCard({ wish, change, samples }: FieldsProps & { samples: SentFil
 
 function BudgetCard({ wish, change }: FieldsProps) {
   return (
-    <Card title="Budget" hint="It ends at whichever comes first.">
+    <Card title="Budget" hint="The job ends when one of these is used up.">
       <div class="fields">
-        <NumberField id="trials" label="Trials" hint="Versions of kernels that are measured" min={1} max={1_000_000} value={wish.trials} set={(trials) => change({ trials })} />
+        <NumberField id="trials" label="Trials" hint="Measured candidates of kernels" min={1} max={1_000_000} value={wish.trials} set={(trials) => change({ trials })} />
         <NumberField id="minutes" label="Minutes" min={1} max={10_000} value={wish.minutes} set={(minutes) => change({ minutes })} />
-        <NumberField id="parts" label="Devices at a time" hint="Higher priorities may have more" min={1} max={64} isRequired value={wish.parts} set={(parts) => change({ parts })} />
+        <NumberField id="parts" label="Devices at a time" hint="Jobs of higher priority may use more" min={1} max={64} isRequired value={wish.parts} set={(parts) => change({ parts })} />
       </div>
     </Card>
   );
@@ -114,7 +114,7 @@ function PlaceCard({ wish, change, devices }: FieldsProps & { devices: readonly 
         <div class="field">
           <label for="device">Device</label>
           <select id="device" required value={wish.on} onChange={(event) => change({ on: event.currentTarget.value })}>
-            {keys.length === 0 && <option value="">no device is known</option>}
+            {keys.length === 0 && <option value="">no devices yet</option>}
             {keys.map((one) => (
               <option key={one.key} value={one.key}>
                 {one.key} ({one.free} of {one.devices} free)
@@ -123,11 +123,11 @@ function PlaceCard({ wish, change, devices }: FieldsProps & { devices: readonly 
           </select>
           {devices !== null && keys.length === 0 && (
             <p class="hint">
-              Offer one with <code>attune fleet invite</code> and <code>attune agent</code>.
+              Add one with <code>attune fleet invite</code> and <code>attune agent</code>.
             </p>
           )}
         </div>
-        <NumberField id="threads" label="Threads" hint="That the network will run on" min={1} max={1024} isRequired value={wish.threads} set={(threads) => change({ threads })} />
+        <NumberField id="threads" label="Threads" hint="Threads of one inference" min={1} max={1024} isRequired value={wish.threads} set={(threads) => change({ threads })} />
       </div>
     </Card>
   );
@@ -135,10 +135,10 @@ function PlaceCard({ wish, change, devices }: FieldsProps & { devices: readonly 
 
 function ModelCard({ sent, known, error }: { sent: SentFiles; known: ModelDetail | null; error: string | null }) {
   return (
-    <Card title="Model" hint="ONNX, TensorFlow, TFLite or PyTorch's exported program, with the files that it names beside it.">
+    <Card title="Model" hint="ONNX, TensorFlow, TFLite or a PyTorch exported program, with the files that it names beside it.">
       {known === null ? (
         <>
-          <DropZone id="files" title="Drop the model here, or" hint="Sent in pieces of 4 MiB; what breaks off goes on where it was." onFiles={(given) => sent.add(given)} />
+          <DropZone id="files" title="Drop the model here, or" hint="Sent in pieces of 4 MiB; an interrupted upload resumes where it stopped." onFiles={(given) => sent.add(given)} />
           <SentFileList sent={sent} />
         </>
       ) : (
@@ -223,7 +223,7 @@ export function NewJobView() {
   return (
     <>
       <ViewHead title="Tune a model" lead="Attune measures many versions of each kernel on the device, and keeps the fastest." />
-      {may('member') ? <Form /> : <Empty title="This takes the role member">Ask an operator of your tenant for a token with it.</Empty>}
+      {may('member') ? <Form /> : <Empty title="This needs the role member">Ask an operator of your tenant for a token with it.</Empty>}
     </>
   );
 }

@@ -24,12 +24,12 @@ function PersonRow({ person, onChanged }: { person: Person; onChanged: () => voi
         <Moment time={person.last_login} />
       </td>
       <td>
-        <Badge state={person.is_blocked ? 'blocked' : 'let in'} />
+        <Badge state={person.is_blocked ? 'blocked' : 'active'} />
       </td>
       <td class="number">
         {person.is_blocked ? (
-          <button class="quiet" type="button" disabled={isBusy} aria-label={`Let ${person.name} in again`} onClick={() => logOut(false, `${person.name} may log in again`)}>
-            Let in again
+          <button class="quiet" type="button" disabled={isBusy} aria-label={`Unblock ${person.name}`} onClick={() => logOut(false, `${person.name} may log in again`)}>
+            Unblock
           </button>
         ) : (
           <>
@@ -70,7 +70,7 @@ function Sessions({ sessions, end }: { sessions: readonly Schemas['OpenSession']
         <tr>
           <th scope="col">Of</th>
           <th scope="col">Role</th>
-          <th scope="col">Begun by</th>
+          <th scope="col">Started by</th>
           <th scope="col">Begun</th>
           <th scope="col">Ends</th>
           <td />
@@ -107,16 +107,16 @@ export function PeopleCards() {
   const end = (id: string): void => run(() => api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }), 'The session has ended', reload);
   return (
     <>
-      <Card title="People" hint="Those who have logged in at an identity provider. Who is blocked is refused from the next request on.">
+      <Card title="People" hint="People who have logged in at an identity provider. Blocked people are refused from the next request on.">
         <ErrorNote text={people.error} />
         {people.value === null && people.error === null && <Loading of="people" />}
-        {people.value?.people.length === 0 && <Empty title="Nobody has logged in at an identity provider">A server that knows one shows a button for it at the login.</Empty>}
+        {people.value?.people.length === 0 && <Empty title="No people yet">If the server has an identity provider, the login shows a button for it.</Empty>}
         {people.value !== null && people.value.people.length > 0 && <People people={people.value.people} onChanged={reload} />}
       </Card>
-      <Card title="Sessions" hint="Browsers that are logged in, yours too.">
+      <Card title="Sessions" hint="Browsers that are logged in, including yours.">
         <ErrorNote text={sessions.error ?? error} />
         {sessions.value === null && sessions.error === null && <Loading of="sessions" />}
-        {sessions.value?.sessions.length === 0 && <Empty title="There is no session">Browsers that log in show here.</Empty>}
+        {sessions.value?.sessions.length === 0 && <Empty title="No sessions">Browsers that log in are listed here.</Empty>}
         {sessions.value !== null && sessions.value.sessions.length > 0 && <Sessions sessions={sessions.value.sessions} end={end} />}
       </Card>
     </>

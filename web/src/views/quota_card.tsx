@@ -1,4 +1,4 @@
-// What a tenant may use and what it does use; an admin sets it.
+// The quota and the use of a tenant; an admin sets the quota.
 import { useState } from 'preact/hooks';
 import { api, body, may, type Schemas } from '../api/client';
 import { bytes, count, duration, percent } from '../format';
@@ -17,7 +17,7 @@ function Use({ tenant }: { tenant: Tenant }) {
   const { quota, used } = tenant;
   const rows: { name: string; used: number; most: number; show: (value: number) => string }[] = [
     { name: 'Stored', used: used.stored_bytes, most: quota.stored_bytes, show: bytes },
-    { name: 'Jobs that are not over', used: used.jobs, most: quota.jobs, show: count },
+    { name: 'Unfinished jobs', used: used.jobs, most: quota.jobs, show: count },
     { name: `Device time in ${quota.period_days} days`, used: used.device_seconds, most: quota.device_seconds, show: duration },
   ];
   return (
@@ -63,7 +63,7 @@ interface QuotaTexts {
   days: string;
   requests: string;
 }
-// Six digits are read well; what nobody has changed is sent as it was.
+// Six digits are read well; unchanged values are sent as they were.
 const short = (value: number): string => String(Number(value.toPrecision(6)));
 function textsOf(quota: Quota): QuotaTexts {
   return {
@@ -92,7 +92,7 @@ function Change({ tenant, onSet }: { tenant: Tenant; onSet: () => void }) {
   const set = (event: Event): void => {
     event.preventDefault();
     const quota = quotaOf(texts, tenant.quota);
-    run(() => body(api.PUT('/v1/tenants/{tenant}/quota', { params: { path: { tenant: tenant.name } }, body: quota })), 'The quota is set', onSet);
+    run(() => body(api.PUT('/v1/tenants/{tenant}/quota', { params: { path: { tenant: tenant.name } }, body: quota })), 'The quota is saved', onSet);
   };
   return (
     <details>
@@ -100,9 +100,9 @@ function Change({ tenant, onSet }: { tenant: Tenant; onSet: () => void }) {
       <form class="stack form-below" onSubmit={set}>
         <div class="fields">
           <NumberField id="quota-bytes" label="Stored, GB" min={0} max={MOST / GIGA} step="any" isRequired value={texts.gigabytes} set={(gigabytes) => change({ gigabytes })} />
-          <NumberField id="quota-jobs" label="Jobs that are not over" min={0} max={MOST} isRequired value={texts.jobs} set={(jobs) => change({ jobs })} />
+          <NumberField id="quota-jobs" label="Unfinished jobs" min={0} max={MOST} isRequired value={texts.jobs} set={(jobs) => change({ jobs })} />
           <NumberField id="quota-hours" label="Device time, hours" min={0} max={MOST / HOUR_S} step="any" isRequired value={texts.hours} set={(hours) => change({ hours })} />
-          <NumberField id="quota-days" label="In a period of days" min={1} max={366} isRequired value={texts.days} set={(days) => change({ days })} />
+          <NumberField id="quota-days" label="Period, days" min={1} max={366} isRequired value={texts.days} set={(days) => change({ days })} />
           <NumberField id="quota-requests" label="Requests a second" min={1} max={1_000_000} isRequired value={texts.requests} set={(requests) => change({ requests })} />
         </div>
         <ErrorNote text={error} />
@@ -118,7 +118,7 @@ function Change({ tenant, onSet }: { tenant: Tenant; onSet: () => void }) {
 
 export function QuotaCard({ tenant, onSet }: { tenant: Tenant; onSet: () => void }) {
   return (
-    <Card title="Quota" hint={may('admin') ? 'Beyond it, requests are refused until there is room again.' : 'Beyond it, requests are refused; an admin sets it.'}>
+    <Card title="Quota" hint={may('admin') ? 'Requests beyond it are refused until there is room again.' : 'Requests beyond it are refused; an admin sets it.'}>
       <Use tenant={tenant} />
       {may('admin') && <Change key={JSON.stringify(tenant.quota)} tenant={tenant} onSet={onSet} />}
     </Card>

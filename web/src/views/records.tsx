@@ -1,4 +1,4 @@
-// What jobs have measured: a job, its kernels, and the trials of each.
+// The measurements of jobs: a job, its kernels, and the trials of each.
 import { useState } from 'preact/hooks';
 import { api, body, type Schemas } from '../api/client';
 import { LineChart } from '../charts/line_chart';
@@ -140,11 +140,11 @@ function OfJob({ job }: { job: string }) {
   const { value, error } = useLoaded(() => body(api.GET('/v1/jobs/{id}/tasks', { params: { path: { id: job } } })), [job]);
   if (error !== null) return <ErrorNote text={error} />;
   if (value === null) return <Loading of="records" />;
-  if (value.tasks.length === 0) return <Empty title="This job has measured nothing yet">Records come with its first batch of kernels.</Empty>;
+  if (value.tasks.length === 0) return <Empty title="No measurements yet">Records appear with its first batch of kernels.</Empty>;
   const chosen = value.tasks.find((one) => one.task === task);
   return (
     <div class="stack">
-      <Card title="Kernels" hint="Choose one to see each of its trials.">
+      <Card title="Kernels" hint="Choose a kernel to see its trials.">
         <Tasks tasks={value.tasks} chosen={task} />
       </Card>
       {chosen !== undefined && (
@@ -162,15 +162,15 @@ export function RecordsView() {
   const job = query.value.get('job') ?? jobs[0] ?? '';
   return (
     <>
-      <ViewHead title="Records" lead="Every version of a kernel that was measured, the fast ones and those that failed." />
+      <ViewHead title="Records" lead="All measured versions of kernels, the fast ones and the failed ones." />
       <ErrorNote text={error} />
       {value === null && error === null && <Loading of="jobs" />}
-      {value !== null && job === '' && <Empty title="No records yet">They come from tuning jobs: tune a model first.</Empty>}
+      {value !== null && job === '' && <Empty title="No records yet">Tuning jobs make records: tune a model first.</Empty>}
       {job !== '' && (
         <div class="stack">
           <div class="fields">
             <div class="field">
-              <label for="records-job">Of job</label>
+              <label for="records-job">Job</label>
               <select id="records-job" value={job} onChange={(event) => go({ job: event.currentTarget.value, task: null })}>
                 {(jobs.includes(job) ? jobs : [job, ...jobs]).map((id) => (
                   <option key={id} value={id}>

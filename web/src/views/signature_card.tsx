@@ -10,13 +10,13 @@ export function SignatureCard() {
       title="Signature"
       hint={
         <>
-          <code>attune run net.atn --trust server.pub</code> runs only what the key in <code>server.pub</code> has signed.
+          <code>attune run net.atn --trust server.pub</code> runs only artifacts that the key in <code>server.pub</code> has signed.
         </>
       }
     >
       <ErrorNote text={error} />
       {value === null && error === null && <Loading of="keys" />}
-      {value?.keys.length === 0 && <Empty title="No key yet">The first artifact that a job makes brings it.</Empty>}
+      {value?.keys.length === 0 && <Empty title="No key yet">The first artifact of a job creates it.</Empty>}
       <div class="stack">
         {(value?.keys ?? []).map((key) => (
           <div key={key.id}>

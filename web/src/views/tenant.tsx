@@ -17,7 +17,7 @@ function ArchiveCard({ tenant }: { tenant: string }) {
   return (
     <Card
       title="Archive"
-      hint="Models, jobs, their files, records and the audit log in one tar file; secrets are not in it."
+      hint="Models, jobs, their files, records and the audit log in one tar file, without secrets."
       actions={
         <a class="button" href={`/v1/tenants/${encodeURIComponent(tenant)}/archive`} download={`${tenant}.tar`}>
           Download the archive
@@ -54,7 +54,7 @@ function NewTenant({ onMade }: { onMade: () => void }) {
   const { error, isBusy, run } = useAction();
   const make = (event: Event): void => {
     event.preventDefault();
-    run(() => body(api.POST('/v1/tenants', { body: { name } })), `${name} is there`, () => {
+    run(() => body(api.POST('/v1/tenants', { body: { name } })), `${name} is created`, () => {
       setName('');
       onMade();
     });
@@ -80,10 +80,10 @@ function NewTenant({ onMade }: { onMade: () => void }) {
 function TenantsCard() {
   const { value, error, reload } = useLoaded(() => body(api.GET('/v1/tenants')), [], 10);
   return (
-    <Card title="All tenants" hint="A deleted one is shown until nothing of it is left.">
+    <Card title="All tenants" hint="Deleted tenants are listed until nothing of them is left.">
       <ErrorNote text={error} />
       {value === null && error === null && <Loading of="tenants" />}
-      {value?.tenants.length === 0 && <Empty title="No tenant has been set up">Those that tokens were given for need none of it.</Empty>}
+      {value?.tenants.length === 0 && <Empty title="No tenant has been set up">Tenants of tokens are created automatically.</Empty>}
       {value !== null && value.tenants.length > 0 && (
         <WideTable label="Tenants">
           <thead>
@@ -128,12 +128,12 @@ export function TenantView() {
     return (
       <>
         <ViewHead title="Tenant" />
-        <Empty title="This takes the role operator">Ask one of your tenant's operators for what you need.</Empty>
+        <Empty title="This needs the role operator">Ask one of your tenant's operators for help.</Empty>
       </>
     );
   return (
     <>
-      <ViewHead title={`Tenant ${name}`} lead="What it may use, what it has used, and what it shares.">
+      <ViewHead title={`Tenant ${name}`} lead="Quota, usage and sharing.">
         {name !== own && (
           <button class="button" type="button" onClick={() => navigate('/tenant')}>
             Back to {own}

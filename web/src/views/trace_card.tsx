@@ -10,7 +10,7 @@ export function TraceCard({ job }: { job: string }) {
   return (
     <Card
       title="Trace"
-      hint="Its stages, and what it waited for, as spans in OTLP/JSON, which Jaeger and Tempo take."
+      hint="The job's stages and waiting times, as spans in OTLP/JSON, for Jaeger and Tempo."
       actions={
         <a class="button" href={`/v1/jobs/${encodeURIComponent(job)}/trace`} download={`${job}.trace.json`}>
           Download the trace

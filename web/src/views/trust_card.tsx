@@ -8,7 +8,7 @@ export function TrustCard({ tenant }: { tenant: string }) {
   const path = { tenant };
   const { value, error, reload } = useLoaded(() => body(api.GET('/v1/tenants/{tenant}/trust', { params: { path } })), [tenant]);
   return (
-    <Card title="Trusted devices" hint="A device that measures a model sees it, with its weights. Your own devices need no trust.">
+    <Card title="Trusted devices" hint="A device that measures a model sees the model with its weights. Your own devices need no trust.">
       <ErrorNote text={error} />
       {value === null && error === null && <Loading of="the trusted owners" />}
       {value !== null && (
@@ -16,9 +16,9 @@ export function TrustCard({ tenant }: { tenant: string }) {
           key={value.owners.join(' ')}
           id="trusted"
           label="Owners"
-          hint="Your models may go to the devices that these owners share with you. Jobs that run elsewhere end at once."
+          hint="Your models may run on devices that these owners share with you. Jobs on devices of other owners end at once."
           owners={value.owners}
-          said="The trust is set"
+          said="The trusted owners are saved"
           save={(owners) => body(api.PUT('/v1/tenants/{tenant}/trust', { params: { path }, body: { owners } }))}
           onSaved={reload}
         />

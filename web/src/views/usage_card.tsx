@@ -1,4 +1,4 @@
-// What the tenant has used by day; an admin sees that of all.
+// The tenant's usage by day; an admin sees that of all.
 import { useState } from 'preact/hooks';
 import { api, may } from '../api/client';
 import { LineChart } from '../charts/line_chart';
@@ -80,7 +80,7 @@ export function UsageCard({ tenant }: { tenant: string }) {
         </div>
         <ErrorNote text={error} />
         {value === null && error === null && <Loading of="usage" />}
-        {value?.length === 0 && <Empty title="Nothing was used in these days">Jobs and uploads count from their first day on.</Empty>}
+        {value?.length === 0 && <Empty title="No usage in these days">Jobs and uploads count from their first day on.</Empty>}
         {value !== null && value.length > 1 && (
           <LineChart
             label={`Device time by day over ${value.length} days, ${duration(total)} in all. The table has each day.`}

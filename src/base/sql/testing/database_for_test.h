@@ -119,7 +119,7 @@ inline constexpr char kSqlite[] = "sqlite", kPostgres[] = "postgresql";
 
 // For value-parameterized tests: every kind of database.
 inline auto EveryDatabase() { return ::testing::Values(std::string(kSqlite), std::string(kPostgres)); }
-// Of their names.
+// A part of their names.
 inline std::string DatabaseOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 
 // An empty location for stores.

@@ -57,7 +57,8 @@ Outputs CastLike(OpContext& c) {
 // Reinterprets the bits as another type. A wrapping cast keeps the bits of integers of the same size.
 Outputs BitCast(OpContext& c) {
   const DType from = c.InType(0), to = OrThrow(RequireDType(static_cast<int>(c.Int("to"))));
-  if (DTypeSize(from) != DTypeSize(to)) Invalid("the bits of ", DTypeName(from), " are no ", DTypeName(to));
+  if (DTypeSize(from) != DTypeSize(to))
+    Invalid("the bits of ", DTypeName(from), " are not those of ", DTypeName(to));
   if (from != to && (IsFloat(from) || IsFloat(to) || to == DType::kBool))
     Unsupported("the bits of ", DTypeName(from), " as ", DTypeName(to));
   return {c.Cast(c.In(0), to)};

@@ -24,7 +24,7 @@ void FitTransposedPads(OpContext& c, const Shape& input, WindowAttributes& w, co
     const int64_t wanted = output_shape ? (*output_shape)[output_shape->size() - rank + i]
                                         : Multiply(input[i + 2], w.strides[i]);
     const int64_t total = std::max<int64_t>(0, full - CheckedSize(wanted, "output_shape"));
-    // As in onnx.reference: with SAME_UPPER, an odd pad is at the end, otherwise at the begin.
+    // As in onnx.reference: with SAME_UPPER, an odd pad is at the end, otherwise at the start.
     w.pads[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     w.pads[i + rank] = total - w.pads[i];
   }

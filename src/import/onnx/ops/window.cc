@@ -19,7 +19,7 @@ Ints PerDimension(OpContext& c, const char* name, size_t dimensions) {
   return values;
 }
 
-// SAME_UPPER and SAME_LOWER: ceil(input / stride) outputs; an odd pad is at the end or the begin.
+// SAME_UPPER and SAME_LOWER: ceil(input / stride) outputs; an odd pad is at the end or the start.
 Ints SamePads(const WindowAttributes& w, const Shape& input, bool upper) {
   const size_t rank = w.kernel.size();
   Ints pads(2 * rank);

@@ -72,7 +72,7 @@ Value* WithRank(OpContext& c, Value* x, size_t rank) {
   return c.Reshape(x, shape);
 }
 
-// Converts PyTorch's pads (a begin and an end for each axis, from the last axis on) to all begins, then all
+// Converts PyTorch's pads (a start and an end for each axis, from the last axis on) to all starts, then all
 // ends.
 Ints PadsOf(OpContext& c, const char* name, size_t rank) {
   const Ints given = c.IntList(name);

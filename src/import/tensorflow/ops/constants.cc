@@ -163,7 +163,7 @@ Outputs InvertPermutation(OpContext& c) {
   Ints inverse(permutation.size(), -1);
   for (int64_t i = 0; i < size; ++i) {
     const int64_t target = permutation[static_cast<size_t>(i)];
-    if (target < 0 || target >= size || inverse[target] >= 0) Invalid("its input is no permutation");
+    if (target < 0 || target >= size || inverse[target] >= 0) Invalid("its input is not a permutation");
     inverse[target] = i;
   }
   return {Integers(c, inverse, c.InType(0))};

@@ -68,7 +68,7 @@ Ints Images::PerDimension(std::string_view name) const {
   return spatial;
 }
 
-// The file has begin and end of each dimension in turn.
+// The file has the start and the end of each dimension in turn.
 Ints Images::ExplicitPads() const {
   const Ints all = c_.IntList("explicit_paddings", {});
   if (static_cast<int>(all.size()) != 2 * (spatial_ + 2))

@@ -41,7 +41,7 @@ AxisSlice ClampSlice(const AxisBounds& b, int64_t dim) {
   return {begin, (span - 1) / stride + 1, b.step};
 }
 
-// The masks of StridedSlice: bit i is for entry i of begin, end and strides.
+// The masks of StridedSlice: bit i is for entry i of `begin`, `end` and `strides`.
 class Masks {
  public:
   explicit Masks(OpContext& c)
@@ -164,7 +164,8 @@ Outputs Slice(OpContext& c) {
   const Ints begin = c.KnownInts(c.In(1), "begin");
   Ints size = c.KnownInts(c.In(2), "size");
   const Shape shape = x->type().shape();
-  if (begin.size() != shape.size() || size.size() != shape.size()) Invalid("its begin and size do not fit");
+  if (begin.size() != shape.size() || size.size() != shape.size())
+    Invalid("its 'begin' and 'size' do not fit");
   for (size_t i = 0; i < size.size(); ++i) {
     if (begin[i] < 0 || begin[i] > shape[i])
       Invalid("it begins at ", begin[i], " of ", shape[i], " elements");
@@ -179,7 +180,7 @@ Outputs StridedSlice(OpContext& c) {
   const Ints end = c.KnownInts(c.In(2), "end");
   const Ints strides = c.KnownInts(c.In(3), "strides");
   if (end.size() != begin.size() || strides.size() != begin.size()) {
-    Invalid("its begin, end and strides differ in length");
+    Invalid("its 'begin', 'end' and 'strides' differ in length");
   }
   const SlicePlan plan = PlanStridedSlice(c, x->type().shape(), begin, end, strides);
   return {c.Reshape(c.Slice(x, plan.starts, plan.sizes, plan.steps), plan.result)};

@@ -43,7 +43,7 @@ int64_t CheckedCount(ListContext& l, int64_t count) {
 
 const TensorItems& ListContext::Items(int input) const {
   const Binding& binding = c_.BindingOf(input);
-  if (binding.items == nullptr) Unsupported("its input ", input, " is no list of tensors that is known");
+  if (binding.items == nullptr) Unsupported("its input ", input, " is not a list of tensors that is known");
   return *binding.items;
 }
 

@@ -10,7 +10,7 @@
 namespace attune::tensorflow {
 namespace {
 
-// The begins, then the ends, from [rank, 2] pads.
+// The starts, then the ends, from [rank, 2] pads.
 Ints PadsOf(OpContext& c, Value* pads, int64_t rank) {
   const Tensor data = c.Known(pads, "paddings");
   if (data.shape() != Shape{rank, 2}) Invalid("its paddings do not fit a tensor of rank ", rank);

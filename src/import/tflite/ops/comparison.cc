@@ -1,6 +1,6 @@
-// Comparisons. Those of bytes compare the numbers that they represent with 8 binary places, as TensorFlow
-// Lite's reference kernel does (tensorflow/lite/kernels/internal/reference/comparisons.h): steps below 1/256
-// can be equal.
+// Comparisons. Comparisons of bytes compare the numbers that they represent with 8 binary places, as
+// TensorFlow Lite's reference kernel does (tensorflow/lite/kernels/internal/reference/comparisons.h): steps
+// below 1/256 can be equal.
 #include "import/tflite/ops/lowerings.h"
 
 namespace attune::tflite {

@@ -116,7 +116,7 @@ PostProcess ReadPostProcess(OpContext& c) {
   if (copy.size() < 3 || !flexbuffers::VerifyBuffer(copy.data(), copy.size()))
     Invalid("its options are damaged");
   const flexbuffers::Reference root = flexbuffers::GetRoot(copy.data(), copy.size());
-  if (!root.IsMap()) Invalid("its options are no map");
+  if (!root.IsMap()) Invalid("its options are not a map");
   const flexbuffers::Map map = root.AsMap();
   const auto number = [&map](const char* name, double absent) {
     const flexbuffers::Reference value = map[name];

@@ -1,6 +1,6 @@
-// Normalizations along the last axis. Those of 8-bit integers are the arithmetic of TensorFlow Lite's
-// reference kernels (tensorflow/lite/kernels/internal/reference/softmax.h and l2normalization.h), and so is
-// the softmax of 16-bit integers; sums are functions of rows, and exponentials come from tables.
+// Normalizations along the last axis. Normalizations of 8-bit integers are the arithmetic of TensorFlow
+// Lite's reference kernels (tensorflow/lite/kernels/internal/reference/softmax.h and l2normalization.h), and
+// so is the softmax of 16-bit integers; sums are functions of rows, and exponentials come from tables.
 #include <algorithm>
 #include <cmath>
 #include <functional>

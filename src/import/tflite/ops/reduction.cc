@@ -35,7 +35,7 @@ Value* QuantizedMean(OpContext& c, const Ints& axes, int64_t count) {
   return Saturated(c, Scaled(c, sum, by));
 }
 
-// Of u8: Σ (x - zero) times s_x / s_y in fixed point. Of other types, whose reference kernel takes them for
+// For u8: Σ (x - zero) times s_x / s_y in fixed point. For other types, whose reference kernel takes them for
 // u8, as the optimized kernel does it: Σ x times s_x / s_y, and for each element less its zero point times
 // that, in f32.
 Value* QuantizedSum(OpContext& c, const Ints& axes) {

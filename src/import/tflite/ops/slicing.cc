@@ -44,7 +44,7 @@ Specification ReadSpecification(OpContext& c) {
                   .strides = c.KnownInts(3, "strides"),
                   .options = &c.Options<schema::StridedSliceOptions>()};
   if (s.end.size() != s.begin.size() || s.strides.size() != s.begin.size()) {
-    Invalid("its begin, end and strides differ in length");
+    Invalid("its 'begin', 'end' and 'strides' differ in length");
   }
   constexpr int64_t kLowest = -(int64_t{1} << 40);
   for (size_t i = 0; s.options->offset() && i < s.end.size(); ++i) {
@@ -89,7 +89,7 @@ Outputs Slice(OpContext& c) {
   Ints sizes = c.KnownInts(2, "size");
   const Shape shape = c.InShape(0);
   if (starts.size() != shape.size() || sizes.size() != shape.size())
-    Invalid("its begin and size do not fit its input");
+    Invalid("its 'begin' and 'size' do not fit its input");
   for (size_t i = 0; i < shape.size(); ++i) {
     if (starts[i] < 0 || starts[i] > shape[i]) Invalid("it begins at ", starts[i], " of ", shape[i]);
     if (sizes[i] == -1) sizes[i] = shape[i] - starts[i];

@@ -37,7 +37,7 @@ int64_t Rounded(float number) {
   return static_cast<int64_t>(std::clamp(std::round(number), -kMost, kMost));
 }
 
-// Of 8 bits: the function of the number that the integer represents, rounded to the output's scale.
+// For 8 bits: the function of the number that the integer represents, rounded to the output's scale.
 Value* ByteLookup(OpContext& c, const std::function<float(float)>& function) {
   const float scale = FloatOf(c.InScale(0)), inverse = 1 / FloatOf(c.OutScale());
   const int64_t zero = c.InZero(0);
@@ -53,7 +53,7 @@ Value* WordLookup(OpContext& c, const std::function<float(float)>& function) {
   return Lookup(c, 0, [&](int64_t x) { return table[x]; });
 }
 
-// 1 / sqrt(x) with so many binary places.
+// 1 / sqrt(x) with this many binary places.
 int64_t ReciprocalRoot(int64_t x, int places) {
   if (x == 1) return QuantizedMultiplier{INT32_MAX, places}.Times(1);
   KnownIntegers integers;
@@ -164,7 +164,7 @@ Outputs Gelu(OpContext& c) {
   });
 }
 
-// Of 8 bits: the root of the integer in fixed point, with 20 binary places, times the ratio of the scales.
+// For 8 bits: the root of the integer in fixed point, with 20 binary places, times the ratio of the scales.
 Outputs Rsqrt(OpContext& c) {
   const float out = c.OutQuantized() ? FloatOf(c.OutScale()) : 1;
   if (IsWordUnary(c))

@@ -1,0 +1,32 @@
+// Owners of libcurl's handles. Only for the sources of this folder.
+#ifndef ATTUNE_HTTP_CLIENT_CURL_HANDLES_H_
+#define ATTUNE_HTTP_CLIENT_CURL_HANDLES_H_
+
+#include <curl/curl.h>
+
+#include <memory>
+
+namespace attune {
+
+template <auto kFree>
+struct FreeCurl {
+  template <typename T>
+  void operator()(T* handle) const {
+    kFree(handle);
+  }
+};
+
+using CurlEasy = std::unique_ptr<CURL, FreeCurl<curl_easy_cleanup>>;
+using CurlMulti = std::unique_ptr<CURLM, FreeCurl<curl_multi_cleanup>>;
+using CurlLines = std::unique_ptr<curl_slist, FreeCurl<curl_slist_free_all>>;
+
+// Return null if there is no memory. The first call initializes libcurl until the process ends. Thread safe.
+CurlEasy MakeCurlEasy();
+CurlMulti MakeCurlMulti();
+
+// Returns false, and leaves `lines` as it was, if there is no memory.
+[[nodiscard]] bool AppendLine(CurlLines& lines, const char* line);
+
+}  // namespace attune
+
+#endif  // ATTUNE_HTTP_CLIENT_CURL_HANDLES_H_

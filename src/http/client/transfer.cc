@@ -1,0 +1,227 @@
+#include "http/client/transfer.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace attune {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int64_t kLargeBodyBytes = int64_t{64} << 10;
+// A chunk's length or an encrypted record may come in several pieces, but not in this many.
+constexpr int kMaxEmptyMoves = 100;
+constexpr std::string_view kBreaks("\r\n\0", 3);
+
+SteadyClock::time_point After(double seconds) {
+  return SteadyClock::now() +
+         std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(seconds));
+}
+
+// The server does the same once as twice.
+bool IsIdempotent(const HttpCall& call) {
+  return !call.source && (call.method == "GET" || call.method == "HEAD" || call.method == "PUT" ||
+                          call.method == "DELETE" || call.method == "OPTIONS");
+}
+
+bool IsLine(std::string_view text) { return text.find_first_of(kBreaks) == std::string_view::npos; }
+
+absl::Status NoMemory() { return absl::ResourceExhaustedError("there is no memory for a call"); }
+
+}  // namespace
+
+ClientTransfer::ClientTransfer(const HttpUrl& url, const HttpClientOptions& options, const HttpCall& call)
+    : url_(url),
+      options_(options),
+      call_(call),
+      easy_(MakeCurlEasy()),
+      end_(After(options.connect_seconds)),
+      body_(call),
+      answer_(call, options) {}
+
+absl::StatusOr<std::unique_ptr<ClientTransfer>> ClientTransfer::Make(const HttpUrl& url,
+                                                                     const HttpClientOptions& options,
+                                                                     const ClientEncryption* encryption,
+                                                                     const HttpCall& call) {
+  std::unique_ptr<ClientTransfer> made(new ClientTransfer(url, options, call));
+  if (made->easy_ == nullptr) return NoMemory();
+  RETURN_IF_ERROR(made->CheckRequest());
+  made->SetRequest();
+  made->SetHeaders();
+  made->SetLimits();
+  made->SetCallbacks();
+  if (encryption != nullptr && made->code_ == CURLE_OK) made->code_ = encryption->SetUp(made->handle());
+  if (made->code_ == CURLE_OK) return made;
+  if (made->code_ == CURLE_OUT_OF_MEMORY) return NoMemory();
+  return InternalError("libcurl does not take an option: ", curl_easy_strerror(made->code_));
+}
+
+absl::Status ClientTransfer::CheckRequest() const {
+  const auto is_target = [](char c) {
+    return absl::ascii_isgraph(static_cast<unsigned char>(c)) && c != '#';
+  };
+  bool is_fine = IsLine(call_.method) && call_.method.find(' ') == std::string::npos &&
+                 call_.target.starts_with('/') && std::ranges::all_of(call_.target, is_target);
+  for (const auto& [name, value] : call_.headers)
+    is_fine = is_fine && IsLine(name) && IsLine(value) && name.find_first_of(":;") == std::string::npos;
+  return is_fine ? absl::OkStatus()
+                 : InvalidInput("the request has a line break or a space where none may be");
+}
+
+void ClientTransfer::SetRequest() {
+  Set(CURLOPT_URL, absl::StrCat(url_.Origin(), call_.target).c_str());
+  Set(CURLOPT_PATH_AS_IS, 1L);
+  Set(CURLOPT_PROTOCOLS_STR, "http,https");
+  Set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+  if (call_.method == "HEAD") {
+    Set(CURLOPT_NOBODY, 1L);
+  } else {
+    Set(CURLOPT_CUSTOMREQUEST, call_.method.c_str());
+  }
+  if (body_.is_sent()) {
+    Set(CURLOPT_UPLOAD, 1L);
+    Set(CURLOPT_INFILESIZE_LARGE, curl_off_t{body_.bytes()});
+  }
+  // What this machine is told stays on it.
+  if (url_.IsLoopback()) Set(CURLOPT_PROXY, "");
+  Set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_ANY));
+  Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+}
+
+void ClientTransfer::SetHeaders() {
+  // The server can then refuse a large body before it comes. A refusal that comes while the body is sent may
+  // be lost: libcurl reads nothing more once it cannot send.
+  const bool is_large = body_.bytes() > kLargeBodyBytes;
+  // A line without a value keeps libcurl from adding its own.
+  bool is_made =
+      AppendLine(headers_, "Accept:") && AppendLine(headers_, is_large ? "Expect: 100-continue" : "Expect:");
+  for (const auto& [name, value] : call_.headers) {
+    const std::string line = value.empty() ? absl::StrCat(name, ";") : absl::StrCat(name, ": ", value);
+    is_made = is_made && AppendLine(headers_, line.c_str());
+  }
+  if (!is_made) code_ = CURLE_OUT_OF_MEMORY;
+  Set(CURLOPT_HTTPHEADER, headers_.get());
+}
+
+void ClientTransfer::SetLimits() {
+  // Libcurl divides this among the addresses of a host. 0 would mean its default.
+  constexpr double kMs = 1e3, kMaxMs = 1e9;
+  Set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::clamp(options_.connect_seconds * kMs, 1.0, kMaxMs)));
+  Set(CURLOPT_NOSIGNAL, 1L);
+  // The system's function for names can neither be bounded nor ended. The call does not wait for its thread.
+  Set(CURLOPT_QUICK_EXIT, 1L);
+}
+
+void ClientTransfer::SetCallbacks() {
+  Set(CURLOPT_ERRORBUFFER, why_.data());
+  Set(CURLOPT_OPENSOCKETFUNCTION, &OpenSocket);
+  Set(CURLOPT_OPENSOCKETDATA, this);
+  Set(CURLOPT_PREREQFUNCTION, &BeginRequest);
+  Set(CURLOPT_PREREQDATA, this);
+  Set(CURLOPT_READFUNCTION, &ReadBody);
+  Set(CURLOPT_READDATA, this);
+  Set(CURLOPT_SEEKFUNCTION, &SeekBody);
+  Set(CURLOPT_SEEKDATA, this);
+  Set(CURLOPT_HEADERFUNCTION, &TakeLine);
+  Set(CURLOPT_HEADERDATA, this);
+  Set(CURLOPT_WRITEFUNCTION, &TakeBody);
+  Set(CURLOPT_WRITEDATA, this);
+}
+
+curl_socket_t ClientTransfer::OpenSocket(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& transfer = *static_cast<ClientTransfer*>(self);
+  // Libcurl repeats every request that a reused connection ended without an answer to, since the server may
+  // have closed it at that moment.
+  transfer.is_repeat_refused_ = transfer.is_unanswered_ && !IsIdempotent(transfer.call_);
+  if (transfer.is_repeat_refused_) return CURL_SOCKET_BAD;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int ClientTransfer::BeginRequest(void* self, char*, char*, int, int) {
+  auto& transfer = *static_cast<ClientTransfer*>(self);
+  transfer.is_connected_ = transfer.is_unanswered_ = true;
+  transfer.end_ = transfer.call_.seconds > 0 ? After(transfer.call_.seconds) : SteadyClock::time_point::max();
+  return CURL_PREREQFUNC_OK;
+}
+
+size_t ClientTransfer::ReadBody(char* buffer, size_t size, size_t count, void* self) {
+  auto& transfer = *static_cast<ClientTransfer*>(self);
+  transfer.empty_moves_ = 0;
+  const absl::StatusOr<size_t> read = transfer.body_.Read({buffer, size * count});
+  if (read.ok()) return *read;
+  transfer.failed_ = read.status();
+  return CURL_READFUNC_ABORT;
+}
+
+int ClientTransfer::SeekBody(void* self, curl_off_t offset, int origin) {
+  auto& transfer = *static_cast<ClientTransfer*>(self);
+  const bool is_start = origin == SEEK_SET && offset == 0;
+  return is_start && transfer.body_.Rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+size_t ClientTransfer::TakeLine(char* line, size_t size, size_t count, void* self) {
+  auto& transfer = *static_cast<ClientTransfer*>(self);
+  transfer.is_unanswered_ = false;
+  return transfer.Taken(transfer.answer_.TakeLine({line, size * count}, transfer.handle()), size * count);
+}
+
+size_t ClientTransfer::TakeBody(char* piece, size_t size, size_t count, void* self) {
+  auto& transfer = *static_cast<ClientTransfer*>(self);
+  return transfer.Taken(transfer.answer_.TakeBody({piece, size * count}), size * count);
+}
+
+size_t ClientTransfer::Taken(const absl::Status& status, size_t bytes) {
+  empty_moves_ = 0;
+  if (status.ok()) return bytes;
+  failed_ = status;
+  return bytes == 0 ? 1 : 0;
+}
+
+absl::Status ClientTransfer::NoteMove() {
+  if (!answer_.has_head() || ++empty_moves_ < kMaxEmptyMoves) return absl::OkStatus();
+  return absl::ResourceExhaustedError("its answer has too much between the pieces of its body");
+}
+
+absl::StatusOr<HttpAnswer> ClientTransfer::Result(CURLcode code) {
+  RETURN_IF_ERROR(failed_);
+  if (code == CURLE_OK && answer_.has_head()) return std::move(answer_.answer());
+  return ErrorOf(code);
+}
+
+absl::Status ClientTransfer::ErrorOf(CURLcode code) const {
+  const bool is_cut = is_repeat_refused_ || code == CURLE_OK;
+  const std::string_view why = is_cut              ? "it ended before the answer did"
+                               : why_.front() == 0 ? curl_easy_strerror(code)
+                                                   : why_.data();
+  switch (code) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CONNECT_ERROR:
+      return ClientEncryption::ErrorOf(handle(), code, why);
+    case CURLE_OUT_OF_MEMORY:
+      if (!is_connected_ || answer_.has_head()) return NoMemory();
+      return absl::ResourceExhaustedError("the header of its answer is too large");
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_BAD_FUNCTION_ARGUMENT:  // a line of a head without a colon
+      return absl::FailedPreconditionError(absl::StrCat("this is not HTTP/1.1: ", why));
+    default:
+      break;
+  }
+  if (!is_connected_) return absl::UnavailableError(absl::StrCat("cannot connect: ", why));
+  if (absl::EndsWith(why, "in chunked-encoding"))
+    return absl::FailedPreconditionError(absl::StrCat("this is not HTTP/1.1: ", why));
+  return absl::UnavailableError(absl::StrCat("the connection broke: ", why));
+}
+
+}  // namespace attune

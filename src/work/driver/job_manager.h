@@ -1,0 +1,96 @@
+// Keeps one job's position, and turns its stages into requests to the scheduler.
+#ifndef ATTUNE_WORK_DRIVER_JOB_MANAGER_H_
+#define ATTUNE_WORK_DRIVER_JOB_MANAGER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "work/driver/runner_messages.h"
+#include "work/job/job_spec.h"
+#include "work/sched/predictions.h"
+#include "work/sched/resources.h"
+#include "work/sched/scheduler.h"
+#include "work/store/stage_log.h"
+
+namespace attune {
+
+// The labels by which predictions know a stage: from the most special one, with the host's fingerprint.
+std::vector<std::string> StageLabels(const std::string& kind, const std::string& subject,
+                                     const std::string& host, const std::string& stage);
+
+// A job is first opened by a runner, which is a stage as well; and again by another runner if that one dies.
+// Knows neither clocks nor processes: times are seconds since the schedule began. Not thread safe.
+class JobManager {
+ public:
+  // `subject`: JobKinds::SubjectOf() its spec.
+  JobManager(JobRecord record, std::string subject);
+
+  const JobRecord& record() const { return record_; }
+  JobFacts facts() const;
+
+  // The request for the next stage, which is asked for now. `host` is the fingerprint of where it will run;
+  // empty if that is not known yet.
+  NextStage Ask(const StagePredictions& predictions, const std::string& host, double now);
+  // The stage was granted and starts in this runner, on the host of this name.
+  void Start(int64_t runner, const Holding& holding, const std::string& host, double now);
+  // The message by which the runner gets the job; nothing if it has it already. `place` is what the host has
+  // for it.
+  std::optional<AssignJob> Assignment(JobPlace place) const;
+
+  // The runner has reported the end of the stage. Returns what there is to store; record() is up to date.
+  StageRecord End(const RunnerStageEnded& ended, StagePredictions& predictions, double now);
+  // The runner is gone, for this reason; if it has not begun the stage, while the job waited for it. A job
+  // that loses its runner in one stage again and again has failed.
+  StageRecord Lose(const std::string& reason, double now);
+  void LoseWaiting(const std::string& reason);
+  // The stage was cut short, or the runner was lost while the job waited, through no fault of the job.
+  StageRecord Stop(const std::string& reason, double now);
+  void LeaveRunner();
+  // The files that it begins with, once its parts have ended.
+  void TakeFiles(std::vector<JobFile> files);
+  // The job cannot continue.
+  void Fail(const std::string& why);
+  // The job is not wanted any more. A stage that runs ends with Stop().
+  void Cancel();
+
+  bool is_over() const { return record_.state != JobState::kUnfinished; }
+  bool runs() const { return holding_.has_value(); }
+  int64_t runner() const { return runner_; }           // 0: none
+  const std::string& place() const { return place_; }  // the name of the host that it was on last
+  // The stage that runs or is asked for, and its times.
+  const JobStage& stage() const { return next_.stage; }
+  // Whether that stage needs nothing but a device elsewhere.
+  bool measures_elsewhere() const;
+  double asked() const { return asked_; }
+  double start() const { return start_; }  // if it runs
+  double remaining() const { return next_.remaining; }
+  double opening_seconds() const { return opening_seconds_; }  // what its runner took to open it
+
+ private:
+  std::vector<std::string> Labels(const std::string& stage) const;
+  StageRecord Finish(StageOutcome outcome, double now);
+  void CountLoss(const std::string& reason);
+
+  JobRecord record_;
+  const std::string subject_;
+
+  int64_t runner_ = 0;
+  std::string host_;                     // the fingerprint of where the next stage runs
+  std::string place_;                    // the name of the host of the stage that runs
+  std::optional<JobStage> following_;    // nothing: the job is to be opened
+  std::optional<double> job_remaining_;  // as the job has it
+  double opening_seconds_ = 0;
+  std::map<std::string, int> losses_;  // of runners, by the stage, since it was done
+
+  NextStage next_;
+  SecondsPrediction own_;  // of next_, as the job has it
+  double asked_ = 0, start_ = 0;
+  std::optional<Holding> holding_;  // while the stage runs
+};
+
+}  // namespace attune
+
+#endif  // ATTUNE_WORK_DRIVER_JOB_MANAGER_H_
