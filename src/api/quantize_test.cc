@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/network.h"
 #include "api/compiled_executor.h"
+#include "api/network.h"
 #include "export/onnx/export.h"
 #include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"

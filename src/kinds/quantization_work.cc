@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/compiled_executor.h"
 #include "api/givens.h"
 #include "api/opened_model.h"
-#include "api/compiled_executor.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
