@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "graph/infer.h"
 #include "import/common/depth_guard.h"
+#include "import/common/input_shapes.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/onnx/inputs.h"
@@ -120,7 +121,9 @@ void Importer::CheckModel() {
 
 // An unsupported model should be reported as such before asking for shapes.
 std::vector<Shape> Importer::InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope) {
-  absl::StatusOr<std::vector<Shape>> shapes = BindShapes(inputs, options_);
+  std::vector<DeclaredTensor> declared;
+  for (const ValueInfoProto* input : inputs) declared.push_back(DescribeValue(*input));
+  absl::StatusOr<std::vector<Shape>> shapes = importing::BindShapes(declared, options_);
   if (shapes.ok()) return *std::move(shapes);
   for (const NodeProto& node : proto_.graph().node()) ReportUnknown(node, scope);
   OrThrow(not_supported_.status());

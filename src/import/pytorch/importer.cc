@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "graph/infer.h"
+#include "import/common/input_shapes.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/pytorch/inputs.h"
@@ -124,15 +125,22 @@ void Importer::ImportUserInputs(Scope& scope) {
   for (const UserInput& input : inputs) {
     if (!input.unsupported.empty()) not_supported_.Add("Input", input.name, input.unsupported);
   }
-  const absl::StatusOr<std::vector<Shape>> bound = BindShapes(inputs, options_);
+  std::vector<DeclaredTensor> declared;
+  for (const UserInput& input : inputs)
+    if (input.meta) declared.push_back(Describe(input.name, *input.meta));
+  const absl::StatusOr<std::vector<Shape>> bound =
+      importing::BindShapes(declared, options_,
+                            {.what = "program",
+                             .has_unique_symbols = true,
+                             .advice = "; torch.export.export leaves open what dynamic_shapes names"});
   if (!not_supported_.empty() || !bound.ok()) {
     ReportUnknown();
     OrThrow(not_supported_.status());
   }
   const std::vector<Shape> shapes = OrThrow(bound);
+  // All of them are tensors of supported types.
   for (size_t i = 0; i < inputs.size(); ++i) {
     const UserInput& input = inputs[i];
-    if (!input.meta) continue;
     TensorType type(*DTypeFromTorch(input.meta->scalar_type), shapes[i]);
     OrThrow(Annotate(CheckType(type), absl::StrCat("input '", input.name, "'")));
     Binding binding = graph_->AddInput(input.name, type);

@@ -9,10 +9,10 @@
 #include "absl/strings/str_split.h"
 #include "graph/infer.h"
 #include "import/common/depth_guard.h"
+#include "import/common/input_shapes.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/tensorflow/declared_shapes.h"
-#include "import/tensorflow/inputs.h"
 #include "import/tensorflow/ops.h"
 #include "import/tensorflow/tensor_proto.h"
 
@@ -83,7 +83,10 @@ std::unique_ptr<Graph> Importer::Import() {
 }
 
 void Importer::AddInputs(Scope& scope) {
-  const std::vector<Shape> shapes = OrThrow(BindShapes(endpoints_.inputs, options_));
+  std::vector<DeclaredTensor> declared;
+  for (const Endpoint& input : endpoints_.inputs) declared.push_back(Describe(input));
+  const std::vector<Shape> shapes =
+      OrThrow(importing::BindShapes(declared, options_, {.channels_last = true}));
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Endpoint& input = endpoints_.inputs[i];
     as_declared_ &= input.shape != nullptr && WholeShape(*input.shape) == shapes[i];
