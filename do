@@ -30,7 +30,7 @@ usage() {
 ./do accuracy [options]         compare the accuracy of quantized networks with other tools; ./do accuracy --help
 ./do page-types                 generate the web page's types from the service's OpenAPI document
 ./do fmt                        format the sources in place
-./do lint [--fast]              check format, includes, names, prose and (without --fast) run clang-tidy
+./do lint [--fast]              format, includes, names, prose and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
 ./do fuzz wire [conversations] [seed]
                                 run agents, runners, clients and device hosts that lie to a server, under the
@@ -76,7 +76,7 @@ lint() {
   cmake --preset lint -Wno-dev >&2
   # Sources include what is generated here.
   cmake --build --preset lint --target attune_protos attune_tflite_generate >&2
-  python3 tools/tidy.py build/lint
+  python3 tools/lint/tidy.py build/lint
 }
 
 fuzz() {
@@ -120,7 +120,7 @@ case $command in
     deb
     PYTHONPATH=$PWD/tools python3 -m packages.images "$@"
     ;;
-  demo) tools/setup.sh python; build release --target attune; build/python/bin/python tools/demo.py ;;
+  demo) tools/setup.sh python; build release --target attune; PYTHONPATH=$PWD/tools build/python/bin/python -m figures.demo ;;
   bench)
     tools/setup.sh bench
     build release --target attune
@@ -156,7 +156,7 @@ case $command in
     build release --target attune attune_runtime_shared
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m accuracy "$@"
     ;;
-  page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 tools/page_types.py ;;
+  page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 -m generators.page_types ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   fuzz) fuzz "$@" ;;

@@ -11,8 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = str(ROOT / "tests/fuzz/corpus/onnx_import/conv_pool.onnx")  # x to y
 
 sys.path.append(str(ROOT / "tools"))
-from fleet_members import KEY, Fleet  # noqa: E402
-from program import PROGRAM  # noqa: E402
+from common.fleet_members import KEY, Fleet  # noqa: E402
+from common.program import PROGRAM  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -142,7 +142,7 @@ absl::Status Predict(const Flags& flags) {
 }
 
 // The flags of both commands.
-CLI::App* AddCommand(CLI::App& jobs, const char* name, const char* help, Flags& flags) {
+CLI::App* AddSubmitCommand(CLI::App& jobs, const char* name, const char* help, Flags& flags) {
   CLI::App* command = jobs.add_subcommand(name, help);
   AddServerFlags(*command, flags.server);
   AddJobsFlags(*command, flags.jobs);
@@ -159,8 +159,8 @@ CLI::App* AddCommand(CLI::App& jobs, const char* name, const char* help, Flags& 
 
 void AddJobsSubmitCommand(CLI::App& jobs, Action& action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App* command =
-      AddCommand(jobs, "submit", "Send jobs and their files to the server, and print the jobs' ids", *flags);
+  CLI::App* command = AddSubmitCommand(
+      jobs, "submit", "Send jobs and their files to the server, and print the jobs' ids", *flags);
   command->add_flag("--wait", flags->wait, "wait until all are over; fails if one does");
   command
       ->add_option("--json", flags->json,
@@ -171,7 +171,7 @@ void AddJobsSubmitCommand(CLI::App& jobs, Action& action) {
 
 void AddJobsPredictCommand(CLI::App& jobs, Action& action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App* command = AddCommand(
+  CLI::App* command = AddSubmitCommand(
       jobs, "predict", "Ask the server for its predictions for jobs, without submitting them", *flags);
   command->add_option("--json", flags->json, "write the predictions to this file, or - for stdout")
       ->type_name("FILE");

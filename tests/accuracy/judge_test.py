@@ -7,7 +7,7 @@ import numpy
 from accuracy import engines, lab
 from common.agreement import boxes, metrics
 from common.agreement.boxes import Detections
-from program import Failed
+from common.program import Failed
 
 
 def detections(*found):

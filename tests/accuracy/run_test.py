@@ -14,8 +14,8 @@ from accuracy import __main__ as program
 from accuracy import results as ask
 from accuracy.networks import NETWORKS
 from accuracy.quantizers import TOOLS
+from common.program import Failed
 from common.results import write
-from program import Failed
 from tool_tests import run_module
 
 SETTINGS = {"calibration": 4, "judging": 8}

@@ -10,7 +10,7 @@ import numpy
 from bench import measure, page, pages, plots, report
 from bench import results as ask
 from common.models import cases, files
-from program import Failed
+from common.program import Failed
 from sample import kernel, report_again, sample
 from tool_tests import run_module
 

@@ -14,7 +14,7 @@ from bench import measure
 from bench.wide import digest, networks, page, results
 from bench.wide.networks import WideNetwork
 from bench.wide.table import NETWORKS
-from program import Failed
+from common.program import Failed
 from sample import kernel, ran, report_again, sample
 from tool_tests import run_module
 

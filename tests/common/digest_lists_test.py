@@ -5,8 +5,8 @@ import pathlib
 import tempfile
 import unittest
 
-import digest_lists
-from program import Failed
+from common.program import Failed
+from compiler import digest_lists
 
 COLUMNS = ("network", "kernel", "digest")
 

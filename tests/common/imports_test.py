@@ -4,7 +4,7 @@ import ast
 import pathlib
 import unittest
 
-from program import ROOT
+from common.program import ROOT
 
 LIBRARY = "common"
 TOOLS = ROOT / "tools"

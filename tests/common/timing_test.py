@@ -10,8 +10,8 @@ import numpy
 
 from common import timing
 from common.engines import Peer
+from common.program import Failed
 from common.worker import PeerProcess
-from program import Failed
 
 
 # Peers that behave as engines may. Another process opens them.

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from checks import end_to_end
-from program import attune, attune_json
+from common.program import attune, attune_json
 
 NETWORK = "resnet50"
 

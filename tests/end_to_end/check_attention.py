@@ -13,9 +13,9 @@ import tempfile
 import numpy
 
 from checks import SKIPPED, check_drawn
+from common.program import Failed
 from comparing import Expected, compare_all
 from peers import run_attune
-from program import Failed
 
 try:
     import onnx

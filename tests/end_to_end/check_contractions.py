@@ -12,9 +12,9 @@ import tempfile
 import numpy
 
 from checks import MODELS, end_to_end, need
-from compile_zoo import write_network, zoo
+from common.program import attune_json
+from compiler.compile_zoo import write_network, zoo
 from onnx_writer import Model
-from program import attune_json
 from small_contractions import CASES
 
 CPUS = ["x86-64-v3", "znver4"]

@@ -12,10 +12,10 @@ import numpy
 import onnxruntime
 
 from checks import end_to_end
+from common.program import Failed, onnxruntime_session
 from comparing import Expected, compare_all
 from onnx_writer import Model
 from peers import not_supported, run_attune
-from program import Failed, onnxruntime_session
 
 LEAST_RIGHT = 0.1  # of all models: a refusal says nothing about values
 

@@ -8,8 +8,8 @@ import tempfile
 import numpy
 
 from checks import MODELS, end_to_end, need
+from common.program import Failed, attune
 from comparing import Expected, compare
-from program import Failed, attune
 
 EXPECTED = "expected_"
 OTHER_PROCESSOR = "needs a processor with"

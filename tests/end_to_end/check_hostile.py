@@ -19,7 +19,7 @@ import threading
 import time
 
 from checks import MODELS, end_to_end, need
-from program import ENVIRONMENT, PROGRAM
+from common.program import ENVIRONMENT, PROGRAM
 
 # The largest resident set of the program, beyond what its code and libraries take anyway.
 MOST_KIB = 28 << 10

@@ -17,8 +17,8 @@ import tempfile
 
 import numpy
 
+from checks import Failed
 from peers import PeerFailed, isolated, one_line, run_attune
-from program import Failed
 
 STORED = pathlib.Path(__file__).resolve().parent / "integers.npz.xz"
 

@@ -15,8 +15,8 @@ import numpy
 import torch
 
 from checks import end_to_end
+from common.program import Failed
 from peers import run_attune
-from program import Failed
 
 FACTORS = [0.1, 0.25, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 1.1, 1.4, 1.5, 1.7, 2.0, 2.3, 3.3, 4.0]
 SIZES = [5, 7, 10, 12, 20, 23, 30, 40]

@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 
 from checks import MODELS, end_to_end, need
-from program import attune, attune_json
+from common.program import attune, attune_json
 
 PHOTOS = {
     "grace_hopper.bmp": "bow tie, bow-tie, bowtie",

@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 from checks import end_to_end
-from compile_zoo import LEVELS, compile_network, write_network
+from compiler.compile_zoo import LEVELS, compile_network, write_network
 
 WITH_LAST_LEVEL = ["resnet50", "resnext50_32x4d", "mobilenet_v2", "bert_base"]
 

@@ -10,9 +10,9 @@ import tempfile
 import numpy
 
 from checks import check_drawn
+from common.program import Failed
 from onnx_writer import Model
 from peers import verify_attune
-from program import Failed
 
 
 class Case:

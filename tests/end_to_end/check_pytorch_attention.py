@@ -13,9 +13,9 @@ import numpy
 import torch
 
 from checks import check_drawn
+from common.program import Failed
 from comparing import Expected, compare_all
 from peers import run_attune
-from program import Failed
 
 
 class Attention(torch.nn.Module):

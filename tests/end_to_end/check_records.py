@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from checks import end_to_end
-from program import PROGRAM, Failed, attune, attune_json
+from common.program import PROGRAM, Failed, attune, attune_json
 
 DEVICE = "some-processor/znver4/l1-32k"
 TASK = ("graph @conv(%x: f32[1,64,56,56], %w: f32[64,64,3,3]) {\n  %0 = conv(%x, %w) : f32[1,64,56,56]\n"

@@ -11,10 +11,10 @@ import numpy
 import onnxruntime
 
 from checks import check_drawn
+from common.program import Failed, onnxruntime_session
 from comparing import Expected, compare_all
 from onnx_writer import Model
 from peers import run_attune
-from program import Failed, onnxruntime_session
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy
 
 from checks import end_to_end
+from common.program import attune_with_warnings, onnxruntime_session
 from onnx_writer import Model
 from peers import input_flags
-from program import attune_with_warnings, onnxruntime_session
 
 SCALES = [0.1, 0.25, 0.3, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.9, 1.1, 1.3, 1.4, 1.5, 1.7, 2.0, 2.3, 2.7, 3.3, 4.0]
 SIZES = [5, 7, 10, 12, 20, 23, 30, 40]

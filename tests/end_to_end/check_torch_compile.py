@@ -17,9 +17,9 @@ import warnings
 import numpy
 
 from check_pytorch import NETWORKS, SECONDS, build_bert, build_torchvision
+from common.program import print_table
 from comparing import Expected, compare_all
 from peers import PeerFailed, is_asked_for, isolated
-from program import print_table
 
 BERT_LAYERS = {"bert of 2 layers": 2, "bert_base": 12}
 OPTIONS = {"threads": 1, "records": "none"}

@@ -7,8 +7,8 @@ import PIL.Image
 import PIL.ImageDraw
 
 from checks import MODELS, end_to_end, need
+from common.program import onnxruntime_session
 from peers import photo, run_attune, speech, verify_attune
-from program import onnxruntime_session
 
 RANDOM = numpy.random.default_rng(0)
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 from checks import end_to_end
-from program import attune, attune_json
+from common.program import attune, attune_json
 
 # Networks that do not pass yet, each with the reason that the program gives.
 PENDING = {}

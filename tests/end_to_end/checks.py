@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 
-from program import ROOT, Failed  # noqa: E402
+from common.program import ROOT, Failed  # noqa: E402
 
 MODELS = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))
 SKIPPED = 77  # the exit code that ctest counts as skipped

@@ -15,8 +15,8 @@ import wave
 import numpy
 
 from checks import MODELS, need
+from common.program import Failed, attune_json, print_table
 from comparing import compare_all
-from program import Failed, attune_json, print_table
 
 
 class PeerFailed(Exception):

@@ -10,7 +10,7 @@ import tempfile
 import numpy
 
 from checks import MODELS, end_to_end, need
-from program import attune, attune_json
+from common.program import attune, attune_json
 
 # Networks of floats take samples from -1 to 1.
 FLOAT_IMAGE = ("--image-mean", "127.5", "--image-scale", str(1 / 127.5))

@@ -8,9 +8,9 @@ import sys
 import tempfile
 import time
 
-import slurm_cluster
-from slurm_fleet import PilotFleet, Violation
-from waiting import await_true
+from common import slurm_cluster
+from common.slurm_fleet import PilotFleet, Violation
+from common.waiting import await_true
 
 RUNS, TRIALS, MOST = 4, 24, 3
 SKIPPED = 77

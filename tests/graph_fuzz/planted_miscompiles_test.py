@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The faults of tools/planted_miscompiles.py can be planted in the current sources."""
+"""The faults of tools/compiler/planted_miscompiles.py can be planted in the current sources."""
 import unittest
 
-from planted_miscompiles import FAULTS
-from program import ROOT
+from common.program import ROOT
+from compiler.planted_miscompiles import FAULTS
 
 
 class Faults(unittest.TestCase):

@@ -2,7 +2,7 @@
 import re
 import unittest
 
-from program import ROOT
+from common.program import ROOT
 
 PAGE = ROOT / "docs/glossary.md"
 # "- **term** (another name, …): meaning"

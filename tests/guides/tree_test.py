@@ -9,7 +9,7 @@ import pathlib
 import re
 import unittest
 
-from program import ROOT
+from common.program import ROOT
 
 PAGES = [ROOT / "docs/architecture.md", *sorted(ROOT.glob("docs/guides/*.md")), *sorted(ROOT.glob("docs/decisions/*.md"))]
 FOLDERS = ("src", "tests", "tools", "include", "docs", "benchmarks", "cmake", "python")

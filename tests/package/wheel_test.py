@@ -45,6 +45,20 @@ class WheelTest(unittest.TestCase):
             code = f"import {first}, {second}, attune; attune.zoo('squeezenet1_1').bench(0.01)"
             self.in_environment("-c", code)
 
+    def in_environment_with_tools(self, *arguments):
+        """The same for modules of tools/, with the program of the build."""
+        return run(self.python, *arguments, cwd=self.folder.name, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")})
+
+    def test_wrong_arguments_raise_exceptions(self):
+        said = self.in_environment_with_tools("-m", "attackers.misuse_python", "--calls", "10")
+        self.assertIn("10 calls, 0 crashes, 0 wrong exceptions", said)
+
+    def test_figures_are_made(self):
+        said = self.in_environment_with_tools("-m", "figures.python_figures", "--network", "squeezenet1_1", "--runs", "2",
+                                              "--seconds", "0.05", "--turns", "1")
+        for figure in ("overhead: ", "memory: ", "threads: "):
+            self.assertIn(figure, said)
+
 
 if __name__ == "__main__":
     unittest.main()

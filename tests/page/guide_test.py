@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from program import PROGRAM, ROOT
+from common.program import PROGRAM, ROOT
 
 NODE, SCREENSHOTS = sys.argv[1:3]
 # The guide's ports may be in use here, and this machine may be unable to fence measurements in.

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-from fleet_members import Fleet
-from program import PROGRAM, ROOT
+from common.fleet_members import Fleet
+from common.program import PROGRAM, ROOT
 
 MODEL, MOCKS, NODE, SCREENSHOTS = (pathlib.Path(argument) for argument in sys.argv[1:5])
 

@@ -5,8 +5,8 @@ import subprocess
 import tempfile
 import unittest
 
-import page_types
-from page_types import WEB
+from generators import page_types
+from generators.page_types import WEB
 
 
 def run(*command, folder=WEB):

@@ -15,7 +15,7 @@ def finding(path, rule):
 class Counts(unittest.TestCase):
     def test_folders_have_two_levels(self):
         self.assertEqual(counts.folder_of("src/service/rest/gate.h"), "src/service")
-        self.assertEqual(counts.folder_of("tools/waiting.py"), "tools")
+        self.assertEqual(counts.folder_of("tools/common/waiting.py"), "tools/common")
 
     def test_findings_are_counted(self):
         found = [finding("src/b/x.h", "so"), finding("src/a/x.h", "so"), finding("src/b/c/x.h", "so"), finding("src/b/x.h", "begin")]

@@ -18,11 +18,11 @@ import types
 import unittest
 import urllib.request
 
-import program
-from fleet_members import KEY, Fleet
-from program import PROGRAM, Failed, attune, attune_json
+from common import program
+from common.fleet_members import KEY, Fleet
+from common.program import PROGRAM, Failed, attune, attune_json
+from common.waiting import await_true
 from recording_proxy import Document, RecordingProxy
-from waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 SETTINGS = {"trials": 8, "batch": 8, "candidate_seconds": 0.05, "layouts": False, "transfer_runs": False}

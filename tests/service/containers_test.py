@@ -12,10 +12,10 @@ import sys
 import unittest
 import unittest.mock
 
-import program
-from program import PROGRAM, Failed, attune, attune_json
+from common import program
+from common.program import PROGRAM, Failed, attune, attune_json
+from common.waiting import await_true
 from up_test import PASSPHRASE, UpCase, is_gone
-from waiting import await_true
 
 ENGINE = pathlib.Path(__file__).resolve().parent / "stand_in_engine.py"
 ANY_PORTS = ["--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]

@@ -1,10 +1,11 @@
-"""One user is answered while another one takes all that the server gives (tools/crowded_server.py), on a small scale.
+"""One user is answered while another one takes all that the server gives (tools/attackers/crowded_server.py), on a small
+scale.
 
 crowd_test.py
 """
 import unittest
 
-import crowded_server
+from attackers import crowded_server
 
 # The crowd wants more than an address, a token and the server have.
 SERVER = ("--connections", "60", "--address-connections", "50", "--token-streams", "10")

@@ -10,18 +10,17 @@ import sys
 import tempfile
 import unittest
 
-import kill_database
-import postgres_server
-import program
-from fleet_members import KEY, Member
-from program import PROGRAM, attune
-from waiting import await_true
+from attackers import kill_database
+from common import postgres_server, program
+from common.fleet_members import KEY, Member
+from common.program import PROGRAM, attune
+from common.waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 
 
 class FewKills(unittest.TestCase):
-    """The large run of tools/kill_database.py, small."""
+    """The large run of tools/attackers/kill_database.py, small."""
 
     OPTIONS = argparse.Namespace(program=PROGRAM, jobs=60, repeats=20, at_once=8, kills=1)
 

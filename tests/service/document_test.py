@@ -16,12 +16,11 @@ import unittest
 
 import yaml
 
-import fuzz_requests
-import fuzz_uploads
-from fleet_members import Fleet
-from program import PROGRAM, ROOT
-from request_edges import Document, is_stream
-from rest_client import Answer, Client, first_client
+from attackers import fuzz_requests, fuzz_uploads
+from attackers.request_edges import Document, is_stream
+from common.fleet_members import Fleet
+from common.program import PROGRAM, ROOT
+from common.rest_client import Answer, Client, first_client
 
 ROLES = ("viewer", "member", "operator", "admin")
 MARK = "secret-of-the-owner"  # in all that the owner has

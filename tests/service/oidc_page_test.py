@@ -9,10 +9,10 @@ import subprocess
 import sys
 import tempfile
 
-from fleet_members import Fleet
+from common.fleet_members import Fleet
+from common.program import PROGRAM, ROOT
+from common.waiting import await_true
 from oidc_provider import Provider, free_port, write_issuers
-from program import PROGRAM, ROOT
-from waiting import await_true
 
 NODE, SCREENSHOTS = sys.argv[1:3]
 

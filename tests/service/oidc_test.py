@@ -17,11 +17,11 @@ import types
 import unittest
 import urllib.parse
 
-import program
-from fleet_members import Fleet
+from common import program
+from common.fleet_members import Fleet
+from common.program import PROGRAM, Failed, attune, attune_json
+from common.waiting import await_true
 from oidc_provider import Provider, free_port, write_issuers
-from program import PROGRAM, Failed, attune, attune_json
-from waiting import await_true
 
 # The client alone, without the compiler that the package brings.
 package = types.ModuleType("attune")

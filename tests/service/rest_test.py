@@ -19,10 +19,10 @@ import time
 import types
 import unittest
 
-from fleet_members import KEY, Fleet, Member
-from program import PROGRAM, Failed, attune, run_tool
-from rest_client import Client, first_client
-from waiting import await_true
+from common.fleet_members import KEY, Fleet, Member
+from common.program import PROGRAM, Failed, attune, run_tool
+from common.rest_client import Client, first_client
+from common.waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 PIECE = 1 << 12  # bytes

@@ -12,10 +12,10 @@ import tempfile
 import threading
 import unittest
 
-from fleet_members import KEY, Fleet
-from program import PROGRAM, attune, attune_json
-from rest_client import first_client
-from waiting import await_true
+from common.fleet_members import KEY, Fleet
+from common.program import PROGRAM, attune, attune_json
+from common.rest_client import first_client
+from common.waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 SHARED = "in/shared-records.jsonl"

@@ -9,9 +9,8 @@ import tempfile
 import unittest
 import unittest.mock
 
-import postgres_server
-import program
-from program import Failed, attune
+from common import postgres_server, program
+from common.program import Failed, attune
 from up_test import ANY_HTTP, ANY_PORTS, BackupCase, UpCase
 
 SECRET = "hush-hush"  # the password of the database

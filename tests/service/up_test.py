@@ -14,10 +14,10 @@ import sys
 import tempfile
 import unittest
 
-import program
-from fleet_members import KEY, Member
-from program import PROGRAM, Failed, attune, attune_json
-from waiting import await_true
+from common import program
+from common.fleet_members import KEY, Member
+from common.program import PROGRAM, Failed, attune, attune_json
+from common.waiting import await_true
 
 MODEL, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 ANY_PORTS = [part for flag in ("--listen", "--enrolment", "--metrics") for part in (flag, "127.0.0.1:0")]

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from program import Failed
+from common.program import Failed
 from sample import sample
 from study import agreement, lab, making, networks, samples, streams
 

@@ -10,7 +10,7 @@ from unittest import mock
 import numpy
 
 from common.agreement import photos
-from program import Failed
+from common.program import Failed
 from study import agreement, lab, making, networks, power, samples, streams
 from study.streams import Stream
 

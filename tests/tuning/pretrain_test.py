@@ -8,8 +8,8 @@ import unittest
 from unittest import mock
 
 from common.models import zoo
+from common.waiting import await_true
 from tuning import pretrain
-from waiting import await_true
 
 
 class Pretrain(unittest.TestCase):

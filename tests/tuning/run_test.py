@@ -12,8 +12,8 @@ import unittest
 from unittest import mock
 
 from common.models import zoo
+from common.program import Failed
 from common.results import write
-from program import Failed
 from sample import entry_of, report_of, sample
 from tuning import cases, experiments, lab, options, pretrain
 from tuning import results as ask

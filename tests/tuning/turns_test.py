@@ -4,7 +4,7 @@ import unittest
 from unittest import mock
 
 from common import timing
-from program import Failed
+from common.program import Failed
 from tuning import turns
 
 

@@ -5,10 +5,10 @@ from accuracy import options, page
 from accuracy import results as ask
 from accuracy.lab import Lab
 from common.options import BAD_USAGE, INTERRUPTED
+from common.program import ROOT, Failed, print_table
 from common.progress import interrupt_on_terminate, progress
 from common.report.words import duration
 from common.results import RESULTS, write
-from program import ROOT, Failed, print_table
 
 DOCS = ROOT / "docs"
 PUBLISHED = RESULTS / page.NUMBERS

@@ -14,7 +14,7 @@ def open_attune(artifact, threads):
 
 
 def open_onnxruntime(path, threads):
-    from program import onnxruntime_session
+    from common.program import onnxruntime_session
 
     session = onnxruntime_session(path, threads)
     name = session.get_inputs()[0].name

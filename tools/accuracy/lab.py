@@ -13,8 +13,8 @@ from accuracy.networks import NETWORKS
 from accuracy.quantizers import TOOLS, Job, NotSupported
 from common import machine
 from common.agreement import metrics
+from common.program import Failed
 from common.progress import interrupt_on_terminate
-from program import Failed
 
 PATIENCE_S = 10
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 from common.models.files import KERAS_PYTHON, TRAINED
-from program import ROOT, Failed, run_tool
+from common.program import ROOT, Failed, run_tool
 
 MADE = ROOT / "build/accuracy/models"
 

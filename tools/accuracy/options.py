@@ -8,7 +8,7 @@ from accuracy.quantizers import TOOLS
 from common import machine, runtime
 from common.models.files import TRAINED
 from common.options import Parser, count
-from program import PROGRAM, ROOT
+from common.program import PROGRAM, ROOT
 
 OUTPUT = ROOT / "build/accuracy"
 CALIBRATION, JUDGING = 400, 800  # samples; Attune holds back a quarter of the former

@@ -16,7 +16,7 @@ import numpy
 from accuracy import engines, models
 from common.agreement import metrics
 from common.agreement.photos import CALIBRATION, JUDGING
-from program import Failed, attune, attune_json
+from common.program import Failed, attune, attune_json
 
 FLOAT = "f32"
 

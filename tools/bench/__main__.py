@@ -11,11 +11,11 @@ from bench.wide import page as wide_page
 from bench.wide import results as wide_results
 from bench.wide.table import NETWORKS
 from common.options import BAD_USAGE
+from common.program import PROGRAM, ROOT, Failed, print_missing, print_table
 from common.progress import progress
 from common.report.pages import write_page, write_text
 from common.report.words import plural
 from common.results import RESULTS, load, write
-from program import PROGRAM, ROOT, Failed, print_missing, print_table
 
 DOCS, LISTED = ROOT / "docs", RESULTS / "performance/pages.json"
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from bench.measure import ARTIFACTS, compile_case, input_flags
 from common import machine, stats
+from common.program import ROOT, Failed
 from common.timing import Artifact, take_turns
-from program import ROOT, Failed
 
 # The suite makes 24 comparisons on two thread counts: if nothing has changed, one run in eighty calls a network slower.
 CONFIDENCE = 0.999

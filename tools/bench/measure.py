@@ -13,9 +13,9 @@ from common import machine, stats, timing
 from common.engines import PEERS
 from common.models import files
 from common.models.cases import refusal
+from common.program import PROGRAM, ROOT, Failed, attune_json
 from common.timing import Artifact, take_turns
 from common.worker import PeerProcess
-from program import PROGRAM, ROOT, Failed, attune_json
 
 ARTIFACTS = ROOT / "build/bench/artifacts"
 LOGS = ROOT / "build/bench/logs"

@@ -11,7 +11,7 @@ from common.engines import PEERS
 from common.models import files
 from common.models.cases import NETWORKS, SCALES, select
 from common.options import BAD_USAGE, Parser, count, duration, readers_of_integers, results_file
-from program import PROGRAM, ROOT
+from common.program import PROGRAM, ROOT
 
 OUTPUT, INT8_OUTPUT = ROOT / "build/bench/results", ROOT / "build/bench/results-int8"
 WIDE_OUTPUT = ROOT / "build/bench/results-wide"

@@ -1,5 +1,7 @@
-"""The library that the tools share. A tool imports this library, program.py and itself, and no other tool.
+"""The library that the tools share. A tool imports this library and itself, and no other tool.
 
+    program    runs the attune program, and other programs
+    waiting    waits until something holds
     machine    the processor and the versions of the software
     stats      statistics of latencies and of repeated runs
     timing     lets artifacts and engines take turns
@@ -10,4 +12,9 @@
     results    documents of results, as JSON
     report     pages, tables and figures
     options    shared by all command lines; progress has messages for people who wait
+
+    fleet_members    processes of a fleet on this machine
+    rest_client      asks the service by REST
+    postgres_server  a PostgreSQL of its own
+    slurm_cluster    a Slurm cluster of its own; slurm_fleet has devices in one
 """

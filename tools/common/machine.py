@@ -6,7 +6,7 @@ import platform
 import subprocess
 
 from common.engines import PEERS
-from program import ROOT, attune
+from common.program import ROOT, attune
 
 CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 BUILT_FROM = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src")

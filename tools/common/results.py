@@ -3,7 +3,7 @@ import json
 import os
 
 from common import machine
-from program import ROOT
+from common.program import ROOT
 
 RESULTS = ROOT / "results"
 WIDTH = 120  # of a line of JSON

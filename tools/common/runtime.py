@@ -6,7 +6,7 @@ import ctypes
 
 import numpy
 
-from program import PROGRAM, Failed
+from common.program import PROGRAM, Failed
 
 LIBRARY = PROGRAM.parents[1] / "lib/libattune_runtime.so"
 

@@ -2,7 +2,7 @@
 import statistics
 import time
 
-from program import PROGRAM, ROOT, Failed, attune_json
+from common.program import PROGRAM, ROOT, Failed, attune_json
 
 # The thread pools of some engines spin for this long after a run.
 SETTLE_S = 0.2

@@ -10,7 +10,7 @@ import time
 
 import numpy
 
-from program import Failed
+from common.program import Failed
 
 LOAD_LIMIT_S = 600
 MEASURE_LIMIT_S = 600  # in addition to the requested time

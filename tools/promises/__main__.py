@@ -9,14 +9,14 @@ import tempfile
 import time
 
 from common import machine
+from common.fleet_members import KEY, Fleet
 from common.options import INTERRUPTED, Parser, count
+from common.program import PROGRAM, ROOT, Failed
 from common.progress import interrupt_on_terminate, progress
+from common.rest_client import Refused, first_client
 from common.results import RESULTS, load, rounded, write
-from fleet_members import KEY, Fleet
-from program import PROGRAM, ROOT, Failed
 from promises import judging
 from promises.variants import all_variants, model_of
-from rest_client import Refused, first_client
 
 PUBLISHED = RESULTS / "promises.json"
 PAGE = ROOT / "docs/service.md"

@@ -2,7 +2,7 @@
 import random
 import tempfile
 
-from program import attune, model_file
+from common.program import attune, model_file
 
 # Networks that take any size, with the shares of the published width.
 NETWORKS = {"resnet18": [1], "mobilenet_v1": [1], "mobilenet_v2": [1], "mobilenet_v3_small": [1],

@@ -7,10 +7,10 @@ import sys
 
 from common import machine
 from common.options import BAD_USAGE, INTERRUPTED, Parser, count
+from common.program import ROOT, Failed
 from common.progress import interrupt_on_terminate, progress
 from common.report.pages import write_page
 from common.results import RESULTS, load, rounded, write
-from program import ROOT, Failed
 from scheduling import figures, page, plots
 from scheduling.lab import Lab
 

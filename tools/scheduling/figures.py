@@ -1,7 +1,7 @@
 """Figures that follow from schedules, as they are published."""
 from common import stats
+from common.program import Failed
 from common.timing import Artifact, round_medians, take_turns
-from program import Failed
 
 REAL = ("sequential", "uncoordinated", "lockstep", "first_come", "predictive")
 CHARTED = ("sequential", "uncoordinated", "predictive")  # their stages are kept for the charts

@@ -2,8 +2,8 @@
 import json
 import shutil
 
+from common.program import attune, attune_json, model_file
 from common.progress import progress
-from program import attune, attune_json, model_file
 
 SETTINGS = {"batch": 32, "transfer_runs": False, "seed": 0}
 

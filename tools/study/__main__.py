@@ -3,10 +3,10 @@ import shlex
 import sys
 
 from common.options import BAD_USAGE, INTERRUPTED
+from common.program import ROOT, print_missing, print_table
 from common.progress import interrupt_on_terminate, progress
 from common.report.pages import write_page
 from common.results import load, write
-from program import ROOT, print_missing, print_table
 from study import page, plots, power
 from study import results as ask
 from study.lab import Lab

@@ -13,8 +13,8 @@ from common import machine
 from common.agreement import metrics
 from common.agreement.boxes import Detections
 from common.agreement.photos import JUDGING
+from common.program import Failed
 from common.runtime import Session
-from program import Failed
 from study import samples
 
 CLASSES = 91  # of a detector, including the background

@@ -10,8 +10,8 @@ import numpy
 from common import timing
 from common.engines import PEERS
 from common.models import files
+from common.program import ROOT, Failed
 from common.worker import PeerProcess
-from program import ROOT, Failed
 from study import agreement, making, networks, samples, streams
 from study import results as ask
 from study.networks import FLOAT, VERSIONS

@@ -8,7 +8,7 @@ them.
 import collections
 
 from common.models import files, zoo
-from program import ROOT, Failed, attune_json
+from common.program import ROOT, Failed, attune_json
 from study import samples
 
 FOLDER = ROOT / "build/study"

@@ -3,7 +3,7 @@ import argparse
 import pathlib
 
 from common.options import BAD_USAGE, Parser, count, duration, readers_of_integers, results_file
-from program import PROGRAM, ROOT
+from common.program import PROGRAM, ROOT
 from study.networks import NETWORKS
 
 OUTPUT = ROOT / "build/study/results"

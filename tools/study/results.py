@@ -19,8 +19,8 @@ import datetime
 import hashlib
 
 from common import machine
+from common.program import PROGRAM
 from common.results import is_of_here
-from program import PROGRAM
 from study import networks, power, samples
 
 EQUAL = ("settings", "peer_versions", "power")  # these must be equal in a run that continues

@@ -10,7 +10,7 @@ import numpy
 
 from common.agreement import photos
 from common.agreement.photos import CALIBRATION, JUDGING, Pictures
-from program import ROOT
+from common.program import ROOT
 
 FOLDER = ROOT / "build/study/samples"
 QUANTIZING, JUDGED = 64, 128  # pictures of each kind

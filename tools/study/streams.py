@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 
 from common import stats
-from program import Failed, attune_json
+from common.program import Failed, attune_json
 from study.power import Meter
 
 

@@ -5,11 +5,11 @@ import sys
 import time
 
 from common.options import BAD_USAGE, INTERRUPTED
+from common.program import ROOT, Failed
 from common.progress import interrupt_on_terminate, progress
 from common.report.pages import write_page
 from common.report.words import duration
 from common.results import RESULTS, write
-from program import ROOT, Failed
 from tuning import page, plots, pretrain
 from tuning import results as ask
 from tuning.cases import all_cases, needs_pretraining, tuning_of

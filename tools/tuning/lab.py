@@ -8,9 +8,9 @@ import time
 
 from common import machine
 from common.models import zoo
+from common.program import PROGRAM, Failed, attune, attune_json
 from common.stats import part_seconds
 from common.timing import Artifact
-from program import PROGRAM, Failed, attune, attune_json
 from tuning import pretrain
 from tuning.cases import DeployCase, RecallCase, TuneCase, described, needs_pretraining
 from tuning.turns import CLOSER, MOST_ROUNDS, NARROW, Rooflines, compare_in_turns, compare_sooner, comparison, gaps

@@ -5,7 +5,7 @@ import pathlib
 
 from common.models import zoo
 from common.options import Parser, count
-from program import PROGRAM, ROOT
+from common.program import PROGRAM, ROOT
 from tuning import cases, pretrain
 from tuning.cases import EXPERIMENTS, Plan
 

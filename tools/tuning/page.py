@@ -13,7 +13,7 @@ NONE = "–"
 
 def page(documents, charts, replayed=None):
     """The page's text. `documents`: the experiments', by number; `charts`: the names of the figures; `replayed`: the
-    file written by tools/replay_tuning.py, if there is one."""
+    file written by tools/figures/replay_tuning.py, if there is one."""
     parts = ["# Tuning", "*Made by `./do experiments --write-docs`: changes by hand get lost.*",
              "The gain of [`attune tune`](decisions/tuning.md), and the share of each of its parts in it.",
              machines(documents), METHOD]
@@ -359,7 +359,7 @@ def held(replayed):
         rows.append([network, f"{entry['candidates']}, {same}", *(f"{rate:.2f}" for rate in rates),
                      *(f"{100 * share:.1f} %" for share in shares)])
     return ["## How long the device is held",
-            f"*`tools/replay_tuning.py --before PROGRAM {' '.join(replayed['networks'])}`, {replayed['date']}, "
+            f"*`python3 -m figures.replay_tuning --before PROGRAM {' '.join(replayed['networks'])}`, {replayed['date']}, "
             f"{replayed['cpu']}.*",
             f"""Both programs replay one recorded run of {replayed['trials']} trials for each network, on one thread: they
 measure for real and learn from the recorded times, so that they try the same candidates. *Before* is the tuner whose

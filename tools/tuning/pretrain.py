@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from common.models import zoo
 from common.options import INTERRUPTED, Parser
+from common.program import PROGRAM, ROOT, Failed, attune, attune_json
 from common.progress import interrupt_on_terminate, progress
 from common.report.words import duration
-from program import PROGRAM, ROOT, Failed, attune, attune_json
 
 
 @dataclass(frozen=True)

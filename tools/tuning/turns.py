@@ -3,8 +3,8 @@ import math
 import statistics
 
 from common import stats
+from common.program import Failed, attune_json
 from common.timing import round_medians, take_turns
-from program import Failed, attune_json
 
 ROUNDS, SECONDS = 15, 0.3  # turns of each artifact, and the time of each
 MOST_ROUNDS = 4 * ROUNDS  # if those are not enough

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/status.h"
 #include "base/sync.h"
 #include "base/testing/temporary_folder.h"
 #include "measure/blob.h"

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "base/status.h"
 #include "base/testing/await_that.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/client/health.h"
@@ -72,6 +73,14 @@ absl::Status Upload(fleet_proto::Fleet::Stub& stub) {
   return FromRpc(pieces->Finish());
 }
 
+// A server without services beside it.
+absl::StatusOr<std::unique_ptr<FleetServer>> Serve(const FleetServerOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<FleetServer> server, FleetServer::Open(options));
+  RETURN_IF_ERROR(server->Listen());
+  RETURN_IF_ERROR(server->Begin());
+  return server;
+}
+
 // One that begins and says nothing.
 struct SilentUpload {
   grpc::ClientContext context;
@@ -85,7 +94,7 @@ TEST(FleetOperations, CallsThatSayNothingHoldNobodyUp) {
   options.folder = folder / "server";
   options.listen = options.enrolment = "127.0.0.1:0";
   options.file_calls = {.of_member = 3, .idle_seconds = 5};
-  const auto server = FleetServer::Start(options);
+  const auto server = Serve(options);
   ASSERT_TRUE(server.ok()) << server.status();
   FleetClient owner(*LoadCredentials(OperatorFolder(options.folder)));
   const auto enrol = [&](const std::string& name) {
@@ -114,7 +123,7 @@ TEST(FleetOperations, TheServerTellsOfItselfByHttp) {
   FleetServerOptions options;
   options.folder = folder / "server";
   options.listen = options.enrolment = options.metrics = "127.0.0.1:0";
-  const auto server = FleetServer::Start(options);
+  const auto server = Serve(options);
   ASSERT_TRUE(server.ok()) << server.status();
   const std::string& address = (*server)->metrics_address();
   EXPECT_THAT(Get(address, "/metrics"),

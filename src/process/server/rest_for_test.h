@@ -18,9 +18,11 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/testing/skipping_clock.h"
+#include "fleet/server/dispatcher.h"
 #include "fleet/server/fleet_for_test.h"
 #include "import/onnx/testing/model_builder.h"
 #include "process/server/holdings.h"
+#include "process/server/job_server_for_test.h"
 #include "process/server/tenant_use.h"
 #include "service/identity/made_up_issuer_for_test.h"
 #include "service/models/sql_model_store.h"
@@ -40,7 +42,7 @@ class RestTest : public ::testing::Test {
 
   RestTest()
       : fleet_([this](const std::string& folder, const FleetParts& parts) {
-          dispatcher_ = &parts.devices;
+          dispatcher_ = dynamic_cast<Dispatcher*>(&parts.devices);
           fleet_store_ = &parts.store;
           JobScheduleOptions options = {.folder = folder + "/jobs",
                                         .strategy = FindSchedulingStrategy("fair_share")};
@@ -70,9 +72,8 @@ class RestTest : public ::testing::Test {
                .begin_ms = now,
                .end_ms = now + kDayMs});
           EXPECT_TRUE(added.ok() || absl::IsAlreadyExists(added)) << added;
-          auto made = MakeJobServer(options, parts);
-          EXPECT_TRUE(made.ok()) << made.status();
-          jobs_ = made->get();
+          auto made = std::make_unique<JobServerOfTest>(options, parts);
+          jobs_ = &made->jobs();
           return made;
         }),
         store_(*SqlServiceStore::Open(SqlLocation(fleet_.folder().path()))),
@@ -103,7 +104,7 @@ class RestTest : public ::testing::Test {
                                              .known = agreements_.known(),
                                              .quantizations = agreements_.quantizations(),
                                              .audit = *audit_,
-                                             .dispatcher = *dispatcher_,
+                                             .devices = *dispatcher_,
                                              .fleet = *fleet_store_,
                                              .runners = *jobs_})),
         gate_(callers_, audit_log_, tenants_, {.at_once = 10'000, .seconds_each = 1e-4},
@@ -122,7 +123,7 @@ class RestTest : public ::testing::Test {
                           .jobs = jobs_->desk(),
                           .agreements = agreements_,
                           .events = events_,
-                          .dispatcher = *dispatcher_,
+                          .devices = *dispatcher_,
                           .fleet = *fleet_store_})),
         router_(RouterOf(api_, gate_)) {
     EXPECT_TRUE(models_.Begin().ok());

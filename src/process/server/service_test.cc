@@ -29,6 +29,7 @@
 #include "fleet/server/proxy_for_test.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
+#include "process/server/job_server_for_test.h"
 #include "service/queue/job_server.h"
 #include "service/runner/runner_for_test.h"
 #include "service/wire/jobs.grpc.pb.h"
@@ -72,9 +73,8 @@ class ServiceTest : public ::testing::Test {
           options.storage_quota = [this](const std::string&) -> absl::StatusOr<StorageShare> {
             return StorageShare{.quota_bytes = quota_bytes_};
           };
-          auto made = MakeJobServer(options, parts);
-          EXPECT_TRUE(made.ok()) << made.status();
-          desk_ = &(*made)->desk();
+          auto made = std::make_unique<JobServerOfTest>(options, parts);
+          desk_ = &made->jobs().desk();
           blobs_ = &parts.blobs;
           return made;
         }) {}

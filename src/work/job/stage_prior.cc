@@ -8,8 +8,9 @@ struct PriorRow {
   SecondsPrediction seconds;
 };
 
-// The quantiles of 10, 50 and 90 percent over some schedules of networks for images, by tools/stage_prior.py.
-// A program may be anything, so that nothing is known of it but how it starts.
+// The quantiles of 10, 50 and 90 percent over some schedules of networks for images, by
+// tools/generators/stage_prior.py. A program may be anything, so that nothing is known of it but how it
+// starts.
 constexpr PriorRow kRows[] = {
     {"program", "open", {0.048, 0.097, 0.19}},
     {"quantization", "", {27, 55, 110}},

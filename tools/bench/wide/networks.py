@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy
 
 from bench.wide.digest import digest
-from program import ROOT, Failed, run_tool
+from common.program import ROOT, Failed, run_tool
 
 FOLDER = ROOT / "build/bench/wide"
 PEERS = ("onnxruntime", "openvino")  # those that read ONNX directly

@@ -9,7 +9,7 @@ from bench.results import ran
 from bench.wide.digest import digest
 from bench.wide.networks import ensure
 from common import machine
-from program import Failed
+from common.program import Failed
 
 
 def begun(old, lab, threads, command, names):

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from dataclasses import replace
 
-from program import ROOT, Failed, run_tool
+from common.program import ROOT, Failed, run_tool
 
 FOLDER = ROOT / "build/bench/models"
 TRAINED = pathlib.Path(os.environ.get("ATTUNE_MODELS", ROOT.parent / "shared/models"))

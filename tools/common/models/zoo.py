@@ -3,7 +3,7 @@ the zoo."""
 import os
 
 from common.models import files
-from program import ROOT, attune, attune_json
+from common.program import ROOT, attune, attune_json
 
 FOLDER = ROOT / "build/tuning/models"
 

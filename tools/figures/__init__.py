@@ -1,0 +1,1 @@
+"""Measures a claim of the documents each, for its figures."""

@@ -1,0 +1,1 @@
+"""Writes sources that are kept in the repository."""

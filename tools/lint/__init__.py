@@ -1,0 +1,1 @@
+"""Checks of sources that take longer than those beside this folder."""
