@@ -42,10 +42,6 @@ absl::Status CheckTarget(Precision precision, const Target& target) {
 
 }  // namespace
 
-std::string_view Name(Precision precision) {
-  return std::ranges::find(kPrecisions, precision, &PrecisionRow::precision)->name;
-}
-
 std::vector<std::string> PrecisionNames() {
   std::vector<std::string> names;
   for (const PrecisionRow& row : kPrecisions) names.emplace_back(row.name);

@@ -28,7 +28,6 @@ namespace attune {
 enum class Precision : uint8_t { kF32, kBF16, kBF16x3, kF16, kInt8, kAuto };
 
 // "fp32", "bf16", "bf16x3", "fp16", "int8", "auto".
-std::string_view Name(Precision precision);
 std::vector<std::string> PrecisionNames();
 std::optional<Precision> ParsePrecision(std::string_view name);
 
