@@ -5,11 +5,12 @@
 
 BUILD is a build folder with all programs, by default build/release, configured with -DCMAKE_CXX_FLAGS=-ffunction-sections.
 The programs are linked with --gc-sections: a function that none of them has is called by nothing, by tests alone, or
-only in its own file, where its calls were inlined. Functions of the last kind are told from the others by their names. Prints
-each of the others, and whether tests name it, and exits with 1 if there is one.
+only in its own file, where its calls were inlined. The script passes over a function that its own file names elsewhere.
+Prints each of the others, and whether tests name it, and exits with 1 if there is one.
 
-Does not see functions in headers, constructors, destructors and operators, functions that have the name of another one
-that is called in the same file, and files for tests, which have test in their name or folder."""
+The script does not see functions in headers, constructors, destructors and operators, nor files for tests, which have test
+in their name or folder."""
+import json
 import pathlib
 import re
 import subprocess
@@ -103,6 +104,9 @@ def unkept(build):
     if missing := [str(program) for program in programs if not program.is_file()]:
         sys.exit(f"check_dead.py: build these first: {', '.join(missing)}")
     # By their demangled names: a constructor has several symbols.
+    commands = build / "compile_commands.json"
+    if commands.is_file() and any("-ffunction-sections" not in entry["command"] for entry in json.loads(commands.read_text())):
+        sys.exit(f"check_dead.py: configure {build} with -DCMAKE_CXX_FLAGS=-ffunction-sections")
     kept = {name for _, _, name in symbols(programs, nm)}
     objects = sources(build)
     for file, kind, name in symbols(objects, nm):

@@ -46,10 +46,10 @@ std::optional<std::string> OpenFolderAbove(const std::string& path) {
   return std::nullopt;
 }
 
-// The kind of what is no file, for people; empty if it is one.
+// Says what is there in place of a file, for people; empty if it is a file.
 std::string_view NoFile(const struct stat& info) {
   if (S_ISLNK(info.st_mode)) return "a symbolic link";
-  return S_ISREG(info.st_mode) ? "" : "no regular file";
+  return S_ISREG(info.st_mode) ? "" : "not a regular file";
 }
 
 absl::Status RefuseFile(const std::string& path, std::string_view what) {

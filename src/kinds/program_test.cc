@@ -397,7 +397,7 @@ TEST_F(ProgramJobTest, ChecksSettings) {
 }
 
 TEST_F(ProgramJobTest, TheExampleOfTheDocumentationGoesOnAfterAKill) {
-  const auto examples = std::filesystem::absolute(__FILE__).parent_path() / "../../../docs/examples";
+  const auto examples = std::filesystem::absolute(__FILE__).parent_path() / "../../docs/examples";
   spec_.settings = {{"command", {"python3", "job_program.py"}},
                     {"settings", {{"levels", {1, 9}}, {"windows", {15}}, {"repeat", 3}}}};
   spec_.base = examples.lexically_normal().string();

@@ -111,7 +111,8 @@ TEST_F(SweepTest, RefusesWhatCannotBeRunInOneSentence) {
                 file + ": product: bench.seconds: -1: --seconds: ");
   ExpectRefused(Sweep(begin + "product: {compile.weights: [fp32, fp7]}"),
                 file + ": product: compile.weights: fp7: --weights: fp7 not in");
-  ExpectRefused(Sweep(begin + "zip: {shape: [x]}"), file + ": zip: shape: x: --shape: \"x\" is not like");
+  ExpectRefused(Sweep(begin + "zip: {shape: [x]}"),
+                file + ": zip: shape: x: --shape: \"x\" is not of the form");
   ExpectRefused(Sweep("commands: [bench]\noptions: {model: none.onnx}"),
                 file + ": model: none.onnx: there is no such file in " + folder_.path());
   ExpectRefused(Sweep("commands: [quantize]\noptions: {model: net.onnx}"),

@@ -2,6 +2,7 @@
 
 oidc_page_test.py NODE SCREENSHOTS    SCREENSHOTS: the folder for pictures
 """
+import contextlib
 import http.client
 import os
 import pathlib
@@ -21,10 +22,12 @@ def await_issuer(server):
     """Waits until the server sends browsers to the provider."""
     def is_known():
         connection = http.client.HTTPConnection(server)
-        connection.request("GET", "/v1/login?issuer=local")
-        status = connection.getresponse().status
-        connection.close()
-        return status == 303
+        with contextlib.suppress(ConnectionRefusedError):  # until it listens
+            connection.request("GET", "/v1/login?issuer=local")
+            status = connection.getresponse().status
+            connection.close()
+            return status == 303
+        return False
     await_true("the server knows its issuer", is_known)
 
 

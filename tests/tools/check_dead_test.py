@@ -82,6 +82,11 @@ class CheckDeadTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertEqual(lines, ["tools/check_dead.py: CallsInlined is no exception: it is gone, or a program calls it"])
 
+    def test_needs_sections(self):
+        (self.root / "build/compile_commands.json").write_text('[{"command": "clang++-19 -O2"}]')
+        with self.assertRaisesRegex(SystemExit, "with -DCMAKE_CXX_FLAGS=-ffunction-sections"):
+            self.check({})
+
     def test_needs_the_programs(self):
         (self.root / "build/bin/attune").unlink()
         with self.assertRaisesRegex(SystemExit, "build these first: .*bin/attune"):

@@ -72,7 +72,8 @@ TEST_F(DispatcherOwnersTest, OneDeviceThatServesIsEnough) {
 }
 
 TEST_F(DispatcherOwnersTest, ADeviceIsItsOwnersUntilBothSidesConsent) {
-  const MadeUpAgent agent(*dispatcher_, nullptr, {.owner = "ann", .keys = {"fast"}});
+  std::optional<MadeUpAgent> agent;
+  agent.emplace(*dispatcher_, nullptr, MadeUpAgentOptions{.owner = "ann", .keys = {"fast"}});
   EXPECT_EQ(Ask("ann", "fast"), std::nullopt);
   EXPECT_EQ(
       Ask("bob", "fast")->message(),
@@ -91,6 +92,7 @@ TEST_F(DispatcherOwnersTest, ADeviceIsItsOwnersUntilBothSidesConsent) {
   EXPECT_EQ(Ask("bob", "fast"), std::nullopt);
   EXPECT_TRUE(Ask("eve", "fast"));
   // All of it outlives the server, also before the device is back.
+  agent.reset();
   Restart();
   EXPECT_EQ(Ask("bob", "fast"), std::nullopt);
   EXPECT_THAT(dispatcher_->TrustOf("bob"), ElementsAre("ann", kServersOwner));

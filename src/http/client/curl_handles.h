@@ -24,6 +24,27 @@ using CurlLines = std::unique_ptr<curl_slist, FreeCurl<curl_slist_free_all>>;
 CurlEasy MakeCurlEasy();
 CurlMulti MakeCurlMulti();
 
+// Sets the options of a handle, up to the first that libcurl does not take.
+class CurlOptions {
+ public:
+  // The handle must outlive it.
+  explicit CurlOptions(CURL* handle) : handle_(handle) {}
+
+  template <typename T>
+  void Set(CURLoption option, T value) {
+    if (code_ == CURLE_OK) code_ = curl_easy_setopt(handle_, option, value);
+  }
+  // Sets nothing from now on, for this reason; does nothing if there is one already.
+  void Fail(CURLcode code) {
+    if (code_ == CURLE_OK) code_ = code;
+  }
+  CURLcode code() const { return code_; }
+
+ private:
+  CURL* const handle_;
+  CURLcode code_ = CURLE_OK;
+};
+
 // Returns false, and leaves `lines` as it was, if there is no memory.
 [[nodiscard]] bool AppendLine(CurlLines& lines, const char* line);
 

@@ -37,12 +37,51 @@ bool IsLine(std::string_view text) { return text.find_first_of(kBreaks) == std::
 
 absl::Status NoMemory() { return absl::ResourceExhaustedError("there is no memory for a call"); }
 
+absl::Status CheckRequest(const HttpCall& call) {
+  const auto is_target = [](char c) {
+    return absl::ascii_isgraph(static_cast<unsigned char>(c)) && c != '#';
+  };
+  bool is_fine = IsLine(call.method) && call.method.find(' ') == std::string::npos &&
+                 call.target.starts_with('/') && std::ranges::all_of(call.target, is_target);
+  for (const auto& [name, value] : call.headers)
+    is_fine = is_fine && IsLine(name) && IsLine(value) && name.find_first_of(":;") == std::string::npos;
+  return is_fine ? absl::OkStatus()
+                 : InvalidInput("the request has a line break or a space where none may be");
+}
+
+void SetRequest(const HttpUrl& url, const HttpCall& call, const SentBody& body, CurlOptions& options) {
+  options.Set(CURLOPT_URL, absl::StrCat(url.Origin(), call.target).c_str());
+  options.Set(CURLOPT_PATH_AS_IS, 1L);
+  options.Set(CURLOPT_PROTOCOLS_STR, "http,https");
+  options.Set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+  if (call.method == "HEAD") {
+    options.Set(CURLOPT_NOBODY, 1L);
+  } else {
+    options.Set(CURLOPT_CUSTOMREQUEST, call.method.c_str());
+  }
+  if (body.is_sent()) {
+    options.Set(CURLOPT_UPLOAD, 1L);
+    options.Set(CURLOPT_INFILESIZE_LARGE, curl_off_t{body.bytes()});
+  }
+  // What this machine is told stays on it.
+  if (url.IsLoopback()) options.Set(CURLOPT_PROXY, "");
+  options.Set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_ANY));
+  options.Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+}
+
+void SetLimits(double connect_seconds, CurlOptions& options) {
+  // Libcurl divides this among the addresses of a host. 0 would mean its default.
+  constexpr double kMs = 1e3, kMaxMs = 1e9;
+  options.Set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::clamp(connect_seconds * kMs, 1.0, kMaxMs)));
+  options.Set(CURLOPT_NOSIGNAL, 1L);
+  // The system's function for names can neither be bounded nor ended. The call does not wait for its thread.
+  options.Set(CURLOPT_QUICK_EXIT, 1L);
+}
+
 }  // namespace
 
-ClientTransfer::ClientTransfer(const HttpUrl& url, const HttpClientOptions& options, const HttpCall& call)
-    : url_(url),
-      options_(options),
-      call_(call),
+ClientTransfer::ClientTransfer(const HttpClientOptions& options, const HttpCall& call)
+    : call_(call),
       easy_(MakeCurlEasy()),
       end_(After(options.connect_seconds)),
       body_(call),
@@ -52,52 +91,21 @@ absl::StatusOr<std::unique_ptr<ClientTransfer>> ClientTransfer::Make(const HttpU
                                                                      const HttpClientOptions& options,
                                                                      const ClientEncryption* encryption,
                                                                      const HttpCall& call) {
-  std::unique_ptr<ClientTransfer> made(new ClientTransfer(url, options, call));
+  std::unique_ptr<ClientTransfer> made(new ClientTransfer(options, call));
   if (made->easy_ == nullptr) return NoMemory();
-  RETURN_IF_ERROR(made->CheckRequest());
-  made->SetRequest();
-  made->SetHeaders();
-  made->SetLimits();
-  made->SetCallbacks();
-  if (encryption != nullptr && made->code_ == CURLE_OK) made->code_ = encryption->SetUp(made->handle());
-  if (made->code_ == CURLE_OK) return made;
-  if (made->code_ == CURLE_OUT_OF_MEMORY) return NoMemory();
-  return InternalError("libcurl does not take an option: ", curl_easy_strerror(made->code_));
+  RETURN_IF_ERROR(CheckRequest(call));
+  CurlOptions set(made->handle());
+  SetRequest(url, call, made->body_, set);
+  made->SetHeaders(set);
+  SetLimits(options.connect_seconds, set);
+  made->SetCallbacks(set);
+  if (encryption != nullptr && set.code() == CURLE_OK) set.Fail(encryption->SetUp(made->handle()));
+  if (set.code() == CURLE_OK) return made;
+  if (set.code() == CURLE_OUT_OF_MEMORY) return NoMemory();
+  return InternalError("libcurl does not take an option: ", curl_easy_strerror(set.code()));
 }
 
-absl::Status ClientTransfer::CheckRequest() const {
-  const auto is_target = [](char c) {
-    return absl::ascii_isgraph(static_cast<unsigned char>(c)) && c != '#';
-  };
-  bool is_fine = IsLine(call_.method) && call_.method.find(' ') == std::string::npos &&
-                 call_.target.starts_with('/') && std::ranges::all_of(call_.target, is_target);
-  for (const auto& [name, value] : call_.headers)
-    is_fine = is_fine && IsLine(name) && IsLine(value) && name.find_first_of(":;") == std::string::npos;
-  return is_fine ? absl::OkStatus()
-                 : InvalidInput("the request has a line break or a space where none may be");
-}
-
-void ClientTransfer::SetRequest() {
-  Set(CURLOPT_URL, absl::StrCat(url_.Origin(), call_.target).c_str());
-  Set(CURLOPT_PATH_AS_IS, 1L);
-  Set(CURLOPT_PROTOCOLS_STR, "http,https");
-  Set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
-  if (call_.method == "HEAD") {
-    Set(CURLOPT_NOBODY, 1L);
-  } else {
-    Set(CURLOPT_CUSTOMREQUEST, call_.method.c_str());
-  }
-  if (body_.is_sent()) {
-    Set(CURLOPT_UPLOAD, 1L);
-    Set(CURLOPT_INFILESIZE_LARGE, curl_off_t{body_.bytes()});
-  }
-  // What this machine is told stays on it.
-  if (url_.IsLoopback()) Set(CURLOPT_PROXY, "");
-  Set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_ANY));
-  Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-}
-
-void ClientTransfer::SetHeaders() {
+void ClientTransfer::SetHeaders(CurlOptions& options) {
   // The server can then refuse a large body before it comes. A refusal that comes while the body is sent may
   // be lost: libcurl reads nothing more once it cannot send.
   const bool is_large = body_.bytes() > kLargeBodyBytes;
@@ -108,33 +116,24 @@ void ClientTransfer::SetHeaders() {
     const std::string line = value.empty() ? absl::StrCat(name, ";") : absl::StrCat(name, ": ", value);
     is_made = is_made && AppendLine(headers_, line.c_str());
   }
-  if (!is_made) code_ = CURLE_OUT_OF_MEMORY;
-  Set(CURLOPT_HTTPHEADER, headers_.get());
+  if (!is_made) options.Fail(CURLE_OUT_OF_MEMORY);
+  options.Set(CURLOPT_HTTPHEADER, headers_.get());
 }
 
-void ClientTransfer::SetLimits() {
-  // Libcurl divides this among the addresses of a host. 0 would mean its default.
-  constexpr double kMs = 1e3, kMaxMs = 1e9;
-  Set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::clamp(options_.connect_seconds * kMs, 1.0, kMaxMs)));
-  Set(CURLOPT_NOSIGNAL, 1L);
-  // The system's function for names can neither be bounded nor ended. The call does not wait for its thread.
-  Set(CURLOPT_QUICK_EXIT, 1L);
-}
-
-void ClientTransfer::SetCallbacks() {
-  Set(CURLOPT_ERRORBUFFER, why_.data());
-  Set(CURLOPT_OPENSOCKETFUNCTION, &OpenSocket);
-  Set(CURLOPT_OPENSOCKETDATA, this);
-  Set(CURLOPT_PREREQFUNCTION, &BeginRequest);
-  Set(CURLOPT_PREREQDATA, this);
-  Set(CURLOPT_READFUNCTION, &ReadBody);
-  Set(CURLOPT_READDATA, this);
-  Set(CURLOPT_SEEKFUNCTION, &SeekBody);
-  Set(CURLOPT_SEEKDATA, this);
-  Set(CURLOPT_HEADERFUNCTION, &TakeLine);
-  Set(CURLOPT_HEADERDATA, this);
-  Set(CURLOPT_WRITEFUNCTION, &TakeBody);
-  Set(CURLOPT_WRITEDATA, this);
+void ClientTransfer::SetCallbacks(CurlOptions& options) {
+  options.Set(CURLOPT_ERRORBUFFER, why_.data());
+  options.Set(CURLOPT_OPENSOCKETFUNCTION, &OpenSocket);
+  options.Set(CURLOPT_OPENSOCKETDATA, this);
+  options.Set(CURLOPT_PREREQFUNCTION, &BeginRequest);
+  options.Set(CURLOPT_PREREQDATA, this);
+  options.Set(CURLOPT_READFUNCTION, &ReadBody);
+  options.Set(CURLOPT_READDATA, this);
+  options.Set(CURLOPT_SEEKFUNCTION, &SeekBody);
+  options.Set(CURLOPT_SEEKDATA, this);
+  options.Set(CURLOPT_HEADERFUNCTION, &TakeLine);
+  options.Set(CURLOPT_HEADERDATA, this);
+  options.Set(CURLOPT_WRITEFUNCTION, &TakeBody);
+  options.Set(CURLOPT_WRITEDATA, this);
 }
 
 curl_socket_t ClientTransfer::OpenSocket(void* self, curlsocktype, curl_sockaddr* address) {

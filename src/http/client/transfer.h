@@ -45,17 +45,10 @@ class ClientTransfer {
   bool has_caller_failed() const { return body_.has_source_failed() || answer_.has_caller_failed(); }
 
  private:
-  ClientTransfer(const HttpUrl& url, const HttpClientOptions& options, const HttpCall& call);
+  ClientTransfer(const HttpClientOptions& options, const HttpCall& call);
 
-  template <typename T>
-  void Set(CURLoption option, T value) {
-    if (code_ == CURLE_OK) code_ = curl_easy_setopt(easy_.get(), option, value);
-  }
-  absl::Status CheckRequest() const;
-  void SetRequest();
-  void SetHeaders();
-  void SetLimits();
-  void SetCallbacks();
+  void SetHeaders(CurlOptions& options);
+  void SetCallbacks(CurlOptions& options);
   absl::Status ErrorOf(CURLcode code) const;
 
   // Callbacks of libcurl, whose last argument is the transfer.
@@ -68,12 +61,9 @@ class ClientTransfer {
   // Returns what tells libcurl to continue, or saves the error and returns what tells it to end the transfer.
   size_t Taken(const absl::Status& status, size_t bytes);
 
-  const HttpUrl& url_;
-  const HttpClientOptions& options_;
   const HttpCall& call_;
   const CurlEasy easy_;
   CurlLines headers_;
-  CURLcode code_ = CURLE_OK;  // the first error of an option
   std::array<char, CURL_ERROR_SIZE> why_ = {};
   std::chrono::steady_clock::time_point end_;
   SentBody body_;

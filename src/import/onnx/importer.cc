@@ -22,16 +22,9 @@ constexpr int64_t kNewestIrVersion = 14;
 // The maximum nesting of function calls and subgraphs.
 constexpr int kMaxDepth = 48;
 
-// Both spellings of the default domain mean the same.
-std::string_view Domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
-
-std::string FunctionKey(std::string_view domain, std::string_view name, std::string_view overload) {
-  return absl::StrCat(Domain(domain), "\n", name, "\n", overload);
-}
-
 Opsets OpsetsOf(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports) {
   Opsets opsets;
-  for (const auto& opset : imports) opsets[std::string(Domain(opset.domain()))] = opset.version();
+  for (const auto& opset : imports) opsets[std::string(CanonicalDomain(opset.domain()))] = opset.version();
   return opsets;
 }
 
@@ -60,6 +53,44 @@ Budget BudgetFor(const OnnxModel& model, const WorkControl& control) {
       .nodes = 40'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(), .control = control};
 }
 
+// Adds the opset that a file of an early version omits.
+void CheckVersions(const ModelProto& model, Opsets& opsets) {
+  if (model.ir_version() < 1 || model.ir_version() > kNewestIrVersion) {
+    Unsupported("NS Model ir_version: ", model.ir_version(), " is not among the known versions 1 to ",
+                kNewestIrVersion);
+  }
+  // Files of IR version 1 and 2 may omit it.
+  if (!opsets.contains("")) {
+    if (model.ir_version() >= 3 && opsets.empty()) Invalid("the model does not say which opset it uses");
+    opsets[""] = 1;
+  }
+  if (opsets[""] > kNewestOpset) {
+    Unsupported("NS Model opset_import: opset ", opsets[""], " is newer than ", kNewestOpset);
+  }
+}
+
+void CompareDeclared(const std::string& name, const Value* value, const Scope& scope, ShapeNotices& notices) {
+  if (scope.declared == nullptr) return;
+  if (const std::optional<Shape> declared = scope.declared->Find(name))
+    notices.Compare(name, value->type(), *declared);
+}
+
+// Reports the unknown operators in a node that cannot be imported, and in its subgraphs.
+void ReportUnknown(const NodeProto& node, const Scope& scope, const FunctionTable& functions,
+                   NotSupportedList& not_supported) {
+  const std::string_view domain = CanonicalDomain(node.domain());
+  const auto opset = scope.opsets->find(domain);
+  const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
+  if (functions.Find(node) == nullptr && FindLowering(domain, node.op_type(), version) == nullptr) {
+    not_supported.Add(node.op_type(), NameOf(node, scope),
+                      absl::StrCat("no such operator in opset ", version, " of domain '",
+                                   domain.empty() ? "ai.onnx" : domain, "'"));
+  }
+  for (const AttributeProto& attribute : node.attribute()) {
+    for (const NodeProto& inner : attribute.g().node()) ReportUnknown(inner, scope, functions, not_supported);
+  }
+}
+
 }  // namespace
 
 const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Scope& scope) {
@@ -74,12 +105,9 @@ Importer::Importer(OnnxModel* model, const OnnxImportOptions& options)
       proto_(model->proto()),
       options_(options),
       opsets_(OpsetsOf(proto_.opset_import())),
+      functions_(proto_),
       evaluator_(options.executor),
-      budget_(BudgetFor(*model, options.control)) {
-  for (const FunctionProto& function : proto_.functions()) {
-    functions_[FunctionKey(function.domain(), function.name(), function.overload())] = &function;
-  }
-}
+      budget_(BudgetFor(*model, options.control)) {}
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
   return notices_.LogAfter([this] { return Import(); });
@@ -88,7 +116,7 @@ absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
 std::unique_ptr<Graph> Importer::Import() {
   auto graph = std::make_unique<Graph>(proto_.graph().name());
   Scope scope{.graph = graph.get(), .opsets = &opsets_};
-  CheckModel();
+  CheckVersions(proto_, opsets_);
   ImportInputs(scope);
   const std::vector<Binding> outputs = ImportBody(proto_.graph(), scope);
   OrThrow(not_supported_.status());
@@ -98,25 +126,10 @@ std::unique_ptr<Graph> Importer::Import() {
     if (!names.insert(name).second) Invalid("the model has two outputs named '", name, "'");
     if (outputs[i].sequence) Unsupported("NS Graph ", name, ": an output that is a sequence");
     graph->AddOutput(name, outputs[i].value);
-    CompareDeclared(name, outputs[i].value, scope);
+    CompareDeclared(name, outputs[i].value, scope, notices_);
   }
   RemoveUnused(*graph, evaluator_);
   return graph;
-}
-
-void Importer::CheckModel() {
-  if (proto_.ir_version() < 1 || proto_.ir_version() > kNewestIrVersion) {
-    Unsupported("NS Model ir_version: ", proto_.ir_version(), " is not among the known versions 1 to ",
-                kNewestIrVersion);
-  }
-  // Files of IR version 1 and 2 may omit it.
-  if (!opsets_.contains("")) {
-    if (proto_.ir_version() >= 3 && opsets_.empty()) Invalid("the model does not say which opset it uses");
-    opsets_[""] = 1;
-  }
-  if (opsets_[""] > kNewestOpset) {
-    Unsupported("NS Model opset_import: opset ", opsets_[""], " is newer than ", kNewestOpset);
-  }
 }
 
 // An unsupported model should be reported as such before asking for shapes.
@@ -125,7 +138,7 @@ std::vector<Shape> Importer::InputShapes(const std::vector<const ValueInfoProto*
   for (const ValueInfoProto* input : inputs) declared.push_back(DescribeValue(*input));
   absl::StatusOr<std::vector<Shape>> shapes = importing::BindShapes(declared, options_);
   if (shapes.ok()) return *std::move(shapes);
-  for (const NodeProto& node : proto_.graph().node()) ReportUnknown(node, scope);
+  for (const NodeProto& node : proto_.graph().node()) ReportUnknown(node, scope, functions_, not_supported_);
   OrThrow(not_supported_.status());
   throw ImportFailure{shapes.status()};
 }
@@ -271,11 +284,11 @@ void Importer::ImportNode(const NodeProto& node, Scope& scope) {
   std::vector<Binding> inputs = GatherInputs(node, name, scope);
   Outputs outputs;
   if (std::any_of(inputs.begin(), inputs.end(), [](const Binding& input) { return input.failed; })) {
-    ReportUnknown(node, scope);
+    ReportUnknown(node, scope, functions_, not_supported_);
     outputs.resize(node.output_size());
     for (Binding& output : outputs) output.failed = true;
   } else {
-    const FunctionProto* function = FindFunction(node);
+    const FunctionProto* function = functions_.Find(node);
     outputs = function != nullptr ? CallFunction(*function, node, name, std::move(inputs), scope)
                                   : CallOperator(node, name, std::move(inputs), scope);
   }
@@ -284,7 +297,7 @@ void Importer::ImportNode(const NodeProto& node, Scope& scope) {
 
 Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, std::vector<Binding> inputs,
                                Scope& scope) {
-  const std::string_view domain = Domain(node.domain());
+  const std::string_view domain = CanonicalDomain(node.domain());
   const auto opset = scope.opsets->find(domain);
   const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
   absl::Status status;
@@ -314,12 +327,6 @@ Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, s
   Outputs failed(node.output_size());
   for (Binding& output : failed) output.failed = true;
   return failed;
-}
-
-const FunctionProto* Importer::FindFunction(const NodeProto& node) const {
-  if (functions_.empty()) return nullptr;
-  const auto it = functions_.find(FunctionKey(node.domain(), node.op_type(), node.overload()));
-  return it != functions_.end() ? it->second : nullptr;
 }
 
 Outputs Importer::CallFunction(const FunctionProto& function, const NodeProto& node, const std::string& name,
@@ -362,27 +369,7 @@ void Importer::BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope)
               "', which exists already");
     }
     it->second = std::move(outputs[i]);
-    if (it->second.value != nullptr) CompareDeclared(it->first, it->second.value, scope);
-  }
-}
-
-void Importer::CompareDeclared(const std::string& name, const Value* value, const Scope& scope) {
-  if (scope.declared == nullptr) return;
-  if (const std::optional<Shape> declared = scope.declared->Find(name))
-    notices_.Compare(name, value->type(), *declared);
-}
-
-void Importer::ReportUnknown(const NodeProto& node, Scope& scope) {
-  const std::string_view domain = Domain(node.domain());
-  const auto opset = scope.opsets->find(domain);
-  const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
-  if (FindFunction(node) == nullptr && FindLowering(domain, node.op_type(), version) == nullptr) {
-    not_supported_.Add(node.op_type(), NameOf(node, scope),
-                       absl::StrCat("no such operator in opset ", version, " of domain '",
-                                    domain.empty() ? "ai.onnx" : domain, "'"));
-  }
-  for (const AttributeProto& attribute : node.attribute()) {
-    for (const NodeProto& inner : attribute.g().node()) ReportUnknown(inner, scope);
+    if (it->second.value != nullptr) CompareDeclared(it->first, it->second.value, scope, notices_);
   }
 }
 

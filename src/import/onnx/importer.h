@@ -12,6 +12,7 @@
 #include "import/common/not_supported.h"
 #include "import/common/shape_notices.h"
 #include "import/onnx/declared_shapes.h"
+#include "import/onnx/function_table.h"
 #include "import/onnx/import.h"
 #include "import/onnx/model.h"
 #include "import/onnx/op_context.h"
@@ -63,7 +64,6 @@ class Importer {
 
  private:
   std::unique_ptr<Graph> Import();
-  void CheckModel();
   void ImportInputs(Scope& scope);
   std::vector<Shape> InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope);
   // The shapes that `body` declares, if its inputs have the shapes that it declares for them; else nullptr.
@@ -75,17 +75,13 @@ class Importer {
                        std::vector<Binding> inputs, Scope& scope);
   Outputs CallOperator(const NodeProto& node, const std::string& name, std::vector<Binding> inputs,
                        Scope& scope);
-  const FunctionProto* FindFunction(const NodeProto& node) const;
   void BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope);
-  void CompareDeclared(const std::string& name, const Value* value, const Scope& scope);
-  // Reports the unknown operators in a node that cannot be imported, and in its subgraphs.
-  void ReportUnknown(const NodeProto& node, Scope& scope);
 
   OnnxModel* model_;
   const ModelProto& proto_;  // the model's
   const OnnxImportOptions& options_;
   Opsets opsets_;
-  std::map<std::string, const FunctionProto*> functions_;  // by domain, name and overload
+  FunctionTable functions_;
   std::vector<std::unique_ptr<Graph>> regions_;
   Evaluator evaluator_;
   Budget budget_;

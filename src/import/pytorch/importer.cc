@@ -79,19 +79,6 @@ void Importer::Bind(Scope& scope, const std::string& name, Binding binding) {
   if (it->second.storage >= 0) scope.by_storage[it->second.storage].push_back(&it->second);
 }
 
-void Importer::PlaceNew(Binding& binding) {
-  binding.storage = next_place_++;
-  binding.tensor = next_place_++;
-}
-
-void Importer::Place(Binding& binding, const Binding& input, Memory memory) {
-  PlaceNew(binding);
-  const bool converted = input.value == nullptr || input.value->type().dtype != binding.value->type().dtype;
-  if (memory == Memory::kNew || converted) return;
-  binding.storage = input.storage;
-  if (memory == Memory::kSame) binding.tensor = input.tensor;
-}
-
 const Binding& Importer::Lookup(Scope& scope, const std::string& name) {
   const auto it = scope.bindings.find(name);
   if (it == scope.bindings.end()) {
@@ -144,7 +131,7 @@ void Importer::ImportUserInputs(Scope& scope) {
     TensorType type(*DTypeFromTorch(input.meta->scalar_type), shapes[i]);
     OrThrow(Annotate(CheckType(type), absl::StrCat("input '", input.name, "'")));
     Binding binding = graph_->AddInput(input.name, type);
-    PlaceNew(binding);
+    storages_.PlaceNew(binding);
     const auto known = options_.input_values.find(input.name);
     if (known != options_.input_values.end()) {
       if (known->second.dtype() != type.dtype) {
@@ -180,8 +167,7 @@ void Importer::ImportInput(const std::string& kind, const Json& spec, Scope& sco
 
 void Importer::ImportWeight(const std::string& name, const std::string& weight, Scope& scope) {
   Binding binding;
-  PlaceNew(binding);
-  lasting_[binding.storage] = weight;
+  storages_.PlaceWeight(binding, weight);
   try {
     budget_.SpendNodes();
     Tensor data = weights_->Load(weight, budget_);
@@ -271,9 +257,9 @@ Outputs Importer::CallOperator(const NodeProgram& node, const std::string& name,
     for (Binding& output : outputs) {
       if (output.value == nullptr || output.storage >= 0) continue;
       if (first != nullptr) {
-        Place(output, Lookup(scope, first->name), row.memory);
+        storages_.Place(output, Lookup(scope, first->name), row.memory);
       } else {
-        PlaceNew(output);
+        storages_.PlaceNew(output);
       }
     }
     if (outputs.empty()) outputs.emplace_back();  // an assertion, whose output cannot be used
@@ -335,11 +321,10 @@ void Importer::Mutate(const NodeProgram& node, Binding& result, Scope& scope) {
   result.storage = changed.storage;
   result.tensor = changed.tensor;
   if (result.value == changed.value) return;
-  if (const auto lasting = lasting_.find(changed.storage); lasting != lasting_.end()) {
-    not_supported_.Add(
-        ShortTarget(node.target), ScopedName(scope.prefix, node.name),
-        absl::StrCat("it changes '", lasting->second, "', which would last until the next run; ",
-                     "export the model after model.eval()"));
+  if (const std::string* weight = storages_.WeightIn(changed.storage)) {
+    not_supported_.Add(ShortTarget(node.target), ScopedName(scope.prefix, node.name),
+                       absl::StrCat("it changes '", *weight, "', which would last until the next run; ",
+                                    "export the model after model.eval()"));
     result = Binding();
     result.failed = true;
     return;

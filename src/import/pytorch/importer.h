@@ -7,7 +7,6 @@
 #define ATTUNE_IMPORT_PYTORCH_IMPORTER_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 #include "import/pytorch/import.h"
 #include "import/pytorch/op_context.h"
 #include "import/pytorch/ops.h"
+#include "import/pytorch/storages.h"
 #include "import/pytorch/weights.h"
 
 namespace attune::pytorch {
@@ -55,9 +55,6 @@ class Importer {
   void ImportUserInputs(Scope& scope);
   void ImportWeight(const std::string& name, const std::string& weight, Scope& scope);
   void Bind(Scope& scope, const std::string& name, Binding binding);
-  // Gives a tensor its own memory, or that of `input`, as the row says.
-  void PlaceNew(Binding& binding);
-  void Place(Binding& binding, const Binding& input, Memory memory);
   void ImportNodes(const Json& body, Scope& scope);
   void ImportNode(const Json& json, Scope& scope);
   // Whether the node's arguments can be used; reports the reason if not.
@@ -76,8 +73,7 @@ class Importer {
   Budget budget_;
   Weights* weights_;
   NotSupportedList not_supported_;
-  std::map<int64_t, std::string> lasting_;  // storages that outlive a run, with their names in the program
-  int64_t next_place_ = 0;
+  Storages storages_;
   int depth_ = 0;
 };
 

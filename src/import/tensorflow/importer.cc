@@ -45,6 +45,74 @@ size_t NameBytes(const NodeDef& node) {
   return bytes;
 }
 
+// The result of the node or argument with this name, as far as the scope can use it; nullptr if there is none
+// yet.
+const Result* Find(const Scope& scope, std::string_view name) {
+  for (const Scope* at = &scope; at != nullptr; at = at->outer) {
+    if (const auto it = at->results.find(name); it != at->results.end()) return &it->second;
+    // A region cannot use values of the graph around it.
+    if (at->outer != nullptr && at->outer->graph != at->graph) return nullptr;
+  }
+  return nullptr;
+}
+
+// The names of the nodes that must be imported before `node`.
+std::vector<std::string_view> Needs(const NodeDef& node, const Scope& scope) {
+  std::vector<std::string_view> needs;
+  if (IsOp(node, "Exit")) {
+    const LoopFrame& frame = scope.body->FrameOf(node);
+    const auto add_inputs = [&needs](const NodeDef& enter) {
+      for (const Reference& input : DataInputs(enter)) needs.push_back(input.node);
+    };
+    for (const LoopVariable& variable : frame.variables) add_inputs(*variable.enter);
+    for (const NodeDef* enter : frame.constants) add_inputs(*enter);
+    return needs;
+  }
+  for (const std::string& input : node.input()) {
+    const Reference reference = ParseReference(input);
+    if (!reference.control || IsPivot(*scope.body, reference.node)) needs.push_back(reference.node);
+  }
+  return needs;
+}
+
+// The index of the output that `reference` means among all outputs of `node`.
+int OutputIndex(const NodeDef& node, const Reference& reference, const FunctionLibrary& functions) {
+  if (reference.output.empty()) return reference.index;
+  int offset = 0;
+  if (const FunctionDef* function = functions.Find(node.op())) {
+    for (const auto& output : function->signature().output_arg()) {
+      if (output.name() == reference.output) return offset + reference.index;
+      ++offset;
+    }
+  }
+  const OpRow* row = FindOp(node.op());
+  // The row has a single list with all outputs.
+  if (row == nullptr || row->outputs.empty()) return reference.index;
+  const std::vector<std::string> names = absl::StrSplit(row->outputs, ' ');
+  for (const std::string& output : names) {
+    if (output == reference.output) return offset + reference.index;
+    ++offset;
+  }
+  Invalid("'", node.name(), "' (", node.op(), ") has no output '", reference.output, "'");
+}
+
+// Turns small results that follow from constants into constants: shapes, counters of loops.
+void FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph, Evaluator& evaluator) {
+  constexpr int64_t kMaxIntegers = 1024;
+  constexpr int64_t kMaxFloats = 16;
+  for (const Binding& input : inputs) {
+    if (input.value == nullptr || input.value->constant() == nullptr) return;
+  }
+  for (Binding& output : outputs) {
+    if (output.value == nullptr || output.value->is_input() || output.value->constant() != nullptr) continue;
+    const TensorType& type = output.value->type();
+    const int64_t limit = IsFloat(type.dtype) ? kMaxFloats : kMaxIntegers;
+    if (!type.is_static() || type.num_elements() > limit) continue;
+    absl::StatusOr<Tensor> data = evaluator.Evaluate(output.value, false);
+    if (data.ok()) output = graph->AddConstant(*std::move(data));
+  }
+}
+
 Binding Marked(bool failed, bool dead) {
   Binding binding;
   binding.failed = failed;
@@ -61,12 +129,9 @@ Importer::Importer(const Model& model, const Endpoints& endpoints, Variables* va
       variables_(variables),
       constants_(constants),
       options_(options),
+      functions_(model.graph().library()),
       evaluator_(options.executor),
-      budget_(BudgetFor(model, options.control)) {
-  for (const FunctionDef& function : model.graph().library().function()) {
-    functions_[function.signature().name()] = &function;
-  }
-}
+      budget_(BudgetFor(model, options.control)) {}
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
   return notices_.LogAfter([this] { return Import(); });
@@ -151,15 +216,6 @@ Tensor Importer::TensorOf(const TensorProto& proto) {
   return tensors_[&proto] = constants_->Read(proto, budget_);
 }
 
-const Result* Importer::Find(const Scope& scope, std::string_view name) const {
-  for (const Scope* at = &scope; at != nullptr; at = at->outer) {
-    if (const auto it = at->results.find(name); it != at->results.end()) return &it->second;
-    // A region cannot use values of the graph around it.
-    if (at->outer != nullptr && at->outer->graph != at->graph) return nullptr;
-  }
-  return nullptr;
-}
-
 Binding Importer::Demand(const Reference& reference, Scope& scope) {
   DemandNode(reference.node, scope);
   return Lookup(reference, scope);
@@ -190,24 +246,6 @@ void Importer::DemandNode(std::string_view name, Scope& scope) {
     Result result = ImportNode(*node, scope);
     scope.results.insert_or_assign(node->name(), std::move(result));
   }
-}
-
-std::vector<std::string_view> Importer::Needs(const NodeDef& node, const Scope& scope) const {
-  std::vector<std::string_view> needs;
-  if (IsOp(node, "Exit")) {
-    const LoopFrame& frame = scope.body->FrameOf(node);
-    const auto add_inputs = [&needs](const NodeDef& enter) {
-      for (const Reference& input : DataInputs(enter)) needs.push_back(input.node);
-    };
-    for (const LoopVariable& variable : frame.variables) add_inputs(*variable.enter);
-    for (const NodeDef* enter : frame.constants) add_inputs(*enter);
-    return needs;
-  }
-  for (const std::string& input : node.input()) {
-    const Reference reference = ParseReference(input);
-    if (!reference.control || IsPivot(*scope.body, reference.node)) needs.push_back(reference.node);
-  }
-  return needs;
 }
 
 // The tensors that the node uses; sets `result` to failed or dead if one of them failed or belongs to a
@@ -242,7 +280,7 @@ Result Importer::ImportNode(const NodeDef& node, Scope& scope) {
     return result;
   }
   if (!result.failed) return CallOperator(node, name, std::move(inputs), scope);
-  if (FindOp(node.op()) == nullptr && FindFunction(node.op()) == nullptr) {
+  if (FindOp(node.op()) == nullptr && functions_.Find(node.op()) == nullptr) {
     not_supported_.Add(node.op(), name, "no such operator is known");
   }
   return result;
@@ -257,8 +295,8 @@ Result Importer::CallOperator(const NodeDef& node, const std::string& name, std:
     if (row != nullptr) {
       OpContext context(this, &scope, &node, name, inputs);
       result.outputs = row->lower(context);
-      FoldSmall(inputs, result.outputs, scope.graph);
-    } else if (FindFunction(node.op()) != nullptr) {
+      FoldSmall(inputs, result.outputs, scope.graph, evaluator_);
+    } else if (functions_.Find(node.op()) != nullptr) {
       result.outputs = Call(node.op(), &node.attr(), std::move(inputs), scope.graph, name);
     } else {
       status = NotSupported("no such operator is known");
@@ -286,47 +324,16 @@ Binding Importer::Lookup(const Reference& reference, const Scope& scope) {
   if (result == nullptr) Invalid("something uses '", reference.node, "', which the model does not have");
   if (result->failed || result->dead) return Marked(result->failed, result->dead);
   const NodeDef* node = scope.body->Find(reference.node);
-  const int index = node != nullptr ? OutputIndex(*node, reference) : reference.index;
+  const int index = node != nullptr ? OutputIndex(*node, reference, functions_) : reference.index;
   if (index < static_cast<int>(result->outputs.size())) return result->outputs[index];
   if (node == nullptr) Invalid("'", reference.node, "' has no output ", index);
   not_supported_.Add(node->op(), ScopedName(scope.prefix, node->name()), absl::StrCat("its output ", index));
   return Marked(true, false);
 }
 
-int Importer::OutputIndex(const NodeDef& node, const Reference& reference) const {
-  if (reference.output.empty()) return reference.index;
-  int offset = 0;
-  if (const FunctionDef* function = FindFunction(node.op())) {
-    for (const auto& output : function->signature().output_arg()) {
-      if (output.name() == reference.output) return offset + reference.index;
-      ++offset;
-    }
-  }
-  const OpRow* row = FindOp(node.op());
-  // The row has a single list with all outputs.
-  if (row == nullptr || row->outputs.empty()) return reference.index;
-  const std::vector<std::string> names = absl::StrSplit(row->outputs, ' ');
-  for (const std::string& output : names) {
-    if (output == reference.output) return offset + reference.index;
-    ++offset;
-  }
-  Invalid("'", node.name(), "' (", node.op(), ") has no output '", reference.output, "'");
-}
-
-const FunctionDef* Importer::FindFunction(std::string_view name) const {
-  const auto it = functions_.find(name);
-  return it != functions_.end() ? it->second : nullptr;
-}
-
-const Body& Importer::BodyOf(const FunctionDef& function) {
-  std::unique_ptr<Body>& body = bodies_[&function];
-  if (body == nullptr) body = std::make_unique<Body>(function.node_def());
-  return *body;
-}
-
 Outputs Importer::Call(const std::string& name, const AttributeMap* attributes,
                        std::vector<Binding> arguments, Graph* graph, const std::string& caller) {
-  const FunctionDef* function = FindFunction(name);
+  const FunctionDef* function = functions_.Find(name);
   if (function == nullptr) Unsupported("it calls the function '", name, "', which the model does not have");
   const OpDef& signature = function->signature();
   for (const auto& argument : signature.input_arg()) {
@@ -338,7 +345,10 @@ Outputs Importer::Call(const std::string& name, const AttributeMap* attributes,
     Invalid("the function '", name, "' takes ", signature.input_arg_size(), " arguments, it gets ",
             arguments.size());
   }
-  Scope scope{.graph = graph, .body = &BodyOf(*function), .attributes = attributes, .prefix = caller + "/"};
+  Scope scope{.graph = graph,
+              .body = &functions_.BodyOf(*function),
+              .attributes = attributes,
+              .prefix = caller + "/"};
   for (int i = 0; i < signature.input_arg_size(); ++i) {
     scope.results[signature.input_arg(i).name()].outputs = {std::move(arguments[i])};
   }
@@ -354,30 +364,6 @@ Outputs Importer::Call(const std::string& name, const AttributeMap* attributes,
   return outputs;
 }
 
-std::vector<bool> Importer::HandedThrough(const std::string& name) {
-  const FunctionDef* function = FindFunction(name);
-  if (function == nullptr) return {};
-  const Body& body = BodyOf(*function);
-  const OpDef& signature = function->signature();
-  std::vector<bool> handed;
-  for (int i = 0; i < signature.output_arg_size(); ++i) {
-    const auto source = function->ret().find(signature.output_arg(i).name());
-    if (source == function->ret().end() || i >= signature.input_arg_size()) {
-      handed.push_back(false);
-      continue;
-    }
-    Reference reference = ParseReference(source->second);
-    constexpr int kMaxCopies = 16;
-    for (int copies = 0; copies < kMaxCopies; ++copies) {
-      const NodeDef* node = body.Find(reference.node);
-      if (node == nullptr || node->op() != "Identity" || DataInputs(*node).empty()) break;
-      reference = DataInputs(*node)[0];
-    }
-    handed.push_back(reference.node == signature.input_arg(i).name());
-  }
-  return handed;
-}
-
 Value* Importer::VariableValue(const NodeDef& variable, Graph* graph) {
   Value*& value = variable_values_[{graph, &variable}];
   if (value != nullptr) return value;
@@ -391,22 +377,6 @@ Value* Importer::VariableValue(const NodeDef& variable, Graph* graph) {
 
 Graph* Importer::NewRegion(const std::string& name) {
   return regions_.emplace_back(std::make_unique<Graph>(ScopedName("", name))).get();
-}
-
-void Importer::FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph) {
-  constexpr int64_t kMaxIntegers = 1024;
-  constexpr int64_t kMaxFloats = 16;
-  for (const Binding& input : inputs) {
-    if (input.value == nullptr || input.value->constant() == nullptr) return;
-  }
-  for (Binding& output : outputs) {
-    if (output.value == nullptr || output.value->is_input() || output.value->constant() != nullptr) continue;
-    const TensorType& type = output.value->type();
-    const int64_t limit = IsFloat(type.dtype) ? kMaxFloats : kMaxIntegers;
-    if (!type.is_static() || type.num_elements() > limit) continue;
-    absl::StatusOr<Tensor> data = evaluator_.Evaluate(output.value, false);
-    if (data.ok()) output = graph->AddConstant(*std::move(data));
-  }
 }
 
 }  // namespace attune::tensorflow

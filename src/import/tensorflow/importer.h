@@ -13,6 +13,7 @@
 #include "import/common/not_supported.h"
 #include "import/common/shape_notices.h"
 #include "import/tensorflow/body.h"
+#include "import/tensorflow/function_library.h"
 #include "import/tensorflow/import.h"
 #include "import/tensorflow/model.h"
 #include "import/tensorflow/op_context.h"
@@ -51,6 +52,7 @@ class Importer {
   Evaluator& evaluator() { return evaluator_; }
   Budget& budget() { return budget_; }
   importing::NotSupportedList& not_supported() { return not_supported_; }
+  FunctionLibrary& functions() { return functions_; }
   // Converts a tensor only once, even if a function is called several times.
   Tensor TensorOf(const TensorProto& proto);
   // The tensor that `reference` names in `scope`; first imports its node and everything that it needs.
@@ -59,9 +61,6 @@ class Importer {
   // not supported.
   Outputs Call(const std::string& name, const AttributeMap* attributes, std::vector<Binding> arguments,
                Graph* graph, const std::string& caller);
-  // For each result of a function, whether it is the argument with the same index. Empty if there is no
-  // such function.
-  std::vector<bool> HandedThrough(const std::string& name);
   // The value of the variable, as a constant of `graph`.
   Value* VariableValue(const NodeDef& variable, Graph* graph);
   // An empty graph for a region, kept as long as the evaluator may use its values.
@@ -72,28 +71,19 @@ class Importer {
   void AddInputs(Scope& scope);
   void AddInput(const Endpoint& endpoint, const Shape& shape, Scope& scope);
   void AddOutputs(Scope& scope);
-  const Result* Find(const Scope& scope, std::string_view name) const;
   void DemandNode(std::string_view name, Scope& scope);
-  // The names of the nodes that must be imported before `node`.
-  std::vector<std::string_view> Needs(const NodeDef& node, const Scope& scope) const;
   Result ImportNode(const NodeDef& node, Scope& scope);
   Result CallOperator(const NodeDef& node, const std::string& name, std::vector<Binding> inputs,
                       Scope& scope);
   std::vector<Binding> GatherInputs(const NodeDef& node, const Scope& scope, Result& result);
   Binding Lookup(const Reference& reference, const Scope& scope);
-  int OutputIndex(const NodeDef& node, const Reference& reference) const;
-  const FunctionDef* FindFunction(std::string_view name) const;
-  const Body& BodyOf(const FunctionDef& function);
-  // Turns small results that follow from constants into constants: shapes, counters of loops.
-  void FoldSmall(const std::vector<Binding>& inputs, Outputs& outputs, Graph* graph);
 
   const Model& model_;
   const Endpoints& endpoints_;
   Variables* variables_;
   Constants* constants_;
   const ImportOptions& options_;
-  std::unordered_map<std::string_view, const FunctionDef*> functions_;
-  std::unordered_map<const FunctionDef*, std::unique_ptr<Body>> bodies_;
+  FunctionLibrary functions_;
   std::vector<std::unique_ptr<Graph>> regions_;
   std::map<std::pair<const Graph*, const NodeDef*>, Value*> variable_values_;
   Evaluator evaluator_;

@@ -218,7 +218,7 @@ TEST_F(RunnerHubTest, RefusesMachinesThatMakeNoSense) {
   MachineOfTest twice(hub_, "ann", "runner-3");
   twice.Join();
   twice.Join();
-  EXPECT_THAT(twice.closed(), HasSubstr("says twice"));
+  EXPECT_THAT(twice.closed(), HasSubstr("introduces itself twice"));
 }
 
 TEST_F(RunnerHubTest, AReportCountsOnceItsFilesAreThere) {

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
 #include "work/driver/runner_worker.h"
-#include "work/job/stage_prior.h"
 
 namespace attune {
 namespace {
@@ -23,14 +22,8 @@ JobStage OpenStage() {
 
 }  // namespace
 
-std::vector<std::string> StageLabels(const std::string& kind, const std::string& subject,
-                                     const std::string& host, const std::string& stage) {
-  const std::string general = absl::StrCat(kind, "/", stage);
-  return {absl::StrCat(general, "/", subject, "/", host), absl::StrCat(general, "/", subject), general};
-}
-
 JobManager::JobManager(JobRecord record, std::string subject)
-    : record_(std::move(record)), subject_(std::move(subject)) {}
+    : record_(std::move(record)), predictions_(record_.spec.kind, std::move(subject)) {}
 
 JobFacts JobManager::facts() const {
   const JobSpec& spec = record_.spec;
@@ -40,30 +33,23 @@ JobFacts JobManager::facts() const {
   return facts;
 }
 
-std::vector<std::string> JobManager::Labels(const std::string& stage) const {
-  return StageLabels(record_.spec.kind, subject_, host_, stage);
-}
-
 NextStage JobManager::Ask(const StagePredictions& predictions, const std::string& host, double now) {
-  host_ = host;
-  next_.stage = following_.value_or(OpenStage());
-  own_ = next_.stage.seconds;
-  const std::string& name = next_.stage.name;
-  next_.stage.seconds = predictions.Predict(Labels(name), OwnOrPrior(record_.spec.kind, name, own_));
-  next_.remaining = job_remaining_.value_or(StagePrior(record_.spec.kind, "").median);
-  asked_ = now;
-  return next_;
+  predictions_.SetHost(host);
+  NextStage next = {.stage = following_.value_or(OpenStage())};
+  const SecondsPrediction own = next.stage.seconds;
+  next.stage.seconds = predictions_.Predict(predictions, next.stage.name, own);
+  next.remaining = job_remaining_.value_or(predictions_.RemainingOfAll());
+  attempt_.Ask(next, own, now);
+  return next;
 }
 
 bool JobManager::measures_elsewhere() const {
-  return !record_.spec.on.empty() && std::ranges::any_of(next_.stage.needs, &ResourceNeed::exclusive);
+  return !record_.spec.on.empty() && std::ranges::any_of(stage().needs, &ResourceNeed::exclusive);
 }
 
 void JobManager::Start(int64_t runner, const Holding& holding, const std::string& host, double now) {
   runner_ = runner;
-  holding_ = holding;
-  place_ = host;
-  start_ = now;
+  attempt_.Start(holding, host, now);
 }
 
 std::optional<AssignJob> JobManager::Assignment(JobPlace place) const {
@@ -75,19 +61,9 @@ std::optional<AssignJob> JobManager::Assignment(JobPlace place) const {
   return AssignJob{.spec = record_.spec, .place = std::move(place)};
 }
 
-StageRecord JobManager::Finish(StageOutcome outcome, double now) {
-  StageRecord stage;
+StageRecord JobManager::EndAttempt(StageOutcome outcome, double now) {
+  StageRecord stage = attempt_.End(outcome, now);
   stage.job = record_.spec.id;
-  stage.stage = next_.stage;
-  stage.asked = asked_;
-  stage.start = start_;
-  stage.end = now;
-  stage.processors = holding_->granted;
-  stage.held = holding_->processors;
-  stage.outcome = outcome;
-  stage.own = own_;
-  stage.place = place_;
-  holding_.reset();
   return stage;
 }
 
@@ -95,16 +71,15 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
   if (absl::IsUnavailable(ended.status)) return Lose(std::string(ended.status.message()), now);
   if (!ended.status.ok()) {
     Fail(std::string(ended.status.message()));
-    StageRecord stage = Finish(StageOutcome::kFailed, now);
+    StageRecord stage = EndAttempt(StageOutcome::kFailed, now);
     stage.reason = record_.error;
     return stage;
   }
-  losses_.erase(next_.stage.name);
-  const std::string& name = next_.stage.name;
+  losses_.erase(attempt_.name());
   // A runner may say anything, and all owners' predictions learn from it.
-  const double seconds = std::clamp(ended.seconds, 0.0, std::max(0.0, now - start_));
-  predictions.Add(Labels(name), OwnOrPrior(record_.spec.kind, name, own_), seconds);
-  if (!following_.has_value()) opening_seconds_ = now - start_;
+  const double seconds = std::clamp(ended.seconds, 0.0, std::max(0.0, now - start()));
+  predictions_.Learn(predictions, attempt_.name(), attempt_.own(), seconds);
+  if (!following_.has_value()) opening_seconds_ = now - start();
   record_.position += following_.has_value() ? 1 : 0;
   record_.progress = WithoutControls(ended.progress);
   record_.figures = ended.figures;
@@ -115,12 +90,12 @@ StageRecord JobManager::End(const RunnerStageEnded& ended, StagePredictions& pre
     record_.state = JobState::kDone;
     record_.result = ended.result;
   }
-  return Finish(StageOutcome::kDone, now);
+  return EndAttempt(StageOutcome::kDone, now);
 }
 
 StageRecord JobManager::Lose(const std::string& reason, double now) {
   CountLoss(reason);
-  StageRecord stage = Finish(StageOutcome::kLost, now);
+  StageRecord stage = EndAttempt(StageOutcome::kLost, now);
   stage.reason = WithoutControls(reason);
   return stage;
 }
@@ -129,14 +104,14 @@ void JobManager::LoseWaiting(const std::string& reason) { CountLoss(reason); }
 
 void JobManager::CountLoss(const std::string& reason) {
   LeaveRunner();
-  const int losses = ++losses_[next_.stage.name];
+  const int losses = ++losses_[attempt_.name()];
   if (losses < kMostLosses) return;
-  Fail(absl::StrCat("its runner ended ", losses, " times in stage \"", next_.stage.name, "\": ", reason));
+  Fail(absl::StrCat("its runner ended ", losses, " times in stage \"", attempt_.name(), "\": ", reason));
 }
 
 StageRecord JobManager::Stop(const std::string& reason, double now) {
   LeaveRunner();
-  StageRecord stage = Finish(StageOutcome::kLost, now);
+  StageRecord stage = EndAttempt(StageOutcome::kLost, now);
   stage.reason = WithoutControls(reason);
   return stage;
 }

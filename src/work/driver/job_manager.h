@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "work/driver/job_predictions.h"
 #include "work/driver/runner_messages.h"
+#include "work/driver/stage_attempt.h"
 #include "work/job/job_spec.h"
 #include "work/sched/predictions.h"
 #include "work/sched/resources.h"
@@ -17,11 +19,9 @@
 
 namespace attune {
 
-// The labels by which predictions know a stage: from the most special one, with the host's fingerprint.
-std::vector<std::string> StageLabels(const std::string& kind, const std::string& subject,
-                                     const std::string& host, const std::string& stage);
-
 // A job is first opened by a runner, which is a stage as well; and again by another runner if that one dies.
+// Without a runner, its next stage is to open it.
+//
 // Knows neither clocks nor processes: times are seconds since the schedule began. Not thread safe.
 class JobManager {
  public:
@@ -57,38 +57,31 @@ class JobManager {
   void Cancel();
 
   bool is_over() const { return record_.state != JobState::kUnfinished; }
-  bool runs() const { return holding_.has_value(); }
-  int64_t runner() const { return runner_; }           // 0: none
-  const std::string& place() const { return place_; }  // the name of the host that it was on last
+  bool runs() const { return attempt_.runs(); }
+  int64_t runner() const { return runner_; }                     // 0: none
+  const std::string& place() const { return attempt_.place(); }  // the name of the host that it was on last
   // The stage that runs or is asked for, and its times.
-  const JobStage& stage() const { return next_.stage; }
+  const JobStage& stage() const { return attempt_.next().stage; }
   // Whether that stage needs nothing but a device elsewhere.
   bool measures_elsewhere() const;
-  double asked() const { return asked_; }
-  double start() const { return start_; }  // if it runs
-  double remaining() const { return next_.remaining; }
+  double asked() const { return attempt_.asked(); }
+  double start() const { return attempt_.start(); }  // if it runs
+  double remaining() const { return attempt_.next().remaining; }
   double opening_seconds() const { return opening_seconds_; }  // what its runner took to open it
 
  private:
-  std::vector<std::string> Labels(const std::string& stage) const;
-  StageRecord Finish(StageOutcome outcome, double now);
+  // The stage that runs has ended.
+  StageRecord EndAttempt(StageOutcome outcome, double now);
   void CountLoss(const std::string& reason);
 
   JobRecord record_;
-  const std::string subject_;
-
+  JobPredictions predictions_;
+  StageAttempt attempt_;  // of the stage that runs or is asked for
   int64_t runner_ = 0;
-  std::string host_;                     // the fingerprint of where the next stage runs
-  std::string place_;                    // the name of the host of the stage that runs
   std::optional<JobStage> following_;    // nothing: the job is to be opened
   std::optional<double> job_remaining_;  // as the job has it
   double opening_seconds_ = 0;
   std::map<std::string, int> losses_;  // of runners, by the stage, since it was done
-
-  NextStage next_;
-  SecondsPrediction own_;  // of next_, as the job has it
-  double asked_ = 0, start_ = 0;
-  std::optional<Holding> holding_;  // while the stage runs
 };
 
 }  // namespace attune

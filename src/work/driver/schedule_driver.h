@@ -17,19 +17,24 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "work/admission/job_admission.h"
+#include "work/driver/host_table.h"
 #include "work/driver/job_manager.h"
+#include "work/driver/job_runners.h"
+#include "work/driver/learned_predictions.h"
 #include "work/driver/local_host.h"
+#include "work/driver/remote_devices.h"
 #include "work/driver/runners.h"
+#include "work/driver/schedule_log.h"
+#include "work/driver/scheduled_jobs.h"
 #include "work/driver/split_jobs.h"
 #include "work/job/kind.h"
-#include "work/sched/predictions.h"
 #include "work/sched/scheduler.h"
 #include "work/sched/strategy.h"
 #include "work/store/job_store.h"
@@ -56,12 +61,20 @@ struct ScheduleDriverOptions {
   std::function<void(const JobRecord& job, const StageRecord& stage)> on_stored = nullptr;
   // Called with each job that is over, once it has no runner any more; may be null.
   std::function<void(const JobRecord& job)> on_over = nullptr;
+
+  JobGroup GroupOf(const JobSpec& job) const { return slots_of ? slots_of(job) : JobGroup(); }
+  std::string DeviceKeyOf(const JobSpec& job) const { return device_key ? device_key(job) : job.on; }
 };
 
 // Fails, naming the job, if one of them is wrong or asks for what the host can never grant, as far as that
 // can be predicted.
 absl::Status CheckJobs(const std::vector<JobSpec>& jobs, const LocalHost& host, JobKinds kinds);
 
+// The loop that joins the parts of a running schedule. Between two calls, a job that is not over is in
+// exactly one of these places: it waits for its parts (SplitJobs); it waits for its turn, or for hosts to
+// change (JobAdmission); or the scheduler has it (ScheduledJobs). A job that is over is in none, but for one
+// whose stage was cancelled and has not ended: the scheduler has it until then.
+//
 // Not thread safe.
 class ScheduleDriver {
  public:
@@ -101,23 +114,16 @@ class ScheduleDriver {
   absl::Status Finish();
 
   // The schedule so far, with all jobs and the stages that have ended; of an endless one, neither.
-  const ScheduleRecord& schedule() const { return schedule_; }
+  const ScheduleRecord& schedule() const { return log_.schedule(); }
   // By number.
   const std::map<size_t, JobManager>& jobs() const { return jobs_; }
   // The parts of a whole job that have not ended.
   std::vector<size_t> UnfinishedPartsOf(size_t number) const { return split_.UnfinishedOf(number); }
   // Why no host can serve the job's next stage now; empty if one can.
-  std::string WaitsFor(size_t number) const;
-  double Now() const;  // seconds since the schedule began
+  std::string WaitsFor(size_t number) const { return admission_.RefusalOf(number); }
+  double Now() const { return log_.Now(); }  // seconds since the schedule began
 
  private:
-  // A host of runners, by its number with the scheduler.
-  struct Host {
-    LocalHost host;
-    std::string name;
-  };
-
-  absl::Status Learn();
   // The two halves of Step().
   absl::Status StartStages();
   absl::Status HandleEvents(double seconds);
@@ -128,72 +134,50 @@ class ScheduleDriver {
   // Gives waiting jobs to the scheduler.
   absl::Status Admit();
   void Wait(size_t number);
-  JobGroup GroupOf(const JobManager& job) const;
-  // The number of jobs of the group that may have begun.
-  int64_t MostOf(const JobGroup& group) const;
+  // Hosts have changed: jobs that were refused wait again.
+  void Readmit();
   // The scheduler has refused the job's next stage, and does not know the job.
   absl::Status Refuse(size_t number, const absl::Status& why);
   // Takes back what waits for hosts and devices that are gone.
   void RefuseUngrantable();
-  std::string DeviceKeyOf(const JobSpec& job) const;
 
   // Takes a job away from a host that is busy while another one is idle.
   absl::Status MoveFromBusyHost();
-  // The host on which a part is best opened.
-  std::optional<int> LeastBusyHost(const JobManager& job) const;
+  // The host on which the job is best opened; nothing if any will do.
+  std::optional<int> ChooseHost(size_t number) const;
   // The job's next needs, with those that say where it may be.
-  NextStage Ask(JobManager& job);
+  NextStage Ask(size_t number);
   // Asks the scheduler, which knows the job, for the next stage.
   absl::Status AskAgain(size_t number, bool has_run);
   // A job that waits has lost its runner.
   absl::Status AskElsewhere(size_t number);
 
-  absl::Status Start(const StageStart& start);
-  RunStage Command(const JobManager& job, const Holding& holding) const;
+  absl::Status Start(size_t number, const Holding& holding);
   absl::Status Handle(const RunnerEvent& event);
   absl::Status Lose(size_t number, const RunnerLost& lost);
   // Cuts short the stage that the job runs, and ends its runner.
   StageRecord StopStage(size_t number, const std::string& reason);
   // Carries out Cancel() and Fail(); `end` says to the job which it is.
   absl::Status EndSoon(size_t number, const std::function<void(JobManager& job)>& end);
-  absl::Status GiveUpCancelled();
   // Stores a stage that has ended, and asks for the job's next one.
   absl::Status Record(size_t number, StageRecord stage);
   // The job is over, without a stage that has just ended.
   absl::Status SetOver(size_t number);
   // Ends the runner of a job that is over, and forgets the job if the schedule is endless.
   void Dismiss(size_t number);
+  // The scheduler gives the device to no stage any more.
+  void DropDevice(int device);
 
-  void ReleaseDevice(size_t number);
-  void ForgetRunner(int64_t runner);
-  // The scheduler knows the job no more, or, for a job that waits, shall not.
-  void Leave(size_t number);
-  void Withdraw(size_t number);
-
-  ScheduleRecord schedule_;
   const ScheduleDriverOptions options_;
-  const SchedulingStrategy* strategy_;
-  JobStore& store_;
-  Runners& runners_;
-  const Clock& clock_;
-
-  Scheduler scheduler_;
-  StagePredictions predictions_;
-  bool has_learned_ = false;
-  std::map<int, Host> hosts_;
-  std::map<int, size_t> devices_in_use_;  // jobs that hold devices elsewhere, by the device's number
-  std::set<int> devices_gone_;            // that are removed once they are not in use
+  ScheduleLog log_;
+  LearnedPredictions predictions_;
   std::map<size_t, JobManager> jobs_;
-  JobAdmission admission_;  // of jobs that the scheduler does not know
   SplitJobs split_;
-  std::map<size_t, int> moving_;         // jobs that are to be opened on this host
-  std::map<int64_t, size_t> by_number_;  // jobs by the scheduler's number
-  std::map<size_t, int64_t> numbers_;    // the scheduler's, by job
-  std::map<int64_t, size_t> by_runner_;
-  std::map<int64_t, int> host_of_runner_;
-  std::map<size_t, double> cancelled_;  // jobs that are over, when their stage is given up
-  const double before_;                 // seconds in which the schedule ran in other processes
-  const double begin_;                  // on the clock
+  JobAdmission admission_;
+  ScheduledJobs scheduled_;
+  HostTable hosts_;
+  RemoteDevices devices_;
+  JobRunners runners_;
 };
 
 }  // namespace attune

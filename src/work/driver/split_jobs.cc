@@ -2,7 +2,21 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace attune {
+
+std::string FailureOfParts(const std::map<size_t, JobRecord>& parts) {
+  std::string failure;
+  for (const auto& [number, part] : parts) {
+    if (part.state == JobState::kDone) continue;
+    const bool has_failed = part.state == JobState::kFailed;
+    if (!has_failed && !failure.empty()) continue;
+    failure = absl::StrCat("part ", part.spec.part, has_failed ? ": " : " was cancelled", part.error);
+    if (has_failed) break;
+  }
+  return failure;
+}
 
 void SplitJobs::End(size_t whole, size_t part, bool has_failed) {
   const auto found = wholes_.find(whole);

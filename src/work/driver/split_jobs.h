@@ -5,9 +5,16 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "work/store/stage_log.h"
+
 namespace attune {
+
+// Returns why a whole job fails whose parts have ended like this; empty if all are done. If one has failed
+// and others were cancelled for that reason, it is the one that has failed.
+std::string FailureOfParts(const std::map<size_t, JobRecord>& parts);
 
 // Jobs are known by their numbers. Not thread safe.
 class SplitJobs {

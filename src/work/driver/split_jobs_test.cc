@@ -38,5 +38,20 @@ TEST(SplitJobs, PartsOfAJobThatHasFailedAreNotNeeded) {
   EXPECT_THAT(jobs.TakeReady(), IsEmpty());
 }
 
+TEST(SplitJobs, AWholeJobFailsForTheReasonThatItsPartsEnded) {
+  std::map<size_t, JobRecord> parts;
+  for (int part = 1; part <= 3; ++part) {
+    JobRecord& record = parts[static_cast<size_t>(part)];
+    record.spec.part = part;
+    record.state = JobState::kDone;
+  }
+  EXPECT_EQ(FailureOfParts(parts), "");
+  parts[1].state = JobState::kCancelled;
+  EXPECT_EQ(FailureOfParts(parts), "part 1 was cancelled");
+  parts[2].state = JobState::kFailed;
+  parts[2].error = "no such file";
+  EXPECT_EQ(FailureOfParts(parts), "part 2: no such file");
+}
+
 }  // namespace
 }  // namespace attune

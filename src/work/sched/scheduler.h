@@ -82,6 +82,7 @@ class Scheduler {
   // The jobs that wait for what no host could ever grant, since hosts are gone.
   std::vector<int64_t> Ungrantable() const;
 
+  const JobFacts& facts(int64_t job) const { return jobs_.at(job).facts; }
   // The stage that the job runs or asks for.
   const JobStage& stage(int64_t job) const { return jobs_.at(job).next.stage; }
   bool is_running(int64_t job) const { return jobs_.at(job).holding.has_value(); }

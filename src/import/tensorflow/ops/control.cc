@@ -107,7 +107,7 @@ Outputs While(OpContext& c) {
     RequireAll(next);
     return next;
   };
-  loop.invariant = c.importer().HandedThrough(body.name());
+  loop.invariant = c.importer().functions().HandedThrough(body.name());
   loop.invariant.resize(c.bindings().size());
   return RunLoop(c, loop, c.bindings());
 }
