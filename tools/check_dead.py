@@ -21,7 +21,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The Python module calls the public C++ interface alone, all of which libattune.so keeps.
 PROGRAMS = ("bin/attune", "bin/attune-server", "lib/attune/attune-worker", "lib/libattune.so", "lib/libattune_runtime.so")
 
-MEMORY = "the targets of tests/fuzz import from memory"
 MOCKS = "benchmarks/mock_agents.cc and tests have devices that do not measure"
 PRINTED = "what is printed can be read: tests check both directions"
 PRIMITIVE = "one of the primitives of schedules, which strategies choose from"
@@ -34,11 +33,7 @@ EXCEPTIONS = {
     "BatchQueue::AwaitCancellation": MOCKS,
     "BatchQueue::Close": MOCKS,
     "BatchQueue::is_closed": MOCKS,
-    "ImportOnnxBytes": MEMORY,
-    "ImportPytorchBytes": MEMORY,
-    "ImportTensorflowBytes": MEMORY,
     "MockDeviceHost::Start": MOCKS,
-    "Network::Evaluate": "tests compare networks by it",
     "ParseLoopNest": PRINTED,
     "ParseTrace": PRINTED,
     "RunnerProcesses::Pids": PROCESSES,
@@ -52,7 +47,6 @@ EXCEPTIONS = {
     "WithModelledTiles": MODELLED,
     "WorkerPool::Pids": PROCESSES,
     "ZooRows": "tests compare each network with its row",
-    "pytorch::Archive::OpenBytes": MEMORY,
 }
 
 

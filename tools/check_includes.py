@@ -79,7 +79,7 @@ MAY_INCLUDE = {
     "tune/records": ["base", "base/sqlite", "lower", "plan", "measure", "tune/task"],
     "tune/cost_model": ["base", "tensor", "target", "tune/task", "tune/records"],
     "tune/job": ["base", "target", "device", "lower", "plan", "compile", "measure"] + TUNER,
-    "api": FRONT + BACK + ["runtime", "compile", "measure", "tune/job", "quant", "export", "io"] + TUNER,
+    "api": FRONT + BACK + ["runtime", "compile", "measure", "tune/job", "quant", "export", "io", "zoo"] + TUNER,
     # The one place where work and compiler meet.
     "kinds": ["base", "device", "measure", "quant", "api", "tune/job", "work/driver", "work/job"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
@@ -110,8 +110,7 @@ MAY_INCLUDE = {
                      "service/identity", "service/tenants", "service/uploads", "service/models", "service/records", "service/queue",
                      "service/agreement"] + WORK,
     # The public C++ interface.
-    "library": ["base", "device", "measure", "fleet/client", "opt", "target", "tune/job", "api", "zoo", "attune/attune.h",
-                "attune/compiler.hpp"],
+    "library": ["base", "api", "fleet/client", "attune/attune.h", "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "work/file", "work/job"],
     # Shared by the commands of both programs.
     "cli/common": ["base", "work/sched"],

@@ -4,8 +4,6 @@
 #include <cstring>
 
 #include "absl/strings/str_join.h"
-#include "artifact/format.h"
-#include "base/input_file.h"
 #include "base/status.h"
 
 namespace attune {
@@ -43,12 +41,6 @@ InputDeclaration Declare(const attune_tensor_info& info) {
 }
 
 }  // namespace
-
-bool IsArtifact(const std::string& path) {
-  const absl::StatusOr<std::string> head = ReadFileHead(path, format::kMagic.size());
-  return head.ok() && head->size() == format::kMagic.size() &&
-         std::memcmp(head->data(), format::kMagic.data(), head->size()) == 0;
-}
 
 absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::LoadFile(const std::string& path,
                                                                              const ArtifactOptions& options) {

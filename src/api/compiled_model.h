@@ -18,9 +18,6 @@
 
 namespace attune {
 
-// Whether the file at `path` can be read and begins like an artifact.
-bool IsArtifact(const std::string& path);
-
 // How to load an artifact's file.
 struct ArtifactOptions {
   // SHA-256 digests as sha256sum prints them: the digest that the file must have, and a list of digests of

@@ -11,9 +11,7 @@
 #include "base/status.h"
 #include "device/host.h"
 #include "graph/digest.h"
-#include "import/import.h"
 #include "plan/arrange.h"
-#include "reference/interpreter.h"
 
 namespace attune {
 namespace {
@@ -30,7 +28,7 @@ absl::Status MakeGroups(std::shared_ptr<const Graph>& graph) {
   return absl::OkStatus();
 }
 
-std::map<std::string, Shape> ShapesOf(const ModelOptions& options) {
+std::map<std::string, Shape> ShapesOf(const InputOptions& options) {
   std::map<std::string, Shape> shapes = options.shapes;
   for (const auto& [name, value] : options.values) shapes.emplace(name, value.shape());
   return shapes;
@@ -45,35 +43,28 @@ Network Network::Failed(absl::Status status) const {
 }
 
 Network Network::Load(const std::string& path, const ModelOptions& options) {
+  absl::StatusOr<OpenedModel> model = OpenedModel::Open(path, options);
+  if (model.ok()) return Load(*model, options);
   auto state = std::make_shared<State>();
   state->source = path;
-  state->options = options;
-  state->options.control = {};  // need not outlive this call
+  return Network(state).Failed(model.status());
+}
+
+Network Network::Load(OpenedModel& model, const InputOptions& options) {
+  auto state = std::make_shared<State>();
+  state->source = model.path();
+  state->fixed_inputs = options.values;
   const Network network(state);
-  if (IsArtifact(path)) {
-    absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled =
-        CompiledModel::LoadFile(path, options.artifact);
+  if (model.is_artifact()) {
+    absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = model.Artifact();
     if (compiled.ok()) compiled = (*compiled)->ForShapes(ShapesOf(options));
     if (!compiled.ok()) return network.Failed(compiled.status());
     state->compiled = *std::move(compiled);
     return network;
   }
-  if (!options.artifact.sha256.empty()) {
-    return network.Failed(
-        InvalidInput("is a model and not an artifact, whose SHA-256 could be checked; leave that out"));
-  }
-  {
-    const absl::StatusOr<std::string> bytes = ReadFile(MainFile(path), INT32_MAX);
-    if (!bytes.ok()) return network.Failed(bytes.status());
-    state->sha256 = Sha256Hex(*bytes);
-  }
-  const Interpreter interpreter;
-  absl::StatusOr<std::unique_ptr<Graph>> graph = ImportModel(path, {.input_shapes = options.shapes,
-                                                                    .input_values = options.values,
-                                                                    .executor = &interpreter,
-                                                                    .signature = options.signature,
-                                                                    .control = options.control});
+  absl::StatusOr<std::unique_ptr<Graph>> graph = model.Import(options);
   if (!graph.ok()) return network.Failed(graph.status());
+  state->sha256 = model.sha256();
   state->imported = *std::move(graph);
   return network;
 }
@@ -126,7 +117,7 @@ Network Network::Optimize(PassPlan plan, const OptimizeOptions& options) const {
   EnsureIndexChecks(plan);
   PassPlan only_groups{.steps = {{"fuse", {}}}};
   SetUncheckedIndices(only_groups);  // rounding may produce a wrong index
-  const CompiledExecutor executor({}, only_groups, options.jobs);
+  const CompiledExecutor executor(only_groups, options.jobs);
   NarrowingReport narrowing;
   RunOptions run;
   run.dump_folder = options.dump_folder;

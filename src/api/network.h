@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "api/compiled_model.h"
 #include "api/description.h"
+#include "api/opened_model.h"
 #include "api/precision.h"
 #include "api/profile.h"
 #include "api/quantize.h"
@@ -40,21 +41,8 @@
 
 namespace attune {
 
-// Settings for models with symbolic dimensions, and for loading.
-struct ModelOptions {
-  // Shapes of inputs, by name. For an artifact, they select one of its sets of input shapes.
-  std::map<std::string, Shape> shapes;
-  // Values of inputs. They define the shapes, and if a shape inside the network depends on a value, the
-  // network is specialized for that value. The input may then disappear from the network.
-  std::map<std::string, Tensor> values;
-  // The signature to use of a TensorFlow or TensorFlow Lite model; empty: the one for inference.
-  std::string signature;
-  // Follows and cancels the import of a model.
-  WorkControl control = {};
-  // How to load the file if it is an artifact. A model is compiled here and thus needs no trust; but it is
-  // refused if the digest of an artifact is given.
-  ArtifactOptions artifact;
-};
+// How to open a model's file, and the inputs to import it for.
+struct ModelOptions : OpenOptions, InputOptions {};
 
 struct OptimizeOptions {
   // If not empty, an existing folder to write each step's graph to.
@@ -70,12 +58,6 @@ struct OptimizeOptions {
   WorkControl control = {};
 };
 
-// An example and the class that it belongs to.
-struct Sample {
-  std::vector<NamedTensor> inputs;
-  int64_t label = 0;
-};
-
 // A value type: copies are cheap and share all large data. Thread safe.
 class Network {
  public:
@@ -83,6 +65,8 @@ class Network {
   // its content. An artifact is compiled already: it can be run, measured and described, but not optimized,
   // compiled or verified.
   static Network Load(const std::string& path, const ModelOptions& options = {});
+  // The same of a model that has been opened, which may be loaded again for other inputs.
+  static Network Load(OpenedModel& model, const InputOptions& options = {});
   // A verified graph, as if it had been imported. `name` is used in messages instead of the file.
   static Network FromGraph(const Graph& graph, const std::string& name);
 
@@ -104,7 +88,7 @@ class Network {
   // Writes the artifact's file, either completely or not at all.
   Network Save(const std::string& path) const;
 
-  // Returns the outputs, in the model's order. Every input must be given; inputs that ModelOptions fixed
+  // Returns the outputs, in the model's order. Every input must be given; inputs that InputOptions fixed
   // and that disappeared from the network may be given too, with the same value. `threads` 0: as many as
   // processors.
   absl::StatusOr<std::vector<NamedTensor>> Run(const std::vector<NamedTensor>& inputs, int threads = 0) const;
@@ -126,8 +110,6 @@ class Network {
   // The time that each kernel takes: the median of `rounds` runs.
   absl::StatusOr<ProfileReport> Profile(int threads, int rounds, const std::vector<NamedTensor>& inputs = {},
                                         uint64_t seed = 0) const;
-  // The share of samples for which the largest element of the first output is at the label's index.
-  absl::StatusOr<double> Evaluate(const std::vector<Sample>& samples, int threads = 0) const;
 
   // The artifact's manifest and sizes.
   absl::StatusOr<NetworkDescription> Describe() const;

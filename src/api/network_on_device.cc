@@ -54,13 +54,13 @@ std::vector<InstructionTime> InstructionTimes(const NetworkDescription& descript
 }  // namespace
 
 int NetworkOnDevice::Threads(int threads) const {
-  return threads > 0 ? threads : static_cast<int>(service_.device().usable.size());
+  return threads > 0 ? threads : static_cast<int>(service_->device().usable.size());
 }
 
 absl::StatusOr<Measurement> NetworkOnDevice::MeasureOne(const MeasureItem& item) {
   Measurement measurement;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::unique_ptr<MeasureBatch> batch = service_.Submit({item});
+    const std::unique_ptr<MeasureBatch> batch = service_->Submit({item});
     while (!batch->is_over()) {
       if (control_.is_cancelled()) batch->Cancel();
       if (auto result = batch->Next(After(kAskSeconds))) measurement = std::move(result->second);
@@ -77,8 +77,8 @@ absl::StatusOr<Measurement> NetworkOnDevice::Measure(const Network& network,
                                                      MeasureItem item) {
   ASSIGN_OR_RETURN(const NetworkBlobs blobs, BlobsOf(network, inputs));
   RETURN_IF_ERROR(control_.Continue("sending the network"));
-  RETURN_IF_ERROR(PutMissing(service_, blobs.artifact));
-  RETURN_IF_ERROR(PutMissing(service_, blobs.inputs));
+  RETURN_IF_ERROR(PutMissing(*service_, blobs.artifact));
+  RETURN_IF_ERROR(PutMissing(*service_, blobs.inputs));
   item.subject = blobs.artifact.digest();
   item.data = blobs.inputs.digest();
   item.options.execution_seconds_limit = kRunSecondsLimit;
@@ -90,6 +90,7 @@ absl::StatusOr<Measurement> NetworkOnDevice::Measure(const Network& network,
 absl::StatusOr<std::vector<NamedTensor>> NetworkOnDevice::Run(const Network& network,
                                                               const std::vector<NamedTensor>& inputs,
                                                               int threads) {
+  if (service_ == nullptr) return network.Run(inputs, threads);
   ASSIGN_OR_RETURN(const NetworkDescription description, network.Describe());
   MeasureItem item = {.kind = MeasureItem::Kind::kRunNetwork};
   item.options.threads = Threads(threads);
@@ -128,6 +129,10 @@ absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& 
                                                                  double seconds,
                                                                  const std::vector<NamedTensor>& inputs,
                                                                  uint64_t seed) {
+  if (service_ == nullptr) {
+    ASSIGN_OR_RETURN(std::vector<double> milliseconds, network.Bench(threads, seconds, inputs, seed));
+    return Runs{.milliseconds = std::move(milliseconds)};
+  }
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, network.Complete(inputs, seed));
   constexpr int kMostRuns = 1 << 17;
   MeasureItem item = {.kind = MeasureItem::Kind::kRunNetwork};
@@ -140,9 +145,10 @@ absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& 
   return runs;
 }
 
-absl::StatusOr<ProfileReport> NetworkOnDevice::Profile(const Network& network, int threads,
+absl::StatusOr<ProfileReport> NetworkOnDevice::Profile(const Network& network, int threads, int rounds,
                                                        const std::vector<NamedTensor>& inputs,
                                                        uint64_t seed) {
+  if (service_ == nullptr) return network.Profile(threads, rounds, inputs, seed);
   ASSIGN_OR_RETURN(const NetworkDescription description, network.Describe());
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, network.Complete(inputs, seed));
   MeasureItem item = {.kind = MeasureItem::Kind::kProfileNetwork};
@@ -152,7 +158,7 @@ absl::StatusOr<ProfileReport> NetworkOnDevice::Profile(const Network& network, i
   peaks.options.threads = item.options.threads;
   ASSIGN_OR_RETURN(const Measurement measured, MeasureOne(peaks));
   return AssembleProfile(description.variant().kernels, InstructionTimes(description, measurement.profile),
-                         measured.peaks, CachesOf(service_.device().target), item.options.threads);
+                         measured.peaks, CachesOf(service_->device().target), item.options.threads);
 }
 
 }  // namespace attune

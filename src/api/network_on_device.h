@@ -1,4 +1,5 @@
-// Runs compiled networks on a device elsewhere, through its measuring service.
+// Runs compiled networks on their device (api/target_device.h): on this machine, or on one elsewhere through
+// its measuring service.
 #ifndef ATTUNE_API_NETWORK_ON_DEVICE_H_
 #define ATTUNE_API_NETWORK_ON_DEVICE_H_
 
@@ -12,13 +13,14 @@
 
 namespace attune {
 
-// Networks must be compiled for the service's device, or loaded from an artifact for it with describe_only,
-// at their first set of input shapes. The functions are as Network's with the same names; 0 threads: as many
-// as the device has processors. They also fail as the device's measurement does. Not thread safe; the service
-// must outlive this object.
+// The functions are as Network's with the same names; 0 threads: as many as the device has processors. On a
+// device elsewhere, networks must be compiled for it, or loaded from an artifact for it with describe_only,
+// at their first set of input shapes; functions also fail as the device's measurement does. Not thread safe;
+// the service must outlive this object.
 class NetworkOnDevice {
  public:
-  explicit NetworkOnDevice(MeasuringService& service, const WorkControl& control = {})
+  // A null service means this machine. The control is for work elsewhere alone.
+  explicit NetworkOnDevice(MeasuringService* service, const WorkControl& control = {})
       : service_(service), control_(control) {}
 
   absl::StatusOr<std::vector<NamedTensor>> Run(const Network& network, const std::vector<NamedTensor>& inputs,
@@ -35,8 +37,8 @@ class NetworkOnDevice {
   // The same without the latter.
   absl::StatusOr<std::vector<double>> Bench(const Network& network, int threads, double seconds,
                                             const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0);
-  // The number of rounds is the device's choice.
-  absl::StatusOr<ProfileReport> Profile(const Network& network, int threads,
+  // A device elsewhere chooses the number of rounds itself.
+  absl::StatusOr<ProfileReport> Profile(const Network& network, int threads, int rounds,
                                         const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0);
 
  private:
@@ -46,7 +48,7 @@ class NetworkOnDevice {
                                       MeasureItem item);
   absl::StatusOr<Measurement> MeasureOne(const MeasureItem& item);
 
-  MeasuringService& service_;
+  MeasuringService* service_;
   const WorkControl control_;
 };
 

@@ -6,14 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "api/network_state.h"
 #include "base/clock.h"
 #include "base/processors.h"
 #include "base/status.h"
-#include "quant/agreement.h"
 
 namespace attune {
 namespace {
@@ -22,24 +18,7 @@ bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) 
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
 }
 
-// Adds the file to each NS line, and a remedy unless the reason already gives one after a semicolon.
-absl::Status NameLines(const absl::Status& status, const std::string& source) {
-  std::vector<std::string> lines = absl::StrSplit(status.message(), '\n');
-  const std::string file = absl::StrCat(" (in ", source, ")");
-  for (std::string& line : lines) {
-    if (absl::EndsWith(line, file)) continue;
-    absl::StrAppend(&line, absl::StrContains(line, "; ") ? "" : "; export the model without it", file);
-  }
-  return absl::UnimplementedError(absl::StrJoin(lines, "\n"));
-}
-
 }  // namespace
-
-absl::Status Name(const absl::Status& status, const std::string& source) {
-  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), "NS "))
-    return NameLines(status, source);
-  return absl::StartsWith(status.message(), source) ? status : Annotate(status, source);
-}
 
 absl::StatusOr<Tensor> Network::RandomInput(const std::string& name, uint64_t seed) const {
   ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
@@ -99,8 +78,8 @@ absl::StatusOr<Session> Network::Prepare(const std::vector<NamedTensor>& inputs,
   for (const NamedTensor& input : inputs) {
     const bool remains = std::any_of(declarations.begin(), declarations.end(),
                                      [&](const InputDeclaration& d) { return d.name == input.name; });
-    const auto fixed = state_->options.values.find(input.name);
-    if (remains || fixed == state_->options.values.end()) {
+    const auto fixed = state_->fixed_inputs.find(input.name);
+    if (remains || fixed == state_->fixed_inputs.end()) {
       remaining.push_back(input);
     } else if (!fixed->second.Identical(input.tensor)) {
       return InvalidInput(state_->source, ": input \"", input.name,
@@ -169,23 +148,6 @@ absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,
       ProfileSession(session, threads == 0 ? Processors() : threads, rounds);
   if (!report.ok()) return Name(report.status(), state_->source);
   return report;
-}
-
-absl::StatusOr<double> Network::Evaluate(const std::vector<Sample>& samples, int threads) const {
-  if (samples.empty()) return InvalidInput(state_->source, ": there are no samples to evaluate");
-  ASSIGN_OR_RETURN(Session session, Prepare(samples.front().inputs, threads));
-  int64_t right = 0;
-  for (const Sample& sample : samples) {
-    RETURN_IF_ERROR(Name(session.SetInputs(sample.inputs), state_->source));
-    RETURN_IF_ERROR(Name(session.Run(), state_->source));
-    ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, session.Outputs());
-    if (outputs.empty() || outputs[0].tensor.num_elements() == 0) {
-      return InvalidInput(state_->source, ": the first output has no elements to find a class in");
-    }
-    const Tensor& classes = outputs[0].tensor;
-    right += quant::ArgMax(classes, 0, classes.num_elements(), 1) == sample.label;
-  }
-  return static_cast<double>(right) / static_cast<double>(samples.size());
 }
 
 }  // namespace attune

@@ -2,11 +2,13 @@
 #ifndef ATTUNE_API_NETWORK_STATE_H_
 #define ATTUNE_API_NETWORK_STATE_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "api/name_errors.h"
 #include "api/network.h"
 
 namespace attune {
@@ -15,7 +17,7 @@ struct Network::State {
   absl::Status status;
   std::string source;  // the file, for messages
   std::string sha256;
-  ModelOptions options;
+  std::map<std::string, Tensor> fixed_inputs;  // the values that the network was imported for
   std::shared_ptr<const Graph> imported, optimized;
   std::vector<std::shared_ptr<const Graph>> other_shapes;  // the same as `optimized`, at other input shapes
   std::shared_ptr<const QuantizedModel> quantized;         // if set, its graph is `imported`
@@ -30,10 +32,6 @@ struct Network::State {
   // known.
   std::vector<Tensor> examples, expected;
 };
-
-// Adds the model's file to the front of the error, unless it is there; to each line of an NS list it adds
-// the file and a remedy at the end.
-absl::Status Name(const absl::Status& status, const std::string& source);
 
 }  // namespace attune
 

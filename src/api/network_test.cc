@@ -307,26 +307,6 @@ TEST(NetworkTest, BenchesAndProfiles) {
   EXPECT_FALSE(network.Profile(1, 0).ok());
 }
 
-TEST(NetworkTest, EvaluatesTheShareOfRightClasses) {
-  const Network network = Network::FromGraph(*Parse(R"(
-graph @scores(%x: f32[1,3]) {
-  %y = relu(%x) : f32[1,3]
-  return "y": %y
-})"),
-                                             "scores.onnx")
-                              .Optimize()
-                              .Compile();
-  const auto sample = [](float a, float b, float c, int64_t label) {
-    const float values[] = {a, b, c};
-    return Sample{{{"x", Tensor::FromFloats(values, {1, 3})}}, label};
-  };
-  const absl::StatusOr<double> share =
-      network.Evaluate({sample(1, 2, 3, 2), sample(5, 1, 2, 0), sample(0, 9, 1, 0)});
-  ASSERT_TRUE(share.ok()) << share.status();
-  EXPECT_NEAR(*share, 2.0 / 3, 1e-12);
-  EXPECT_FALSE(network.Evaluate({}).ok());
-}
-
 TEST(NetworkTest, DescribesTheMemoryPlan) {
   const absl::StatusOr<NetworkDescription> description = Two().Optimize().Compile().Describe();
   ASSERT_TRUE(description.ok()) << description.status();

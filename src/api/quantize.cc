@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/compiled_executor.h"
 #include "api/layer_seconds.h"
-#include "api/reusing_executor.h"
 #include "base/status.h"
 #include "export/onnx/export.h"
 #include "opt/driver.h"
@@ -199,7 +199,7 @@ absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
                                              const std::vector<std::vector<NamedTensor>>& samples,
                                              const QuantizeOptions& options) {
   ASSIGN_OR_RETURN(Data data, Split(graph, samples, options.held_back_period));
-  std::optional<ReusingExecutor> compiled;
+  std::optional<CompiledExecutor> compiled;
   if (options.executor == nullptr) compiled.emplace(DefaultPlan(), options.threads);
   const Executor& executor = options.executor == nullptr ? *compiled : *options.executor;
   return Quantizer(graph, executor, options).Run(std::move(data));

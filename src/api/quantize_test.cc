@@ -4,9 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/compiled_executor.h"
 #include "api/network.h"
-#include "api/reusing_executor.h"
 #include "export/onnx/export.h"
+#include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"
 #include "quant/layers.h"
 #include "quant/testing.h"
@@ -38,7 +39,7 @@ TEST(Quantize, TheModelFileComputesWhatTheGraphDoes) {
   EXPECT_EQ(model->plan.layers.size(), 4u);
   const auto bytes = ExportOnnxBytes(*model->graph);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
-  const auto imported = ImportOnnxBytes(*bytes, "", {.executor = &interpreter});
+  const auto imported = importing::ImportOnce(ParseOnnx(*bytes, ""), {.executor = &interpreter});
   ASSERT_TRUE(imported.ok()) << imported.status();
   const quant::Sample sample = quant::RandomSamples(*graph, 1)[0];
   const Tensor expected = quant::RunReference(*model->graph, sample)[0];
@@ -106,8 +107,8 @@ TEST(Quantize, SaysWhatIsMissing) {
   EXPECT_THAT(std::string(QuantizeGraph(empty, samples).status().message()), HasSubstr("to quantize"));
 }
 
-TEST(ReusingExecutor, GivesWhatTheReferenceGivesForEachGraph) {
-  const ReusingExecutor executor(DefaultPlan(), 1);
+TEST(CompiledExecutor, GivesWhatTheReferenceGivesForEachGraph) {
+  const CompiledExecutor executor(DefaultPlan(), 1);
   const std::unique_ptr<Graph> graph = quant::SmallClassifier();
   // The same text, but other constants.
   const std::unique_ptr<Graph> other = graph->Clone();

@@ -6,6 +6,7 @@
 #ifndef ATTUNE_API_RECORDS_H_
 #define ATTUNE_API_RECORDS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,10 @@
 
 namespace attune {
 
+// The path of the user's own database, the default one, whether or not it exists, by this process's
+// environment; or "none".
+absl::StatusOr<std::string> DefaultRecordsPath();
+
 // Opens the database at `path`, or the default one if `path` is empty. Fails if it is "none".
 absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, DatabaseAccess access);
 
@@ -29,6 +34,11 @@ absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& p
 absl::StatusOr<std::shared_ptr<const KernelChooser>> LoadRecordChooser(const std::string& path,
                                                                        const std::string& fingerprint,
                                                                        int threads);
+
+// Copies the records that `filter` selects from one database to another, which is created if it is missing;
+// `only_best`: of these, the fastest of each task, device and number of threads. Returns how many were new.
+absl::StatusOr<int64_t> CopyRecords(const std::string& from, const std::string& to,
+                                    const RecordFilter& filter, bool only_best);
 
 }  // namespace attune
 

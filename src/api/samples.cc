@@ -95,19 +95,4 @@ absl::StatusOr<Samples> ReadSamples(const SampleOptions& options, const InputSou
   return samples;
 }
 
-QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleOptions& samples,
-                                  const Target& target, bool is_here, const WorkControl& control) {
-  QuantizeOptions options;
-  options.is_mixed = precision == "auto";
-  // Choices generalize better if more samples check them.
-  if (options.is_mixed) options.held_back_period = 2;
-  if (MissingForDotsOfBF16(target).empty())
-    options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};
-  options.max_drop = *ParseShare(samples.max_drop);
-  if (!samples.agreement.empty()) options.criterion = *quant::FindCriterion(samples.agreement);
-  options.measures_seconds = is_here;
-  options.control = control;
-  return options;
-}
-
 }  // namespace attune

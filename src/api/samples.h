@@ -9,8 +9,6 @@
 
 #include "absl/status/statusor.h"
 #include "api/inputs.h"
-#include "api/network.h"
-#include "api/quantize.h"
 #include "api/tensors.h"
 #include "base/progress.h"
 
@@ -39,11 +37,6 @@ absl::StatusOr<Samples> ReadSamples(const SampleOptions& options, const InputSou
                                     const GivenInputs& given,
                                     const std::vector<InputDeclaration>& declarations,
                                     const WorkControl& control = {});
-
-// The options to quantize with `precision` (int8 or auto) for `target`; `is_here`: whether that is this
-// machine.
-QuantizeOptions QuantizeOptionsOf(const std::string& precision, const SampleOptions& samples,
-                                  const Target& target, bool is_here, const WorkControl& control);
 
 }  // namespace attune
 

@@ -6,12 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/compiled_model.h"
-#include "api/model_declaration.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "graph/index_bounds.h"
-#include "import/import.h"
 #include "import/onnx/import.h"
 
 namespace attune {
@@ -55,18 +52,6 @@ absl::Status BindShape(const Shape& shape, InputDeclaration& input, std::vector<
   return absl::OkStatus();
 }
 
-// Opens the dimensions that differ in `other`, the same input at another set of shapes.
-void OpenDifferences(const InputDeclaration& other, InputDeclaration& declaration) {
-  if (other.shape.size() != declaration.shape.size()) {
-    declaration = {declaration.name, declaration.dtype, declaration.dtype_name, {}, {}, /*ranked=*/false};
-  }
-  for (size_t d = 0; d < declaration.shape.size(); ++d) {
-    if (declaration.shape[d] == other.shape[d]) continue;
-    declaration.shape[d] = -1;
-    declaration.dims[d] = "?";
-  }
-}
-
 // The least of `limit` and the sizes of the axes that `value` indexes, through operators that keep it an
 // index.
 int64_t SmallestIndexed(const Value* value, int64_t limit, std::set<const Value*>& seen) {
@@ -100,26 +85,6 @@ std::string ToString(const InputDeclaration& declaration) {
 
 std::string DescribeType(DType dtype, const Shape& shape) {
   return absl::StrCat(DTypeName(dtype), "[", absl::StrJoin(shape, ","), "]");
-}
-
-absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path,
-                                                                    const std::string& signature) {
-  std::vector<InputDeclaration> declarations;
-  if (!IsArtifact(path)) {
-    ASSIGN_OR_RETURN(const std::vector<DeclaredTensor> inputs,
-                     ReadModelInputs(path, {.signature = signature}));
-    for (const DeclaredTensor& input : inputs) declarations.push_back(Declare(input));
-    return declarations;
-  }
-  ArtifactOptions options;
-  options.describe_only = true;
-  ASSIGN_OR_RETURN(const auto model, CompiledModel::LoadFile(path, options));
-  declarations = model->Inputs();
-  for (const auto& set : model->ShapeSets()) {
-    const std::vector<InputDeclaration> others = set->Inputs();
-    for (size_t i = 0; i < declarations.size(); ++i) OpenDifferences(others[i], declarations[i]);
-  }
-  return declarations;
 }
 
 absl::Status BindShapes(const std::map<std::string, Shape>& shapes,

@@ -39,11 +39,6 @@ struct InputDeclaration {
 std::string ToString(const InputDeclaration& declaration);
 std::string DescribeType(DType dtype, const Shape& shape);
 
-// The inputs of the model or artifact at `path`, recognized by its content. `signature` is as in
-// ModelOptions. A dimension that differs between an artifact's sets of input shapes is open.
-absl::StatusOr<std::vector<InputDeclaration>> ReadInputDeclarations(const std::string& path,
-                                                                    const std::string& signature = "");
-
 // Sets the open dimensions of `declarations` to the sizes in `shapes`, by input name. A symbol that one
 // input binds is bound for all inputs. Errors: an unknown input, a different rank, a size that contradicts
 // the file or another size.

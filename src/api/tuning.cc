@@ -242,6 +242,18 @@ absl::Status NetworkTuner::RunStage() {
   return RunNextStage(*job_, tools_->leases, Isolation::kDevice, [this] { return job_->is_stopped(); });
 }
 
+absl::Status NetworkTuner::RunStages(const std::function<void(const std::string& stage)>& on_event,
+                                     const std::function<void(const std::string& stage)>& on_end) {
+  while (const std::optional<JobStage> stage = job_->Next()) {
+    events().Listen([&](std::string_view, const auto&) { on_event(stage->name); });
+    const absl::Status ran = RunStage();
+    events().Listen(nullptr);
+    RETURN_IF_ERROR(ran);
+    if (on_end) on_end(stage->name);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Network> NetworkTuner::Compile() const {
   RecordChooser chooser(job_->Best());
   RETURN_IF_ERROR(chooser.NameRecords(*tools_->records, run_.run().id));

@@ -10,6 +10,7 @@
 #ifndef ATTUNE_API_TUNING_H_
 #define ATTUNE_API_TUNING_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +64,10 @@ class NetworkTuner {
   // Runs the job's next stage, after waiting for the resources of this machine that it needs: other jobs,
   // including jobs of other processes, may use them now.
   absl::Status RunStage();
+  // Runs all stages, one after the other. Calls `on_event` with the name of the stage when something has
+  // happened, one call at a time, and `on_end`, which may be empty, when the stage has ended.
+  absl::Status RunStages(const std::function<void(const std::string& stage)>& on_event,
+                         const std::function<void(const std::string& stage)>& on_end = {});
 
   EventLog& events();
   const ActiveRun& run() const { return run_; }

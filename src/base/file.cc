@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
-#include "base/input_file.h"
 #include "base/output_file.h"
 #include "base/status.h"
 
@@ -16,11 +15,15 @@ namespace attune {
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
   ASSIGN_OR_RETURN(const InputFile file, OpenInputFile(path));
+  return ReadFile(file, path, max_bytes);
+}
+
+absl::StatusOr<std::string> ReadFile(const InputFile& file, const std::string& path, int64_t max_bytes) {
   if (file.bytes > max_bytes) {
     return InvalidInput(path, ": has ", file.bytes, " bytes, at most ", max_bytes, " are read");
   }
   std::string content;
-  content.resize(static_cast<size_t>(file.bytes));
+  content.resize(static_cast<size_t>(file.bytes) + 1);  // one more, so that the end is seen without growing
   size_t used = 0;
   while (true) {
     if (used == content.size()) content.resize(used + (size_t{1} << 16));

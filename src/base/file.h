@@ -8,12 +8,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/input_file.h"
 
 namespace attune {
 
 // The whole content of `path`. Errors name the path: not found, a directory, larger than
 // `max_bytes`, or the system's reason.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
+// The same for a file that was just opened; `path` is its name in errors.
+absl::StatusOr<std::string> ReadFile(const InputFile& file, const std::string& path, int64_t max_bytes);
 
 // Writes `content` to `path` by OutputFile: a regular file is replaced once the new content is complete and
 // synced. On any failure (an unwritable folder, a full disk) an existing file is untouched, nothing is left

@@ -18,19 +18,13 @@ struct Flags {
   double seconds = 1;
 };
 
-absl::StatusOr<std::vector<double>> Latencies(const Flags& flags, const ReadyNetwork& ready,
-                                              Progress& progress) {
-  if (flags.model.service == nullptr)
-    return ready.network.Bench(flags.model.threads, flags.seconds, ready.inputs);
-  WorkOnDevice work(*flags.model.service, progress);
-  return work->Bench(ready.network, flags.model.threads, flags.seconds, ready.inputs);
-}
-
 absl::Status Bench(const Flags& flags) {
   Progress progress;
-  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
-  ASSIGN_OR_RETURN(const std::vector<double> latencies, Latencies(flags, ready, progress));
+  WorkOnDevice work(flags.model.service.get(), progress);
+  ASSIGN_OR_RETURN(const std::vector<double> latencies,
+                   work->Bench(ready.network, flags.model.threads, flags.seconds, ready.inputs));
   if (!flags.model.json.empty()) {
     RETURN_IF_ERROR(
         WriteJson({{"latency_ms", latencies}, {"threads", flags.model.threads}}, flags.model.json));

@@ -1,6 +1,7 @@
 // attune compile MODEL -o OUT.atn
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -112,23 +113,32 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
   return text;
 }
 
-absl::Status Compile(const Flags& flags) {
-  if (IsArtifact(flags.model.model)) {
-    return InvalidInput(flags.model.model, ": is compiled already; give the model that it was made from");
+absl::StatusOr<Network> CompileNetwork(const Flags& flags, Progress& progress, StageSeconds& seconds) {
+  ASSIGN_OR_RETURN(ModelWork work, OpenModel(flags.model, flags.inputs, flags.model.threads, progress));
+  if (!flags.shape_sets.empty() && work.request.is_quantized()) {
+    return InvalidInput("--shapes: samples have one shape; give --shapes without --precision ",
+                        flags.model.precision, ", for the model that attune quantize writes");
   }
+  for (const std::string& set : flags.shape_sets) work.source.shape_sets.push_back(ShapesOfSet(set));
+  seconds = work.seconds;
+  ASSIGN_OR_RETURN(ReadyNetwork ready,
+                   CompileModel(std::move(work.model), work.source, work.request, &seconds));
+  return std::move(ready.network);
+}
+
+absl::Status Compile(const Flags& flags) {
   Progress progress;
   StageSeconds seconds;
-  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, flags.model.threads,
-                                                         progress, &seconds, flags.shape_sets));
+  ASSIGN_OR_RETURN(const Network network, CompileNetwork(flags, progress, seconds));
   progress.Show("writing");
-  RETURN_IF_ERROR(ready.network.Save(flags.output).status());
+  RETURN_IF_ERROR(network.Save(flags.output).status());
   if (!flags.signing_key.empty()) RETURN_IF_ERROR(SignFile(flags.output, flags.signing_key));
-  ASSIGN_OR_RETURN(const NetworkDescription description, ready.network.Describe());
+  ASSIGN_OR_RETURN(const NetworkDescription description, network.Describe());
   if (!flags.model.json.empty()) {
-    RETURN_IF_ERROR(WriteJson(ToJson(flags, description, ready.network, seconds), flags.model.json));
+    RETURN_IF_ERROR(WriteJson(ToJson(flags, description, network, seconds), flags.model.json));
   }
   if (LeaveStdout({flags.output, flags.model.json}))
-    PrintResult(Summary(flags, description, ready.network, seconds));
+    PrintResult(Summary(flags, description, network, seconds));
   return absl::OkStatus();
 }
 
@@ -137,6 +147,7 @@ absl::Status Compile(const Flags& flags) {
 void AddCompileCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("compile", "Compile a model into one file that the runtime runs");
   auto flags = std::make_shared<Flags>();
+  flags->model.why_no_artifact = kWhyCompiledAlready;
   AddModelFlags(*command, flags->model,
                 "threads that compile, and that one inference will run on; records for this number of "
                 "threads are preferred");

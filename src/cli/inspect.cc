@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -281,7 +282,8 @@ absl::Status InspectContractions(const Flags& flags) {
   std::vector<PlannedContraction> contractions;
   {
     Progress progress;
-    ASSIGN_OR_RETURN(contractions, PlanContractions(flags.model, flags.inputs, progress));
+    ASSIGN_OR_RETURN(ModelWork work, OpenModel(flags.model, flags.inputs, /*jobs=*/0, progress));
+    ASSIGN_OR_RETURN(contractions, PlanContractions(std::move(work.model), work.source, work.request));
   }
   if (!flags.model.json.empty()) {
     RETURN_IF_ERROR(WriteJson({{"contractions", ToJson(contractions)}}, flags.model.json));
@@ -296,7 +298,7 @@ absl::Status Inspect(const Flags& flags) {
   std::optional<std::vector<PlannedContraction>> contractions;  // set for a model, not for an artifact
   {
     Progress progress;
-    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
     ASSIGN_OR_RETURN(description, ready.network.Describe());
     if (!ready.network.artifact().empty()) contractions = ready.network.compile_report().contractions;
   }

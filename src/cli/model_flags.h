@@ -9,7 +9,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
-#include "api/network.h"
+#include "api/pipeline.h"
 #include "cli/artifact_flags.h"
 #include "cli/command.h"
 #include "cli/common/output.h"
@@ -23,6 +23,7 @@ namespace attune {
 struct ModelFlags : SourceFlags {
   ArtifactFlags artifact;
   bool describe_only = false;     // an artifact may be for another processor; it is not run
+  std::string why_no_artifact;    // why an artifact is refused; empty: it is not
   std::vector<std::string> cpus;  // empty: this machine
   std::string precision = "fp32";
   std::string weights = "fp32";    // they are rounded to this type and stored in it: fp32, fp16 or bf16
@@ -40,7 +41,6 @@ struct ModelFlags : SourceFlags {
   std::shared_ptr<MeasuringService> service;
 
   bool prints_plan() const { return passes == "print"; }
-  bool is_quantized() const { return precision == "int8" || precision == "auto"; }
 };
 
 // Adds MODEL, --shape, --signature, --threads, --cpu, --on, --precision, --weights, --compact,
@@ -51,45 +51,29 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
 // an artifact.
 bool IsForCompiling(std::string_view flag);
 
-// Whether weights are stored in fewer bytes than they have in memory.
-bool CompressesConstants(const ModelFlags& flags);
-
-// The threads that --threads names, or as many as the device has processors.
-int ThreadsOf(const ModelFlags& flags);
-
 // The action of a command's callback: `run`, after --on has found its device, or printing the default plan if
 // --passes asks for that. Throws the parser's error if MODEL is missing.
 Action ModelAction(ModelFlags& flags, Action run);
 
-// A network ready to run, with the inputs that the command line gives.
-struct ReadyNetwork {
-  Network network;
-  std::vector<NamedTensor> inputs;
+// Why commands that compile refuse an artifact.
+inline constexpr char kWhyCompiledAlready[] = "is compiled already; give the model that it was made from";
+
+// The model that the flags name, what they say of it besides, and what they ask of the compiler.
+struct ModelWork {
+  OpenedModel model;
+  NetworkSource source;
+  CompileRequest request;
+  StageSeconds seconds;
 };
 
-struct StageSeconds {
-  double load = 0, quantize = 0, optimize = 0, compile = 0;
-  double total() const { return load + quantize + optimize + compile; }
-};
+// Opens the model, reads the file of --passes and makes the folder of --dump. `jobs` are the threads that
+// compile (0: all processors). Fails if the flags contradict one another, or the model.
+absl::StatusOr<ModelWork> OpenModel(const ModelFlags& flags, const InputSources& inputs, int jobs,
+                                    Progress& progress);
 
-// The pass plan that --passes asks for.
-absl::StatusOr<PassPlan> ReadPlan(const ModelFlags& flags);
-
-// Loads a model, which must not be an artifact, and optimizes it for this machine.
-absl::StatusOr<Network> LoadOptimized(const ModelFlags& flags, const InputSources& inputs,
-                                      Progress& progress);
-
-// How the contractions of a model, which must not be an artifact, would be computed; generates no code.
-absl::StatusOr<std::vector<PlannedContraction>> PlanContractions(const ModelFlags& flags,
-                                                                 const InputSources& inputs,
-                                                                 Progress& progress);
-
-// Loads the model and, unless it is an artifact, optimizes and compiles it on `jobs` threads (0: all
-// processors). The network is compiled for each of the `shape_sets`, if any; they are texts in the format
-// of ShapesOfSet().
-absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputSources& inputs, int jobs,
-                                         Progress& progress, StageSeconds* seconds = nullptr,
-                                         const std::vector<std::string>& shape_sets = {});
+// Loads the model and, unless it is an artifact, optimizes and compiles it on all processors.
+absl::StatusOr<ReadyNetwork> LoadNetwork(const ModelFlags& flags, const InputSources& inputs,
+                                         Progress& progress);
 
 }  // namespace attune
 

@@ -1,7 +1,8 @@
-// The flag --on: commands that measure do it on a device of the fleet.
+// The flag --on: commands that run a network do it on a device of the fleet.
 #ifndef ATTUNE_CLI_ON_DEVICE_H_
 #define ATTUNE_CLI_ON_DEVICE_H_
 
+#include <optional>
 #include <string>
 
 #include "CLI/CLI.hpp"
@@ -15,19 +16,21 @@ namespace attune {
 
 void AddOnFlag(CLI::App& command, std::string& key);
 
-// Runs networks on the device of a service until Ctrl-C.
+// Runs networks on the device of a service, where Ctrl-C ends what runs; a null service means this machine.
 class WorkOnDevice {
  public:
-  WorkOnDevice(MeasuringService& service, Progress& progress)
-      : stops_([](void* work) { static_cast<Cancellation*>(work)->Cancel(); }, &cancellation_,
-               "\nstopping the work on the device; interrupt again to exit at once\n"),
-        device_(service, {.cancellation = &cancellation_, .progress = &progress}) {}
+  WorkOnDevice(MeasuringService* service, Progress& progress)
+      : device_(service, {.cancellation = &cancellation_, .progress = &progress}) {
+    if (service == nullptr) return;
+    stops_.emplace([](void* work) { static_cast<Cancellation*>(work)->Cancel(); }, &cancellation_,
+                   "\nstopping the work on the device; interrupt again to exit at once\n");
+  }
 
   NetworkOnDevice* operator->() { return &device_; }
 
  private:
   Cancellation cancellation_;
-  StopsOnSignal stops_;
+  std::optional<StopsOnSignal> stops_;
   NetworkOnDevice device_;
 };
 

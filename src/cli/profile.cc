@@ -85,18 +85,13 @@ std::string ToText(const ProfileReport& report) {
                       report.peaks.memory_gb_per_s));
 }
 
-absl::StatusOr<ProfileReport> MakeReport(const Flags& flags, const ReadyNetwork& ready, Progress& progress) {
-  if (flags.model.service == nullptr)
-    return ready.network.Profile(flags.model.threads, flags.rounds, ready.inputs);
-  WorkOnDevice work(*flags.model.service, progress);
-  return work->Profile(ready.network, flags.model.threads, ready.inputs);
-}
-
 absl::Status Profile(const Flags& flags) {
   Progress progress;
-  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+  ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
-  ASSIGN_OR_RETURN(const ProfileReport report, MakeReport(flags, ready, progress));
+  WorkOnDevice work(flags.model.service.get(), progress);
+  ASSIGN_OR_RETURN(const ProfileReport report,
+                   work->Profile(ready.network, flags.model.threads, flags.rounds, ready.inputs));
   if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(report), flags.model.json));
   if (flags.model.json != "-") PrintResult(ToText(report));
   return absl::OkStatus();

@@ -5,7 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "api/givens.h"
 #include "api/network.h"
+#include "api/opened_model.h"
+#include "api/pipeline.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "cli/command.h"
@@ -29,15 +32,16 @@ struct Flags : SourceFlags {
 };
 
 absl::StatusOr<QuantizeOptions> OptionsOf(const Flags& flags, Progress& progress) {
-  ASSIGN_OR_RETURN(const Target host, HostTarget());
-  QuantizeOptions options =
-      QuantizeOptionsOf(flags.precision, flags.samples, host, /*is_here=*/true, {.progress = &progress});
+  CompileRequest request;
+  request.precision = *ParsePrecision(flags.precision);
+  request.threads = flags.threads;
+  request.control.progress = &progress;
+  ASSIGN_OR_RETURN(QuantizeOptions options, QuantizeOptionsFor(request, flags.samples));
   options.calibration.method = *quant::ParseRangeMethod(flags.calibration);
   options.calibration.percentile = flags.percentile;
   options.clusters = flags.clusters;
   options.equalizes = !flags.keeps_ranges;
   options.corrects_biases = !flags.keeps_biases;
-  options.threads = flags.threads;
   return options;
 }
 
@@ -58,17 +62,28 @@ absl::Status WriteResults(const Flags& flags, const QuantizedModel& model) {
   return absl::OkStatus();
 }
 
+// The model, and the samples to quantize it with.
+struct Source {
+  Network network;
+  Samples samples;
+};
+
+absl::StatusOr<Source> Load(const Flags& flags, Progress& progress) {
+  ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(flags.model, {flags.signature, {}}));
+  RETURN_IF_ERROR(model.CheckIsModel());
+  ASSIGN_OR_RETURN(Givens givens,
+                   ReadGivens(model, flags.shapes, flags.inputs, &flags.samples, {.progress = &progress}));
+  return Source{Network::Load(model, givens.options), std::move(givens.samples)};
+}
+
 absl::Status Quantize(const Flags& flags) {
-  if (IsArtifact(flags.model)) {
-    return InvalidInput(flags.model, ": is compiled already; give the model that it was made from");
-  }
   std::optional<Network> network;
   {
     Progress progress;
     progress.Show("reading the model");
-    ASSIGN_OR_RETURN(const Givens givens, ReadGivens(flags, flags.inputs, &flags.samples, progress));
+    ASSIGN_OR_RETURN(const Source source, Load(flags, progress));
     ASSIGN_OR_RETURN(const QuantizeOptions options, OptionsOf(flags, progress));
-    network = Network::Load(flags.model, givens.options).Quantize(givens.samples, options);
+    network = source.network.Quantize(source.samples, options);
     RETURN_IF_ERROR(network->status());
     progress.Show("writing");
     RETURN_IF_ERROR(SaveOnnx(*network->quantized(), flags.output));

@@ -141,13 +141,6 @@ std::string ToText(const NamedTensor& output, int top, const std::optional<Label
   return text;
 }
 
-absl::StatusOr<std::vector<NamedTensor>> Outputs(const Flags& flags, const ReadyNetwork& ready,
-                                                 Progress& progress) {
-  if (flags.model.service == nullptr) return ready.network.Run(ready.inputs, flags.model.threads);
-  WorkOnDevice work(*flags.model.service, progress);
-  return work->Run(ready.network, ready.inputs, flags.model.threads);
-}
-
 absl::Status Run(const Flags& flags) {
   std::optional<Labels> labels;
   if (!flags.labels.empty()) {
@@ -158,9 +151,10 @@ absl::Status Run(const Flags& flags) {
   std::optional<PrecisionReport> precision;
   {
     Progress progress;
-    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
     progress.Show("running");
-    ASSIGN_OR_RETURN(outputs, Outputs(flags, ready, progress));
+    WorkOnDevice work(flags.model.service.get(), progress);
+    ASSIGN_OR_RETURN(outputs, work->Run(ready.network, ready.inputs, flags.model.threads));
     precision = ready.network.precision_report();
   }
   PrintNotes(precision);

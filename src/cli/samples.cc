@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "api/quantize.h"
+
 namespace attune {
 
 void AddSampleFlags(CLI::App& command, SampleOptions& flags, bool needed) {

@@ -1,11 +1,8 @@
 #include "cli/source_flags.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/named_shape.h"
-#include "base/status.h"
 
 namespace attune {
 namespace {
@@ -40,30 +37,6 @@ void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& mo
   command.add_option("--signature", flags.signature,
                      "entry point of a TensorFlow or TensorFlow Lite model that has several (default: the "
                      "one for inference)");
-}
-
-absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputSources& inputs,
-                                  const SampleOptions* samples, Progress& progress) {
-  Givens givens;
-  givens.options.signature = flags.signature;
-  for (const std::string& text : flags.shapes) {
-    auto [name, shape] = *ParseNamedShape(text);
-    if (!givens.options.shapes.emplace(name, shape).second) {
-      return InvalidInput("--shape ", text, ": input \"", name, "\" is given twice");
-    }
-  }
-  if (inputs.inputs.empty() && givens.options.shapes.empty() && samples == nullptr) return givens;
-  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,
-                   ReadInputDeclarations(flags.model, flags.signature));
-  RETURN_IF_ERROR(Annotate(BindShapes(givens.options.shapes, declarations), flags.model));
-  ASSIGN_OR_RETURN(givens.inputs, ReadInputs(inputs, declarations));
-  for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
-  if (samples == nullptr) return givens;
-  ASSIGN_OR_RETURN(givens.samples,
-                   ReadSamples(*samples, inputs, givens.inputs, declarations, {.progress = &progress}));
-  for (const NamedTensor& value : givens.samples.front())
-    givens.options.shapes.emplace(value.name, value.tensor.shape());
-  return givens;
 }
 
 }  // namespace attune

@@ -6,11 +6,6 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "absl/status/statusor.h"
-#include "api/network.h"
-#include "cli/common/output.h"
-#include "cli/inputs.h"
-#include "cli/samples.h"
 
 namespace attune {
 
@@ -27,17 +22,6 @@ void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& mo
 std::string CheckShapeSet(const std::string& text);
 // Splits such a text into its shapes.
 std::vector<std::string> ShapesOfSet(const std::string& text);
-
-// The inputs that the command line describes.
-struct Givens {
-  ModelOptions options;
-  GivenInputs inputs;
-  Samples samples;  // for quantization
-};
-
-// Reads the values and, if `samples` is not null, the samples; the model's shapes follow from both.
-absl::StatusOr<Givens> ReadGivens(const SourceFlags& flags, const InputSources& inputs,
-                                  const SampleOptions* samples, Progress& progress);
 
 }  // namespace attune
 

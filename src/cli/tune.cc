@@ -1,5 +1,6 @@
 // attune tune MODEL
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "api/tuning.h"
@@ -43,13 +44,8 @@ absl::Status Drive(NetworkTuner& tuner) {
       "\nfinishing the current measurement, then stopping; interrupt again to exit at once\n");
   TuningView view;
   if (tuner.run().is_resumed()) view.Note("resuming run " + tuner.run().run().id);
-  while (const std::optional<JobStage> stage = job.Next()) {
-    tuner.events().Listen([&](std::string_view, const auto&) { view.Update(job, stage->name); });
-    RETURN_IF_ERROR(tuner.RunStage());
-    view.EndStage(job, stage->name);
-  }
-  tuner.events().Listen(nullptr);
-  return absl::OkStatus();
+  return tuner.RunStages([&](const std::string& stage) { view.Update(job, stage); },
+                         [&](const std::string& stage) { view.EndStage(job, stage); });
 }
 
 // Says how the records are used; follows the name of their file.
@@ -89,9 +85,6 @@ absl::Status CheckFiles(const Flags& flags) {
 }
 
 absl::Status Tune(Flags& flags) {
-  if (IsArtifact(flags.model.model)) {
-    return InvalidInput(flags.model.model, ": is compiled already; give the model that it was made from");
-  }
   if (!flags.model.cpus.empty()) {
     return InvalidInput("--cpu: tuning is for the processor that it measures on; leave the flag out");
   }
@@ -101,20 +94,19 @@ absl::Status Tune(Flags& flags) {
   }
   RETURN_IF_ERROR(CheckFiles(flags));
   Network network = Network::FromGraph(Graph("none"), "");
+  TuneOptions& options = flags.tune;
   {
     Progress progress;
-    ASSIGN_OR_RETURN(network, LoadOptimized(flags.model, flags.inputs, progress));
+    ASSIGN_OR_RETURN(ModelWork work, OpenModel(flags.model, flags.inputs, /*jobs=*/0, progress));
+    ASSIGN_OR_RETURN(ReadyNetwork ready, OptimizeModel(std::move(work.model), work.source, work.request));
+    network = std::move(ready.network);
+    SetRequest(work.request, options);
   }
-  TuneOptions& options = flags.tune;
-  options.service = flags.model.service;
   if (flags.shows_space) {
     ASSIGN_OR_RETURN(const std::string spaces, DescribeSpaces(network, options));
     PrintResult(spaces);
     return absl::OkStatus();
   }
-  options.records = flags.model.records;
-  options.tuning.threads = ThreadsOf(flags.model);
-  options.compress_constants = CompressesConstants(flags.model);
   if (!flags.time.empty()) options.tuning.seconds = *ParseSeconds(flags.time);
   options.tuning.cache = *ParseCacheMode(flags.cache);
   options.tuning.transfer_from_runs = !flags.no_transfer_runs;
@@ -132,6 +124,7 @@ absl::Status Tune(Flags& flags) {
 void AddTuneCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("tune", "Find faster kernels for a model by measuring on a device");
   auto flags = std::make_shared<Flags>();
+  flags->model.why_no_artifact = kWhyCompiledAlready;
   AddModelFlags(*command, flags->model, "threads that one inference will run on");
   AddInputFlags(*command, flags->inputs);
   TuningOptions& tuning = flags->tune.tuning;

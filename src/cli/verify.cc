@@ -43,25 +43,15 @@ Json ToJson(const Flags& flags, const VerifyReport& report, const std::optional<
   return json;
 }
 
-absl::StatusOr<VerifyReport> MakeReport(const Flags& flags, const ReadyNetwork& ready, Progress& progress) {
-  if (flags.model.service == nullptr)
-    return ready.network.Verify(ready.inputs, flags.seed, flags.model.threads);
-  WorkOnDevice work(*flags.model.service, progress);
-  return work->Verify(ready.network, ready.inputs, flags.seed, flags.model.threads);
-}
-
 absl::Status Verify(const Flags& flags) {
-  if (IsArtifact(flags.model.model)) {
-    return InvalidInput(flags.model.model,
-                        ": is compiled already; to verify it, give the model that it was made from");
-  }
   VerifyReport report;
   std::optional<PrecisionReport> precision;
   {
     Progress progress;
-    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, 0, progress));
+    ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
     progress.Show("running the reference");
-    ASSIGN_OR_RETURN(report, MakeReport(flags, ready, progress));
+    WorkOnDevice work(flags.model.service.get(), progress);
+    ASSIGN_OR_RETURN(report, work->Verify(ready.network, ready.inputs, flags.seed, flags.model.threads));
     precision = ready.network.precision_report();
   }
   PrintNotes(precision);
@@ -85,6 +75,7 @@ void AddVerifyCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("verify", "Compare compiled code with the reference interpreter, output by output");
   auto flags = std::make_shared<Flags>();
+  flags->model.why_no_artifact = "is compiled already; to verify it, give the model that it was made from";
   AddModelFlags(*command, flags->model, "threads that the compiled code runs on");
   AddInputFlags(*command, flags->inputs);
   command->add_option("--seed", flags->seed, "seed of the random values of inputs that are not given")

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/input_file.h"
+#include "base/file.h"
 #include "base/log_scope.h"
 #include "base/status.h"
 #include "import/onnx/import.h"
@@ -15,33 +17,15 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kHead = 64;  // bytes needed to identify the format
+// No format has larger files: weights that need more are in files beside the model.
+constexpr int64_t kMaxFileBytes = INT32_MAX;
 
 bool IsKerasName(const std::string& path) { return std::filesystem::path(path).extension() == ".keras"; }
 
-absl::StatusOr<std::unique_ptr<Graph>> ImportAs(ModelFormat format, const std::string& path,
-                                                const ImportOptions& options) {
-  switch (format) {
-    case ModelFormat::kTflite:
-      return ImportTflite(path, {options});
-    case ModelFormat::kTensorflow:
-      return ImportTensorflow(path, {options});
-    case ModelFormat::kPytorch:
-      return ImportPytorch(path, options);
-    case ModelFormat::kOnnx:
-      break;
-  }
-  return ImportOnnx(path, options);
-}
-
-}  // namespace
-
-absl::StatusOr<ModelFormat> FormatOf(const std::string& path) {
-  if (IsSavedModelFolder(path)) return ModelFormat::kTensorflow;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return InvalidInput(path, ": is a folder without saved_model.pb; give a model file or a SavedModel");
-  ASSIGN_OR_RETURN(const std::string head, ReadFileHead(path, kHead));
+// Recognizes the format of a file by its first bytes; only Keras files are told by their name.
+absl::StatusOr<ModelFormat> FormatOf(std::string_view bytes, const std::string& path) {
+  constexpr size_t kHead = 64;
+  const std::string_view head = bytes.substr(0, kHead);
   if (LooksLikeTflite(head)) return ModelFormat::kTflite;
   // Current Keras files are zip archives, like PyTorch's.
   if (LooksLikePytorch(head) && !IsKerasName(path)) return ModelFormat::kPytorch;
@@ -49,46 +33,90 @@ absl::StatusOr<ModelFormat> FormatOf(const std::string& path) {
   return LooksLikeTensorflow(head) ? ModelFormat::kTensorflow : ModelFormat::kOnnx;
 }
 
-std::string MainFile(const std::string& path) {
-  return IsSavedModelFolder(path) ? (std::filesystem::path(path) / "saved_model.pb").string() : path;
-}
-
-absl::StatusOr<std::vector<DeclaredTensor>> ReadModelInputs(const std::string& path,
-                                                            const ImportOptions& options) {
-  ASSIGN_OR_RETURN(const ModelFormat format, FormatOf(path));
+absl::StatusOr<std::unique_ptr<ParsedModel>> ParseAs(ModelFormat format, std::string bytes,
+                                                     const std::string& folder) {
   switch (format) {
-    case ModelFormat::kTflite: {
-      ASSIGN_OR_RETURN(TfliteModelInfo info, ReadTfliteInfo(path));
-      for (TfliteEntryInfo& entry : info.entries) {
-        if (entry.signature == options.signature) return std::move(entry.inputs);
-      }
-      return absl::NotFoundError(absl::StrCat(path, ": there is no signature \"", options.signature, "\""));
-    }
-    case ModelFormat::kTensorflow: {
-      ASSIGN_OR_RETURN(TensorflowModelInfo info, ReadTensorflowInfo(path, {options}));
-      return std::move(info.inputs);
-    }
-    case ModelFormat::kPytorch: {
-      ASSIGN_OR_RETURN(PytorchModelInfo info, ReadPytorchInfo(path));
-      return std::move(info.inputs);
-    }
+    case ModelFormat::kTflite:
+      return ParseTflite(std::move(bytes));
+    case ModelFormat::kTensorflow:
+      return ParseTensorflow(bytes, folder);
+    case ModelFormat::kPytorch:
+      return ParsePytorch(std::move(bytes));
     case ModelFormat::kOnnx:
       break;
   }
-  ASSIGN_OR_RETURN(OnnxModelInfo info, ReadOnnxInfo(path));
-  return std::move(info.inputs);
+  return ParseOnnx(bytes, folder);
 }
 
-absl::StatusOr<std::unique_ptr<Graph>> ImportModel(const std::string& path, const ImportOptions& options) {
-  ASSIGN_OR_RETURN(const ModelFormat format, FormatOf(path));
-  const bool has_signatures = format == ModelFormat::kTflite || format == ModelFormat::kTensorflow;
-  if (!options.signature.empty() && !has_signatures)
-    return InvalidInput(path, ": there is no signature \"", options.signature,
-                        "\": files of this format have none");
-  const LogScope scope("model", path);
-  absl::StatusOr<std::unique_ptr<Graph>> graph = ImportAs(format, path, options);
+// The file whose digest identifies the model.
+std::filesystem::path MainFile(const std::filesystem::path& path) {
+  return IsSavedModelFolder(path.string()) ? path / "saved_model.pb" : path;
+}
+
+// The lines of an NS list are complete without the path.
+absl::Status Named(const absl::Status& status, const std::string& path) {
+  return absl::IsUnimplemented(status) ? status : Annotate(status, path);
+}
+
+}  // namespace
+
+absl::StatusOr<InputFile> OpenModelFile(const std::string& path) {
+  const std::filesystem::path file = MainFile(path);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    return InvalidInput(path, ": is a directory without saved_model.pb; give a model file or a SavedModel");
+  return OpenInputFile(file.string());
+}
+
+absl::StatusOr<ModelReader> ModelReader::Read(const InputFile& file, const std::string& path) {
+  const std::filesystem::path main = MainFile(path);
+  ASSIGN_OR_RETURN(std::string bytes, ReadFile(file, main.string(), kMaxFileBytes));
+  const std::string folder = main.parent_path().string();
+  const absl::StatusOr<ModelFormat> format =
+      main == path ? FormatOf(bytes, path) : absl::StatusOr<ModelFormat>(ModelFormat::kTensorflow);
+  return Parse(std::move(bytes), format, path, folder.empty() ? "." : folder);
+}
+
+absl::StatusOr<ModelReader> ModelReader::FromBytes(std::string bytes, const std::string& name) {
+  const absl::StatusOr<ModelFormat> format = FormatOf(bytes, name);
+  return Parse(std::move(bytes), format, name, /*folder=*/"");
+}
+
+absl::StatusOr<ModelReader> ModelReader::Parse(std::string bytes, const absl::StatusOr<ModelFormat>& format,
+                                               const std::string& path, const std::string& folder) {
+  RETURN_IF_ERROR(format.status());
+  std::string sha256 = Sha256Hex(bytes);
+  absl::StatusOr<std::unique_ptr<ParsedModel>> model = ParseAs(*format, std::move(bytes), folder);
+  if (!model.ok()) return Named(model.status(), path);
+  return ModelReader(path, *format, std::move(sha256), *std::move(model));
+}
+
+absl::Status ModelReader::CheckSignature(const std::string& signature) const {
+  const bool has_signatures = format_ == ModelFormat::kTflite || format_ == ModelFormat::kTensorflow;
+  if (signature.empty() || has_signatures) return absl::OkStatus();
+  return InvalidInput(path_, ": there is no signature \"", signature, "\": files of this format have none");
+}
+
+absl::StatusOr<DeclaredModel> ModelReader::Declare(const std::string& signature) const {
+  RETURN_IF_ERROR(CheckSignature(signature));
+  absl::StatusOr<DeclaredModel> declared = model_->Declare(signature);
+  if (!declared.ok()) return Named(declared.status(), path_);
+  return declared;
+}
+
+absl::StatusOr<std::vector<std::string>> ModelReader::FilesBeside() const {
+  absl::StatusOr<std::vector<std::string>> files = model_->FilesBeside();
+  if (!files.ok()) return Annotate(files.status(), path_);
+  return files;
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> ModelReader::Import(const ImportOptions& options) {
+  RETURN_IF_ERROR(CheckSignature(options.signature));
+  const LogScope scope("model", path_);
+  absl::StatusOr<std::unique_ptr<Graph>> graph = model_->Import(options);
   if (!graph.ok() && options.control.is_cancelled())
-    return absl::CancelledError(absl::StrCat(path, ": importing was cancelled"));
+    return absl::CancelledError(absl::StrCat(path_, ": importing was cancelled"));
+  if (!graph.ok()) return Named(graph.status(), path_);
   return graph;
 }
 

@@ -1,12 +1,24 @@
 #include "kinds/kinds.h"
 
 #include <array>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
 
-#include "api/model_files.h"
+#include "api/opened_model.h"
+#include "base/status.h"
 #include "kinds/kind_functions.h"
 
 namespace attune {
 namespace {
+
+absl::StatusOr<std::vector<std::string>> FilesBesideModel(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return std::vector<std::string>();  // it has all of them
+  ASSIGN_OR_RETURN(const OpenedModel model, OpenedModel::Open(path));
+  return model.FilesBeside();
+}
 
 constexpr InputSetting kTuningInputs[] = {
     {"model", "", FilesBesideModel}, {"cost_model", "none"}, {"start_records"}, {"replay"}};

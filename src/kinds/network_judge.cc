@@ -45,7 +45,7 @@ absl::StatusOr<Json> JudgeNetwork(const Network& tuned, const TuningSummary& sum
   ASSIGN_OR_RETURN(const std::string network, tuned.GraphDigest());
   ASSIGN_OR_RETURN(const std::string interface, tuned.Interface());
   ASSIGN_OR_RETURN(const int64_t weight_bytes, tuned.WeightBytes());
-  NetworkOnDevice on_device(device);
+  NetworkOnDevice on_device(&device);
   const auto run = [&]() -> absl::StatusOr<NetworkOnDevice::Runs> {
     return on_device.BenchRuns(tuned, summary.threads, SecondsOfRuns(seconds, summary.tuned_seconds));
   };

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/named_shape.h"
-#include "api/reusing_executor.h"
+#include "api/compiled_executor.h"
+#include "api/givens.h"
+#include "api/opened_model.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -36,7 +37,7 @@ class CancellableExecutor final : public Executor {
   }
 
  private:
-  const ReusingExecutor executor_;
+  const CompiledExecutor executor_;
   const WorkControl control_;
 };
 
@@ -63,21 +64,19 @@ int64_t FileBytes(const std::string& path) {
 
 }  // namespace
 
-absl::Status QuantizationWork::Prepare(int threads) {
-  if (IsArtifact(settings_.model))
-    return InvalidInput(settings_.model, ": is compiled already; give the model that it was made from");
-  ModelOptions options;
-  options.signature = settings_.signature;
-  options.control = Control();
-  for (const std::string& text : settings_.shapes) options.shapes.insert(*ParseNamedShape(text));
-  ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations,
-                   ReadInputDeclarations(settings_.model, settings_.signature));
-  RETURN_IF_ERROR(Annotate(BindShapes(options.shapes, declarations), settings_.model));
-  ASSIGN_OR_RETURN(samples_, ReadSamples(settings_.samples, settings_.inputs, {}, declarations, Control()));
+absl::Status QuantizationWork::Load() {
+  ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(settings_.model, {settings_.signature, {}}));
+  RETURN_IF_ERROR(model.CheckIsModel());
+  ASSIGN_OR_RETURN(Givens givens,
+                   ReadGivens(model, settings_.shapes, settings_.inputs, &settings_.samples, Control()));
+  samples_ = std::move(givens.samples);
   RETURN_IF_ERROR(SetAside());
-  for (const NamedTensor& value : samples_.front()) options.shapes.emplace(value.name, value.tensor.shape());
-  network_ = Network::Load(settings_.model, options);
-  RETURN_IF_ERROR(network_->status());
+  network_ = Network::Load(model, givens.options);
+  return network_->status();
+}
+
+absl::Status QuantizationWork::Prepare(int threads) {
+  RETURN_IF_ERROR(Load());
   ASSIGN_OR_RETURN(digest_, network_->GraphDigest());
   ASSIGN_OR_RETURN(weight_bytes_, network_->WeightBytes());
   ASSIGN_OR_RETURN(baseline_, Compile(*network_, threads));
@@ -110,32 +109,38 @@ absl::Status QuantizationWork::MeasureLoss(int threads) {
       sample.push_back(found->tensor);
     }
   }
-  const quant::Criterion criterion =
-      QuantizeOptionsOf("int8", settings_.samples, device_.target, /*is_here=*/false, Control()).criterion;
+  ASSIGN_OR_RETURN(const QuantizeOptions options,
+                   QuantizeOptionsFor(RequestFor(Precision::kInt8, threads), settings_.samples));
   const CancellableExecutor executor(threads, Control());
   ASSIGN_OR_RETURN(const quant::HeldBack expected, quant::RunFloat(*graph, std::move(samples), executor));
   ASSIGN_OR_RETURN(
       const quant::NetworkAgreement agreement,
-      quant::MeasureAgreement(*quantized_->quantized()->graph, expected, executor, criterion.value));
+      quant::MeasureAgreement(*quantized_->quantized()->graph, expected, executor, options.criterion.value));
   loss_ = 1 - agreement.agreement;
   return absl::OkStatus();
 }
 
+CompileRequest QuantizationWork::RequestFor(Precision precision, int threads) const {
+  CompileRequest request;
+  request.precision = precision;
+  request.service = elsewhere_;
+  request.records = "none";
+  request.jobs = threads;
+  request.control = Control();
+  return request;
+}
+
 absl::StatusOr<NetworkBlobs> QuantizationWork::Compile(const Network& network, int threads) const {
-  CompileOptions options;
-  options.target = device_.target;
-  options.jobs = threads;
-  options.control = Control();
-  OptimizeOptions optimizing;
-  optimizing.jobs = threads;
-  optimizing.control = Control();
-  const Network compiled = network.Optimize(DefaultPlan(), optimizing).Compile(std::move(options));
+  const CompileRequest request = RequestFor(Precision::kF32, threads);
+  ASSIGN_OR_RETURN(const Network optimized, OptimizeFor(network, request));
+  ASSIGN_OR_RETURN(const Network compiled, CompileFor(optimized, request));
   return BlobsOf(compiled);
 }
 
 absl::Status QuantizationWork::Calibrate(const QuantizationVariant& variant, int threads) {
-  QuantizeOptions options =
-      QuantizeOptionsOf(variant.precision, settings_.samples, device_.target, /*is_here=*/false, Control());
+  ASSIGN_OR_RETURN(
+      QuantizeOptions options,
+      QuantizeOptionsFor(RequestFor(*ParsePrecision(variant.precision), threads), settings_.samples));
   options.calibration.method = *quant::ParseRangeMethod(variant.calibration);
   options.calibration.percentile = variant.percentile;
   options.clusters = variant.clusters;

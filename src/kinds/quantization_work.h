@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "api/network.h"
 #include "api/network_blobs.h"
+#include "api/pipeline.h"
 #include "api/samples.h"
 #include "base/cancel.h"
 #include "device/device.h"
@@ -62,12 +63,16 @@ class QuantizationWork {
 
  private:
   absl::StatusOr<Measurement> MeasureOnce(MeasuringService& service, const MeasureItem& item) const;
+  // Loads the model and the samples.
+  absl::Status Load();
   // Sets aside the samples that judge.
   absl::Status SetAside();
   // Compares the quantized network with f32 on these.
   absl::Status MeasureLoss(int threads);
   std::string FileOf(const QuantizationVariant& variant) const;
   WorkControl Control() const { return {.cancellation = &cancellation_}; }
+  // Returns the request to the compiler, which uses `threads` threads.
+  CompileRequest RequestFor(Precision precision, int threads) const;
   // Optimizes and compiles for the device.
   absl::StatusOr<NetworkBlobs> Compile(const Network& network, int threads) const;
 

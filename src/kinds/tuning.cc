@@ -17,6 +17,7 @@
 
 #include "api/named_shape.h"
 #include "api/network.h"
+#include "api/pipeline.h"
 #include "api/records.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -294,9 +295,10 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   ModelOptions options;
   options.signature = settings.signature;
   for (const std::string& shape : settings.shapes) options.shapes.insert(*ParseNamedShape(shape));
-  OptimizeOptions optimize;
-  optimize.jobs = place.processors;
-  const Network network = Network::Load(settings.model, options).Optimize(DefaultPlan(), optimize);
+  CompileRequest request;
+  request.service = place.service;
+  request.jobs = place.processors;
+  ASSIGN_OR_RETURN(const Network network, OptimizeFor(Network::Load(settings.model, options), request));
   ASSIGN_OR_RETURN(std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, settings.tune));
   auto job =
       std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner), place.service);

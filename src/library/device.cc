@@ -1,10 +1,7 @@
 // The public class Device.
-#include "device/device.h"
-
-#include "device/host.h"
+#include "api/target_device.h"
 #include "fleet/client/joined_fleet.h"
 #include "library/convert.h"
-#include "library/network_state.h"
 
 namespace attune::compiler {
 
@@ -14,15 +11,10 @@ Device Device::in_fleet(const std::string& key, const std::string& server) {
   return Device(Value(MeasuringOn(key, server)));
 }
 
-std::string Device::fingerprint() const {
-  return service_ == nullptr ? DeviceFingerprint() : service_->device().fingerprint;
-}
+std::string Device::fingerprint() const { return FingerprintOfDevice(service_.get()); }
 
-std::string Device::cpu() const { return TargetOf(service_.get()).name; }
+std::string Device::cpu() const { return Value(TargetOfDevice(service_.get())).name; }
 
-int Device::processors() const {
-  const DeviceInfo info = service_ == nullptr ? Value(HostDevice()) : service_->device();
-  return static_cast<int>(info.usable.size());
-}
+int Device::processors() const { return Value(ProcessorsOfDevice(service_.get())); }
 
 }  // namespace attune::compiler

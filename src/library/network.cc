@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/network_on_device.h"
-#include "api/samples.h"
-#include "base/memory_file.h"
+#include "api/opened_model.h"
+#include "api/pipeline.h"
 #include "base/status.h"
-#include "device/host.h"
 #include "library/convert.h"
 #include "library/network_state.h"
-#include "zoo/zoo.h"
 
 namespace attune::compiler {
 namespace {
@@ -53,19 +50,26 @@ KernelTime FromOwn(const KernelProfile& kernel) {
           .roofline_share = kernel.roofline_share};
 }
 
+attune::Network Loaded(OpenedModel& model) {
+  attune::Network network = attune::Network::Load(model);
+  Check(network.status());
+  return network;
+}
+
 }  // namespace
 
 attune::Network Network::State::Optimized(const Control& control) const {
   if (optimized) return *optimized;
-  OptimizeOptions options = optimizing;
-  options.control = control;
-  return OptimizeAs(imported, options, service.get());
+  Following following(control);
+  CompileRequest request = ToOptimize();
+  request.control = following.work();
+  return Value(OptimizeFor(imported, request, ToOwn(optimizing.examples)));
 }
 
 attune::Network Network::State::Compiled() const {
   if (compiled) return *compiled;
   if (imported.is_compiled()) return imported;
-  return CompileAs(Optimized(), compiling, optimizing.weights, service.get());
+  return Value(CompileFor(Optimized(), ToCompile()));
 }
 
 Network::State Network::State::WithGraph(attune::Network graph) const {
@@ -94,46 +98,45 @@ Network Network::load(const std::string& path, const LoadOptions& options) {
 }
 
 Network Network::zoo(const std::string& name) {
-  const MemoryFile file = Value(MemoryFile::Of(Value(BuildZooModel(name))));
-  return load(file.path());
+  OpenedModel model = Value(OpenedModel::FromZoo(name));
+  return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
 }
 
 Network Network::from_artifact(std::span<const std::byte> bytes) {
-  const auto file = std::make_shared<const MemoryFile>(
-      Value(MemoryFile::Of({reinterpret_cast<const char*>(bytes.data()), bytes.size()})));
-  State state = *load(file->path()).state_;
-  state.file = file;
-  return Network(std::make_shared<const State>(std::move(state)));
+  OpenedModel model = Value(OpenedModel::FromBytes(
+      std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "the artifact"));
+  return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
 }
 
 Network Network::on(const Device& device) const {
   State state = state_->WithGraph(state_->imported);
   state.compiling.cpus = {};
   state.service = device.service_;
-  state.file = state_->file;
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
 Network Network::optimize(const OptimizeOptions& options) const {
   State state = state_->WithGraph(state_->imported);
   state.optimizing = options;
-  state.optimized = OptimizeAs(state.imported, options, state.service.get());
   state.optimizing.control = {};
+  state.optimized = state.Optimized(options.control);
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
 Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options) const {
   Following following(options.control);
-  attune::QuantizeOptions quantizing =
-      QuantizeOptionsOf(options.is_mixed ? "auto" : "int8", {}, TargetOf(state_->service.get()),
-                        state_->service == nullptr, following.work());
+  CompileRequest request;
+  request.precision = options.is_mixed ? attune::Precision::kAuto : attune::Precision::kInt8;
+  request.service = state_->service;
+  request.threads = options.threads;
+  request.control = following.work();
+  attune::QuantizeOptions quantizing = Value(QuantizeOptionsFor(request, {}));
   quantizing.calibration.method = MethodOf(options.calibration);
   quantizing.calibration.percentile = options.percentile;
   quantizing.max_drop = options.max_drop;
   quantizing.clusters = options.clusters;
   quantizing.equalizes = options.equalizes;
   quantizing.corrects_biases = options.corrects_biases;
-  quantizing.threads = options.threads;
   std::vector<std::vector<attune::NamedTensor>> own;
   for (const NamedTensors& sample : samples) own.push_back(ToOwn(sample));
   State state = state_->WithGraph(state_->imported.Quantize(own, quantizing));
@@ -152,12 +155,15 @@ Network Network::compile(const CompileOptions& options) const {
     return *this;
   if (is_tuned && compiling.records.empty() && compiling.cpus.empty())
     compiling.records = state_->tuning->records;
+  compiling.control = {};
   State state = *state_;
   state.optimized = state.Optimized(options.control);
-  state.compiled = CompileAs(*state.optimized, compiling, state.optimizing.weights, state.service.get());
-  state.is_as_measured = false;
-  compiling.control = {};
   state.compiling = std::move(compiling);
+  Following following(options.control);
+  CompileRequest request = state.ToCompile();
+  request.control = following.work();
+  state.compiled = Value(CompileFor(*state.optimized, request));
+  state.is_as_measured = false;
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
@@ -178,18 +184,13 @@ void Network::save_onnx(const std::string& path) const {
 
 NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
   const attune::Network compiled = state_->Compiled();
-  return compiler::FromOwn(Value(
-      state_->service == nullptr ? compiled.Run(ToOwn(inputs), threads)
-                                 : NetworkOnDevice(*state_->service).Run(compiled, ToOwn(inputs), threads)));
+  return compiler::FromOwn(Value(state_->Device().Run(compiled, ToOwn(inputs), threads)));
 }
 
 std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t seed, int threads) const {
   std::vector<OutputCheck> checks;
   const attune::Network compiled = state_->Compiled();
-  const VerifyReport report =
-      Value(state_->service == nullptr
-                ? compiled.Verify(ToOwn(inputs), seed, threads)
-                : NetworkOnDevice(*state_->service).Verify(compiled, ToOwn(inputs), seed, threads));
+  const VerifyReport report = Value(state_->Device().Verify(compiled, ToOwn(inputs), seed, threads));
   for (const attune::OutputCheck& check : report.outputs) checks.push_back(FromOwn(check));
   return checks;
 }
@@ -197,21 +198,16 @@ std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t se
 std::vector<double> Network::bench(double seconds, std::optional<int> threads, const NamedTensors& inputs,
                                    uint64_t seed) const {
   const attune::Network compiled = state_->Compiled();
-  const int count = threads.value_or(this->threads());
-  return Value(state_->service == nullptr
-                   ? compiled.Bench(count, seconds, ToOwn(inputs), seed)
-                   : NetworkOnDevice(*state_->service).Bench(compiled, count, seconds, ToOwn(inputs), seed));
+  return Value(
+      state_->Device().Bench(compiled, threads.value_or(this->threads()), seconds, ToOwn(inputs), seed));
 }
 
 std::vector<KernelTime> Network::profile(int rounds, std::optional<int> threads, const NamedTensors& inputs,
                                          uint64_t seed) const {
   std::vector<KernelTime> times;
   const attune::Network compiled = state_->Compiled();
-  const int count = threads.value_or(this->threads());
-  const ProfileReport report =
-      Value(state_->service == nullptr
-                ? compiled.Profile(count, rounds, ToOwn(inputs), seed)
-                : NetworkOnDevice(*state_->service).Profile(compiled, count, ToOwn(inputs), seed));
+  const ProfileReport report = Value(
+      state_->Device().Profile(compiled, threads.value_or(this->threads()), rounds, ToOwn(inputs), seed));
   for (const KernelProfile& kernel : report.kernels) times.push_back(FromOwn(kernel));
   return times;
 }

@@ -6,10 +6,9 @@
 #include <optional>
 
 #include "api/network.h"
+#include "api/network_on_device.h"
 #include "attune/compiler.hpp"
-#include "base/memory_file.h"
-#include "measure/service.h"
-#include "target/target.h"
+#include "library/request.h"
 
 namespace attune::compiler {
 
@@ -21,23 +20,17 @@ struct Network::State {
   std::optional<attune::Network> optimized = {}, compiled = {};
   std::shared_ptr<const TuningReport> tuning = {};
   bool is_as_measured = false;  // whether `compiled` is what tune() has measured
-  std::shared_ptr<const MemoryFile> file =
-      {};  // that an artifact is read from, unless it has a path of its own
 
   // The state after a step that makes another graph: what was optimized, compiled and tuned is gone.
   State WithGraph(attune::Network graph) const;
   // The network after the steps that are needed, done with their defaults if the caller has left them out.
   attune::Network Optimized(const Control& control = {}) const;
   attune::Network Compiled() const;
+  NetworkOnDevice Device() const { return NetworkOnDevice(service.get()); }
+  // Return the requests to the compiler that follow from the options above.
+  CompileRequest ToOptimize() const { return RequestOf(optimizing, service); }
+  CompileRequest ToCompile() const { return RequestOf(optimizing, compiling, service); }
 };
-
-// Optimizes and compiles for the device of the service; null: this machine. Throws as Network does.
-attune::Network OptimizeAs(const attune::Network& imported, const OptimizeOptions& options,
-                           const MeasuringService* service);
-attune::Network CompileAs(const attune::Network& optimized, const CompileOptions& options, Weights weights,
-                          const MeasuringService* service);
-// The device's target.
-Target TargetOf(const MeasuringService* service);
 
 }  // namespace attune::compiler
 

@@ -1,12 +1,11 @@
 // Network::tune(): drives a tuning job on this machine to its end.
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
+#include "api/pipeline.h"
 #include "api/tuning.h"
 #include "base/process/worker.h"
-#include "base/status.h"
 #include "library/build_id.h"
 #include "library/convert.h"
 #include "library/network_state.h"
@@ -63,16 +62,9 @@ TuningReport ReportOf(NetworkTuner& tuner) {
 absl::Status RunToEnd(NetworkTuner& tuner, const TuneOptions& options) {
   TuningJob& job = tuner.job();
   const std::stop_callback stops(options.stop, [&job] { job.Cancel(); });
-  while (const std::optional<JobStage> stage = job.Next()) {
-    if (options.progress) {
-      tuner.events().Listen(
-          [&](std::string_view, const auto&) { options.progress(ProgressOf(job.Summary(), stage->name)); });
-    }
-    const absl::Status ran = tuner.RunStage();
-    tuner.events().Listen(nullptr);
-    RETURN_IF_ERROR(ran);
-  }
-  return absl::OkStatus();
+  return tuner.RunStages([&](const std::string& stage) {
+    if (options.progress) options.progress(ProgressOf(job.Summary(), stage));
+  });
 }
 
 }  // namespace
@@ -85,15 +77,15 @@ Network Network::tune(const TuneOptions& options) const {
   tuning.tuning.trials = options.trials;
   tuning.tuning.trials_per_task = options.trials_per_task;
   tuning.tuning.seconds = options.seconds;
-  tuning.tuning.threads = options.threads;
   tuning.tuning.batch = options.batch;
   tuning.tuning.seed = options.seed;
   tuning.tuning.execution_seconds = options.execution_seconds;
   tuning.tuning.transfer_from_runs = options.transfers_from_runs;
-  tuning.records = options.records;
   tuning.events = options.events;
-  tuning.service = state.service;
-  tuning.compress_constants = state.compiling.compresses_weights || state.optimizing.weights != Weights::kF32;
+  CompileRequest request = state.ToCompile();
+  request.records = options.records;
+  SetRequest(request, tuning);
+  tuning.tuning.threads = options.threads;
   const std::unique_ptr<NetworkTuner> tuner = Value(NetworkTuner::Create(*state.optimized, tuning));
   Check(RunToEnd(*tuner, options));
   state.compiled = Value(tuner->Compile());

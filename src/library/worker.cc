@@ -1,10 +1,12 @@
 // The program attune-worker: runs what the library wants to have run in a process of its own.
+#include "base/process/worker.h"
+
 #include <cstdio>
 #include <optional>
 
+#include "api/tuning.h"
 #include "base/out_of_memory.h"
 #include "library/build_id.h"
-#include "tune/job/workers.h"
 
 int main(int argc, char** argv) {
   attune::ExplainOutOfMemory("attune-worker");

@@ -160,7 +160,7 @@ TEST_F(BadInputTest, UnsupportedOperatorsAreListedAtOnce) {
   EXPECT_THAT(outcome.err, EndsWith(absl::StrCat("; export the model without it (in ", path, ")\n")));
   const Outcome precision = RunAttune({"compile", model_, "-o", artifact_, "--precision", "fp16"});
   EXPECT_EQ(precision.exit_code, 1);
-  EXPECT_THAT(precision.err, StartsWith("NS --precision fp16: "));
+  EXPECT_THAT(precision.err, StartsWith("NS precision fp16: "));
   const Outcome integers = RunAttune({"compile", model_, "-o", artifact_, "--precision", "int8"});
   EXPECT_EQ(integers.exit_code, 1);
   EXPECT_THAT(integers.err, HasSubstr("--precision int8: which integers stand for which numbers"));

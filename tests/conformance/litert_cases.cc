@@ -14,6 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "api/network.h"
+#include "api/opened_model.h"
 #include "api/tensors.h"
 #include "base/checked.h"
 #include "base/file.h"
@@ -65,7 +66,7 @@ Result FromLoading(const absl::Status& status) {
 
 // The shapes for a model's open dimensions, and values for the inputs that `values` has.
 struct Givens {
-  ModelOptions options;
+  InputOptions options;
   std::vector<NamedTensor> inputs;
   bool runs = true;  // false: it needs more memory than a test should take
 };
@@ -104,11 +105,13 @@ absl::StatusOr<Givens> MakeGivens(std::vector<InputDeclaration> inputs, const Va
 }
 
 Result RunCase(const std::string& path, const Values& values) {
-  absl::StatusOr<std::vector<InputDeclaration>> inputs = ReadInputDeclarations(path);
+  absl::StatusOr<OpenedModel> model = OpenedModel::Open(path);
+  if (!model.ok()) return FromLoading(WithoutPath(model.status(), path));
+  absl::StatusOr<std::vector<InputDeclaration>> inputs = model->Inputs();
   if (!inputs.ok()) return FromLoading(WithoutPath(inputs.status(), path));
   const absl::StatusOr<Givens> givens = MakeGivens(*std::move(inputs), values);
   if (!givens.ok()) return FromStatus(givens.status(), "inputs");
-  const Network loaded = Network::Load(path, givens->options);
+  const Network loaded = Network::Load(*model, givens->options);
   if (!loaded.status().ok()) return FromLoading(WithoutPath(loaded.status(), path));
   const Network compiled = loaded.Optimize().Compile();
   if (!compiled.status().ok()) return FromStatus(WithoutPath(compiled.status(), path), "compile");

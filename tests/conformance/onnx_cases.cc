@@ -10,6 +10,7 @@
 #include "api/compiled_executor.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "import/import.h"
 #include "import/onnx/import.h"
 #include "reference/compare.h"
 #include "reference/interpreter.h"
@@ -29,7 +30,7 @@ absl::StatusOr<Tensor> ReadTensor(const fs::path& path) {
 
 // Reads input_0.pb, input_1.pb, … and names them by the model's inputs. Inputs that are not tensors are
 // left out: the importer says why.
-std::map<std::string, Tensor> ReadInputs(const fs::path& set, const OnnxModelInfo& info) {
+std::map<std::string, Tensor> ReadInputs(const fs::path& set, const DeclaredModel& info) {
   std::map<std::string, Tensor> inputs;
   for (size_t i = 0; i < info.inputs.size(); ++i) {
     absl::StatusOr<Tensor> tensor = ReadTensor(set / absl::StrCat("input_", i, ".pb"));
@@ -38,12 +39,12 @@ std::map<std::string, Tensor> ReadInputs(const fs::path& set, const OnnxModelInf
   return inputs;
 }
 
-Result RunDataSet(const std::string& model, const fs::path& set, const OnnxModelInfo& info,
+Result RunDataSet(ModelReader& model, const fs::path& set, const DeclaredModel& info,
                   const Executor& executor, const BoundedExecutor& folding) {
   OnnxImportOptions options;
   options.input_values = ReadInputs(set, info);
   options.executor = &folding;
-  const absl::StatusOr<std::unique_ptr<Graph>> graph = ImportOnnx(model, options);
+  const absl::StatusOr<std::unique_ptr<Graph>> graph = model.Import(options);
   if (!graph.ok()) return FromStatus(graph.status(), "import");
   std::vector<Tensor> inputs;
   for (const auto& input : (*graph)->inputs()) inputs.push_back(options.input_values[input->name()]);
@@ -64,13 +65,17 @@ Result RunDataSet(const std::string& model, const fs::path& set, const OnnxModel
 // executes it and compares. The importer also gets the values of the inputs, for shapes that depend on
 // them.
 Result RunCase(const std::string& folder, const Executor& executor, const BoundedExecutor& folding) {
-  const std::string model = folder + "/model.onnx";
-  const absl::StatusOr<OnnxModelInfo> info = ReadOnnxInfo(model);
+  const std::string path = folder + "/model.onnx";
+  const absl::StatusOr<InputFile> file = OpenModelFile(path);
+  if (!file.ok()) return FromStatus(file.status(), "read");
+  absl::StatusOr<ModelReader> model = ModelReader::Read(*file, path);
+  if (!model.ok()) return FromStatus(model.status(), "read");
+  const absl::StatusOr<DeclaredModel> info = model->Declare("");
   if (!info.ok()) return FromStatus(info.status(), "read");
   int sets = 0;
   for (; fs::exists(absl::StrCat(folder, "/test_data_set_", sets)); ++sets) {
     const Result result =
-        RunDataSet(model, absl::StrCat(folder, "/test_data_set_", sets), *info, executor, folding);
+        RunDataSet(*model, absl::StrCat(folder, "/test_data_set_", sets), *info, executor, folding);
     if (result.outcome != Outcome::kPass) return result;
   }
   if (sets == 0) return {Outcome::kWrong, "it has no test data"};

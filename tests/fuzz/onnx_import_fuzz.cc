@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"
 #include "reference/interpreter.h"
 
@@ -11,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   attune::OnnxImportOptions options;
   options.executor = &interpreter;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto graph = attune::ImportOnnxBytes(bytes, "", options);
+  const auto graph = attune::importing::ImportOnce(attune::ParseOnnx(bytes, ""), options);
   if (graph.ok() && !attune::Verify(**graph).ok()) __builtin_trap();
   return 0;
 }

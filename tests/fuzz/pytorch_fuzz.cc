@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/pytorch/import.h"
 #include "reference/interpreter.h"
 
@@ -62,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.executor = &interpreter;
   std::string bytes(reinterpret_cast<const char*>(data), size);
   if (!attune::LooksLikePytorch(bytes)) bytes = Archive(bytes);
-  const auto graph = attune::ImportPytorchBytes(bytes, options);
+  const auto graph = attune::importing::ImportOnce(attune::ParsePytorch(std::string(bytes)), options);
   if (graph.ok() && !attune::Verify(**graph).ok()) __builtin_trap();
   return 0;
 }

@@ -1,9 +1,11 @@
 // Imports any bytes as a TensorFlow Lite model: gives an error or a graph that verifies, in bounded time
 // and memory.
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/tflite/import.h"
 #include "reference/interpreter.h"
 
@@ -12,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   attune::TfliteImportOptions options;
   options.executor = &interpreter;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto graph = attune::ImportTfliteBytes(bytes, options);
+  const auto graph = attune::importing::ImportOnce(attune::ParseTflite(std::string(bytes)), options);
   if (graph.ok() && !attune::Verify(**graph).ok()) __builtin_trap();
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "case_json.h"
 #include "check.h"
 #include "export/onnx/export.h"
+#include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"
 #include "isolation/isolation.h"
 #include "random_case.h"
@@ -37,7 +38,8 @@ absl::StatusOr<std::vector<NamedTensor>> RunImported(const RandomCase& random) {
   const Interpreter interpreter;
   ImportOptions options;
   options.executor = &interpreter;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> imported, ImportOnnxBytes(*model, "", options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> imported,
+                   importing::ImportOnce(ParseOnnx(*model, ""), options));
   return RunCompiled(*imported, NamedInputs(*random.graph, random.inputs));
 }
 

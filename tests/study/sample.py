@@ -11,7 +11,7 @@ def ran(milliseconds, pictures, watts):
             "round_per_second": [rate], **power}
 
 
-NOT_SUPPORTED = {"status": "NS", "reason": "--precision bf16: this-cpu has no avx512_bf16"}
+NOT_SUPPORTED = {"status": "NS", "reason": "precision bf16: this-cpu has no avx512_bf16"}
 ONE_AT_A_TIME = {"status": "NS", "reason": "this network of the zoo takes one picture at a time"}
 SPEEDS = {"fp32": 1.0, "fp16": 1.1, "bf16": 0.7, "int8": 0.4, "mixed": 0.5, "clustered": 0.45}  # latency, times float's
 

@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"
 #include "reference/compare.h"
 #include "reference/interpreter.h"
@@ -41,7 +42,8 @@ inline std::unique_ptr<Graph> Reimport(const Graph& graph) {
     return nullptr;
   }
   static const Interpreter interpreter;
-  absl::StatusOr<std::unique_ptr<Graph>> imported = ImportOnnxBytes(*bytes, "", {.executor = &interpreter});
+  absl::StatusOr<std::unique_ptr<Graph>> imported =
+      importing::ImportOnce(ParseOnnx(*bytes, ""), {.executor = &interpreter});
   if (!imported.ok()) {
     ADD_FAILURE() << imported.status() << "\n" << Print(graph);
     return nullptr;

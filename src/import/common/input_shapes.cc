@@ -1,11 +1,20 @@
 #include "import/common/input_shapes.h"
 
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/checked.h"
 #include "base/status.h"
 
 namespace attune::importing {
+namespace {
+
+using Symbols = std::map<std::string, int64_t>;
 
 std::optional<Shape> GivenShape(const std::string& name, const ImportOptions& options) {
   if (const auto it = options.input_shapes.find(name); it != options.input_shapes.end()) return it->second;
@@ -14,29 +23,58 @@ std::optional<Shape> GivenShape(const std::string& name, const ImportOptions& op
   return std::nullopt;
 }
 
+// The number that a dimension is; nullopt if it is open.
+std::optional<int64_t> SizeOf(const std::string& dim) {
+  int64_t size = 0;
+  return absl::SimpleAtoi(dim, &size) ? std::optional(size) : std::nullopt;
+}
+
+// "[1,n,?]", or "of any shape".
 std::string ShapeText(const DeclaredTensor& tensor) {
   return tensor.ranked ? absl::StrCat("[", absl::StrJoin(tensor.dims, ","), "]") : "of any shape";
 }
 
-void OpenInputs::Add(const DeclaredTensor& input) {
-  inputs_.push_back(absl::StrCat("'", input.name, "' ", ShapeText(input)));
-  examples_.push_back(Example(input));
+// Checks that a given shape agrees with the declaration, and notes the sizes of symbols.
+absl::Status CheckGiven(const DeclaredTensor& input, const Shape& given, const InputRules& rules,
+                        Symbols& symbols) {
+  if (!CheckedProduct(given))
+    return InvalidInput("the shape given for input '", input.name, "' is negative or overflows");
+  if (!input.ranked) return absl::OkStatus();
+  bool fits = input.dims.size() == given.size();
+  for (size_t i = 0; fits && i < given.size(); ++i) {
+    const std::string& dim = input.dims[i];
+    if (const std::optional<int64_t> size = SizeOf(dim)) {
+      fits = *size == given[i];
+    } else if (dim != "?") {
+      const int64_t bound = symbols.emplace(dim, given[i]).first->second;
+      fits = bound == given[i] || !rules.has_unique_symbols;
+    }
+  }
+  if (fits) return absl::OkStatus();
+  return InvalidInput("input '", input.name, "' is ", ShapeText(input), " in the ", rules.what, ", but [",
+                      absl::StrJoin(given, ","), "] was given", rules.advice);
 }
 
-absl::Status OpenInputs::status() const {
-  if (inputs_.empty()) return absl::OkStatus();
-  return InvalidInput("the ", what_, " leaves dimensions open: input ", absl::StrJoin(inputs_, ", "),
-                      "; give the shapes, for example ", absl::StrJoin(examples_, " "));
+// The declared shape with symbols replaced; nullopt if a dimension is still open.
+std::optional<Shape> Resolve(const DeclaredTensor& input, const Symbols& symbols) {
+  if (!input.ranked) return std::nullopt;
+  Shape shape;
+  for (const std::string& dim : input.dims) {
+    const auto symbol = symbols.find(dim);
+    const std::optional<int64_t> size = symbol != symbols.end() ? std::optional(symbol->second) : SizeOf(dim);
+    if (!size) return std::nullopt;
+    shape.push_back(*size);
+  }
+  return shape;
 }
 
 // "--shape x=1x3x224x224"
-std::string OpenInputs::Example(const DeclaredTensor& input) const {
+std::string Example(const DeclaredTensor& input, const InputRules& rules) {
   constexpr size_t kImageRank = 4;
-  const size_t channels = channels_last_ ? kImageRank - 1 : 1;
+  const size_t channels = rules.channels_last ? kImageRank - 1 : 1;
   std::vector<std::string> dims = input.dims;
   for (size_t i = 0; i < dims.size(); ++i) {
-    int64_t number = 0;
-    if (absl::SimpleAtoi(dims[i], &number)) continue;
+    if (SizeOf(dims[i])) continue;
     dims[i] = dims.size() == kImageRank && i != 0 && i != channels ? "224" : "1";
   }
   if (!input.ranked) {
@@ -45,6 +83,31 @@ std::string OpenInputs::Example(const DeclaredTensor& input) const {
     dims[channels] = "3";
   }
   return absl::StrCat("--shape ", input.name, "=", absl::StrJoin(dims, "x"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>& inputs,
+                                              const ImportOptions& options, const InputRules& rules) {
+  Symbols symbols;
+  for (const DeclaredTensor& input : inputs) {
+    if (const std::optional<Shape> given = GivenShape(input.name, options))
+      RETURN_IF_ERROR(CheckGiven(input, *given, rules, symbols));
+  }
+  std::vector<Shape> shapes;
+  std::vector<std::string> open, examples;
+  for (const DeclaredTensor& input : inputs) {
+    std::optional<Shape> shape = GivenShape(input.name, options);
+    if (!shape) shape = Resolve(input, symbols);
+    if (!shape) {
+      open.push_back(absl::StrCat("'", input.name, "' ", ShapeText(input)));
+      examples.push_back(Example(input, rules));
+    }
+    shapes.push_back(shape.value_or(Shape()));
+  }
+  if (open.empty()) return shapes;
+  return InvalidInput("the ", rules.what, " leaves dimensions open: input ", absl::StrJoin(open, ", "),
+                      "; give the shapes, for example ", absl::StrJoin(examples, " "));
 }
 
 }  // namespace attune::importing

@@ -1,41 +1,31 @@
-// The shapes of inputs that a model leaves open: those from the options, and the error for missing ones.
+// The shapes of a model's inputs: those from the options, those that the model declares, and the error for
+// the ones that it leaves open.
 #ifndef ATTUNE_IMPORT_COMMON_INPUT_SHAPES_H_
 #define ATTUNE_IMPORT_COMMON_INPUT_SHAPES_H_
 
-#include <optional>
-#include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "import/common/declared_tensor.h"
 #include "import/common/import_options.h"
 
 namespace attune::importing {
 
-// The shape that the options give an input, directly or by its value.
-std::optional<Shape> GivenShape(const std::string& name, const ImportOptions& options);
-
-// "[1,n,?]", or "of any shape".
-std::string ShapeText(const DeclaredTensor& tensor);
-
-// Collects the inputs whose shapes are still open, for one error that lists them all with an example of how
-// to give them: open dimensions as 1, but 224 for an image with four dimensions.
-class OpenInputs {
- public:
-  // `what` has the open inputs: "model", "program". `channels_last`: the position of channels in images.
-  OpenInputs(std::string what, bool channels_last) : what_(std::move(what)), channels_last_(channels_last) {}
-
-  void Add(const DeclaredTensor& input);
-  absl::Status status() const;  // ok if there are none
-
- private:
-  std::string Example(const DeclaredTensor& input) const;
-
-  std::string what_;
-  bool channels_last_;
-  std::vector<std::string> inputs_, examples_;
+// The properties of a format that matter for shapes.
+struct InputRules {
+  std::string_view what = "model";  // has the inputs
+  bool channels_last = false;       // the position of channels in images
+  bool has_unique_symbols = false;  // whether a symbol must have the same size in all given shapes
+  std::string_view advice = {};     // ends the error about a shape that does not fit
 };
+
+// Returns the shape of each input: from the options, directly or by its value, or from the model and the
+// symbols that other inputs bind. Fails if a given shape does not fit, or with a list of all inputs whose
+// shapes are still open and an example of how to give them: open dimensions as 1, but 224 for an image with
+// four dimensions.
+absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>& inputs,
+                                              const ImportOptions& options, const InputRules& rules = {});
 
 }  // namespace attune::importing
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/testing/temporary_folder.h"
+#include "import/common/shared_weights_for_test.h"
 #include "import/onnx/testing/model_builder.h"
 
 namespace attune::onnx {
@@ -71,6 +72,23 @@ TEST_F(ExternalDataTest, RefusesLinks) {
 TEST_F(ExternalDataTest, AFifoDoesNotBlock) {
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(Error("pipe"), HasSubstr("not a regular file"));
+}
+
+TEST_F(ExternalDataTest, IsReadOnce) {
+  Model model;
+  model.AddInput("x", {"N", "2"});
+  TensorProto* tensor = model.proto.mutable_graph()->add_initializer();
+  tensor->set_name("w");
+  tensor->set_data_type(TensorProto::FLOAT);
+  for (const int64_t size : {2, 2}) tensor->add_dims(size);
+  tensor->set_data_location(TensorProto::EXTERNAL);
+  StringStringEntryProto* location = tensor->add_external_data();
+  location->set_key("location");
+  location->set_value("weights.bin");
+  model.AddNode("MatMul", {"x", "w"}, {"y"});
+  model.AddOutput("y");
+  importing::ExpectSharedWeights(ParseOnnx(model.proto.SerializeAsString(), folder_.string()), 2,
+                                 [this] { std::filesystem::remove(folder_ / "weights.bin"); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "import/common/shared_weights_for_test.h"
 #include "import/onnx/testing/model_builder.h"
 
 namespace attune::onnx {
@@ -271,13 +272,13 @@ TEST(OnnxImport, TakesABranchByTheInputsValueWhereShapesDependOnIt) {
 
 TEST(OnnxImport, RefusesWhatIsNoModel) {
   const auto error = [](const std::string& bytes) {
-    return std::string(ImportOnnxBytes(bytes, "", {}).status().message());
+    return std::string(importing::ImportOnce(ParseOnnx(bytes, ""), {}).status().message());
   };
   EXPECT_THAT(error(""), HasSubstr("empty"));
   EXPECT_THAT(error("this is text, not a model"), HasSubstr("does not parse"));
   const std::string whole = OneNode("Relu").proto.SerializeAsString();
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(ImportOnnxBytes(whole.substr(0, size), "", {}).ok()) << size;
+    EXPECT_FALSE(importing::ImportOnce(ParseOnnx(whole.substr(0, size), ""), {}).ok()) << size;
   }
   Model model = OneNode("Relu");
   model.proto.clear_opset_import();
@@ -345,6 +346,19 @@ TEST(OnnxImport, SparseInitializersTakeNoMemoryUntilUsed) {
   EXPECT_EQ((*graph)->nodes().size(), 1U);
   sparse->mutable_indices()->set_int64_data(0, int64_t{1} << 36);
   EXPECT_THAT(model.Error(), HasSubstr("index is out of range"));
+}
+
+TEST(OnnxImport, GraphsAtSeveralShapesShareWeights) {
+  Model model;
+  model.AddInput("x", {"N", "2"});
+  TensorProto* weights = model.proto.mutable_graph()->add_initializer();
+  weights->set_name("w");
+  weights->set_data_type(TensorProto::FLOAT);
+  for (const int64_t size : {2, 3}) weights->add_dims(size);
+  weights->set_raw_data(std::string(2 * 3 * sizeof(float), '\x3F'));
+  model.AddNode("MatMul", {"x", "w"}, {"y"});
+  model.AddOutput("y");
+  importing::ExpectSharedWeights(ParseOnnx(model.proto.SerializeAsString(), ""), 2);
 }
 
 }  // namespace

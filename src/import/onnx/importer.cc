@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "graph/infer.h"
 #include "import/common/depth_guard.h"
+#include "import/common/input_shapes.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/onnx/inputs.h"
@@ -45,11 +46,11 @@ size_t NameBytes(const NodeProto& node) {
 }
 
 // How much a small file may unroll and tabulate; the limit grows with the size of the file.
-Budget BudgetFor(const ModelProto& model, const WorkControl& control) {
-  const int64_t own = model.graph().node_size() + model.graph().initializer_size();
-  return {.nodes = 40'000 + 200 * own,
-          .bytes = (int64_t{16} << 20) + 16 * static_cast<int64_t>(model.ByteSizeLong()),
-          .control = control};
+Budget BudgetFor(const OnnxModel& model, const WorkControl& control) {
+  const GraphProto& graph = model.proto().graph();
+  const int64_t own = graph.node_size() + graph.initializer_size();
+  return {
+      .nodes = 40'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(), .control = control};
 }
 
 // Adds the opset that a file of an early version omits.
@@ -99,12 +100,12 @@ const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Sc
   return it != scope.attributes->end() ? it->second : nullptr;
 }
 
-Importer::Importer(ModelProto* model, std::string folder, const OnnxImportOptions& options)
+Importer::Importer(OnnxModel* model, const OnnxImportOptions& options)
     : model_(model),
-      folder_(std::move(folder)),
+      proto_(model->proto()),
       options_(options),
-      opsets_(OpsetsOf(model->opset_import())),
-      functions_(*model),
+      opsets_(OpsetsOf(proto_.opset_import())),
+      functions_(proto_),
       evaluator_(options.executor),
       budget_(BudgetFor(*model, options.control)) {}
 
@@ -113,15 +114,15 @@ absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
 }
 
 std::unique_ptr<Graph> Importer::Import() {
-  auto graph = std::make_unique<Graph>(model_->graph().name());
+  auto graph = std::make_unique<Graph>(proto_.graph().name());
   Scope scope{.graph = graph.get(), .opsets = &opsets_};
-  CheckVersions(*model_, opsets_);
+  CheckVersions(proto_, opsets_);
   ImportInputs(scope);
-  const std::vector<Binding> outputs = ImportBody(model_->graph(), scope);
+  const std::vector<Binding> outputs = ImportBody(proto_.graph(), scope);
   OrThrow(not_supported_.status());
   std::set<std::string> names;
-  for (int i = 0; i < model_->graph().output_size(); ++i) {
-    const std::string& name = model_->graph().output(i).name();
+  for (int i = 0; i < proto_.graph().output_size(); ++i) {
+    const std::string& name = proto_.graph().output(i).name();
     if (!names.insert(name).second) Invalid("the model has two outputs named '", name, "'");
     if (outputs[i].sequence) Unsupported("NS Graph ", name, ": an output that is a sequence");
     graph->AddOutput(name, outputs[i].value);
@@ -133,15 +134,17 @@ std::unique_ptr<Graph> Importer::Import() {
 
 // An unsupported model should be reported as such before asking for shapes.
 std::vector<Shape> Importer::InputShapes(const std::vector<const ValueInfoProto*>& inputs, Scope& scope) {
-  absl::StatusOr<std::vector<Shape>> shapes = BindShapes(inputs, options_);
+  std::vector<DeclaredTensor> declared;
+  for (const ValueInfoProto* input : inputs) declared.push_back(DescribeValue(*input));
+  absl::StatusOr<std::vector<Shape>> shapes = importing::BindShapes(declared, options_);
   if (shapes.ok()) return *std::move(shapes);
-  for (const NodeProto& node : model_->graph().node()) ReportUnknown(node, scope, functions_, not_supported_);
+  for (const NodeProto& node : proto_.graph().node()) ReportUnknown(node, scope, functions_, not_supported_);
   OrThrow(not_supported_.status());
   throw ImportFailure{shapes.status()};
 }
 
 void Importer::ImportInputs(Scope& scope) {
-  const std::vector<const ValueInfoProto*> inputs = RealInputs(model_->graph());
+  const std::vector<const ValueInfoProto*> inputs = RealInputs(proto_.graph());
   for (const ValueInfoProto* input : inputs) {
     const std::string type = DescribeValue(*input).dtype;
     if (!ParseDType(type)) not_supported_.Add("Input", input->name(), absl::StrCat("its type is ", type));
@@ -170,11 +173,7 @@ void Importer::ImportInputs(Scope& scope) {
   }
 }
 
-Tensor Importer::TensorOf(const TensorProto& proto) {
-  const auto it = tensors_.find(&proto);
-  if (it != tensors_.end()) return it->second;
-  return tensors_[&proto] = OrThrow(TensorFromProto(proto, folder_));
-}
+Tensor Importer::TensorOf(const TensorProto& proto) { return OrThrow(model_->TensorOf(proto)); }
 
 void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
   const auto bind = [this, &scope](const std::string& name, int type, const auto& make) {
@@ -189,16 +188,15 @@ void Importer::ImportInitializers(const GraphProto& graph, Scope& scope) {
       not_supported_.Add("Initializer", name, failure.status.message());
     }
   };
-  const bool once = &graph == &model_->graph();
+  const bool is_main = &graph == &proto_.graph();
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const TensorProto& tensor = graph.initializer(i);
     bind(tensor.name(), tensor.data_type(), [&] {
       budget_.SpendNamed(tensor.name().size());
-      Tensor data = once ? OrThrow(TensorFromProto(tensor, folder_)) : TensorOf(tensor);
+      Tensor data = is_main ? OrThrow(model_->Initializer(i)) : TensorOf(tensor);
       OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
       return scope.graph->AddConstant(std::move(data), ScopedName("", tensor.name()));
     });
-    if (once) delete model_->mutable_graph()->mutable_initializer(i)->release_raw_data();
   }
   for (const SparseTensorProto& tensor : graph.sparse_initializer()) {
     const std::string& name = tensor.values().name();

@@ -14,6 +14,7 @@
 #include "import/onnx/declared_shapes.h"
 #include "import/onnx/function_table.h"
 #include "import/onnx/import.h"
+#include "import/onnx/model.h"
 #include "import/onnx/op_context.h"
 
 namespace attune::onnx {
@@ -42,15 +43,14 @@ const AttributeProto* ResolveAttribute(const AttributeProto& attribute, const Sc
 
 class Importer {
  public:
-  // The import removes the data of initializers from `model`.
-  Importer(ModelProto* model, std::string folder, const OnnxImportOptions& options);
+  // Both must outlive this.
+  Importer(OnnxModel* model, const OnnxImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
 
   // Services for OpContext. They throw ImportFailure.
   Evaluator& evaluator() { return evaluator_; }
   Budget& budget() { return budget_; }
-  // Converts a tensor only once, even if a loop's body is expanded several times.
   Tensor TensorOf(const TensorProto& proto);
   // Appends a graph's initializers and nodes to `scope`, whose bindings must have its inputs. Returns the
   // outputs.
@@ -77,15 +77,14 @@ class Importer {
                        Scope& scope);
   void BindOutputs(const NodeProto& node, Outputs outputs, Scope& scope);
 
-  ModelProto* model_;
-  std::string folder_;
+  OnnxModel* model_;
+  const ModelProto& proto_;  // the model's
   const OnnxImportOptions& options_;
   Opsets opsets_;
   FunctionTable functions_;
   std::vector<std::unique_ptr<Graph>> regions_;
   Evaluator evaluator_;
   Budget budget_;
-  std::unordered_map<const TensorProto*, Tensor> tensors_;
   NotSupportedList not_supported_;
   std::unordered_map<const GraphProto*, DeclaredShapes> declared_;
   ShapeNotices notices_;

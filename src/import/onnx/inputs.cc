@@ -1,21 +1,14 @@
 #include "import/onnx/inputs.h"
 
-#include <map>
 #include <optional>
+#include <string>
 #include <unordered_set>
 
-#include "absl/strings/str_join.h"
-#include "base/checked.h"
-#include "base/status.h"
-#include "import/common/input_shapes.h"
+#include "absl/strings/str_cat.h"
 #include "import/onnx/tensor_proto.h"
 
 namespace attune::onnx {
 namespace {
-
-using importing::GivenShape;
-using importing::OpenInputs;
-using importing::ShapeText;
 
 std::string DescribeType(const TypeProto& type) {
   switch (type.value_case()) {
@@ -39,49 +32,6 @@ std::string DescribeType(const TypeProto& type) {
 }
 
 bool IsOpen(const TensorShapeProto::Dimension& dim) { return !dim.has_dim_value() || dim.dim_value() < 0; }
-
-// A given shape for an input must agree with the model's declaration.
-absl::Status CheckGiven(const ValueInfoProto& info, const Shape& given) {
-  if (!CheckedProduct(given))
-    return InvalidInput("the shape given for input '", info.name(), "' is negative or overflows");
-  const auto& tensor = info.type().tensor_type();
-  if (!tensor.has_shape()) return absl::OkStatus();
-  bool fits = tensor.shape().dim_size() == static_cast<int>(given.size());
-  for (int i = 0; fits && i < tensor.shape().dim_size(); ++i) {
-    const auto& dim = tensor.shape().dim(i);
-    fits = IsOpen(dim) || dim.dim_value() == given[i];
-  }
-  if (fits) return absl::OkStatus();
-  return InvalidInput("input '", info.name(), "' is ", ShapeText(DescribeValue(info)), " in the model, but [",
-                      absl::StrJoin(given, ","), "] was given");
-}
-
-using Symbols = std::map<std::string, int64_t>;
-
-void LearnSymbols(const ValueInfoProto& info, const Shape& given, Symbols& symbols) {
-  const auto& dims = info.type().tensor_type().shape().dim();
-  for (int i = 0; i < dims.size(); ++i) {
-    if (!dims[i].dim_param().empty()) symbols.emplace(dims[i].dim_param(), given[i]);
-  }
-}
-
-// The declared shape with symbols replaced; nullopt if a dimension is still open.
-std::optional<Shape> Resolve(const ValueInfoProto& info, const Symbols& symbols) {
-  const auto& tensor = info.type().tensor_type();
-  if (!tensor.has_shape()) return std::nullopt;
-  Shape shape;
-  for (const auto& dim : tensor.shape().dim()) {
-    const auto symbol = symbols.find(dim.dim_param());
-    if (!IsOpen(dim)) {
-      shape.push_back(dim.dim_value());
-    } else if (symbol != symbols.end()) {
-      shape.push_back(symbol->second);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return shape;
-}
 
 }  // namespace
 
@@ -110,29 +60,6 @@ DeclaredTensor DescribeValue(const ValueInfoProto& info) {
     }
   }
   return out;
-}
-
-absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<const ValueInfoProto*>& inputs,
-                                              const OnnxImportOptions& options) {
-  Symbols symbols;
-  for (const ValueInfoProto* input : inputs) {
-    const std::optional<Shape> given = GivenShape(input->name(), options);
-    if (!given) continue;
-    RETURN_IF_ERROR(CheckGiven(*input, *given));
-    LearnSymbols(*input, *given, symbols);
-  }
-  std::vector<Shape> shapes;
-  OpenInputs open("model", /*channels_last=*/false);
-  for (const ValueInfoProto* input : inputs) {
-    std::optional<Shape> shape = GivenShape(input->name(), options);
-    if (!shape) shape = Resolve(*input, symbols);
-    if (!shape) {
-      open.Add(DescribeValue(*input));
-    }
-    shapes.push_back(shape.value_or(Shape()));
-  }
-  RETURN_IF_ERROR(open.status());
-  return shapes;
 }
 
 }  // namespace attune::onnx

@@ -1,8 +1,6 @@
 #include "import/pytorch/archive.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -35,23 +33,7 @@ struct CloseFile {
 
 }  // namespace
 
-absl::StatusOr<Archive> Archive::Open(const std::string& path) {
-  std::error_code code;
-  const auto size = std::filesystem::file_size(path, code);
-  if (code) return absl::NotFoundError(code.message());
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_file_create(path.c_str(), 0, -1, &error);
-  if (source == nullptr) {
-    absl::Status status = InvalidInput(TextOf(&error));
-    zip_error_fini(&error);
-    return status;
-  }
-  zip_error_fini(&error);
-  return FromSource(source, static_cast<int64_t>(size));
-}
-
-absl::StatusOr<Archive> Archive::OpenBytes(std::string_view bytes) {
+absl::StatusOr<Archive> Archive::Open(std::string_view bytes) {
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), /*freep=*/0, &error);
@@ -60,13 +42,6 @@ absl::StatusOr<Archive> Archive::OpenBytes(std::string_view bytes) {
     zip_error_fini(&error);
     return status;
   }
-  zip_error_fini(&error);
-  return FromSource(source, static_cast<int64_t>(bytes.size()));
-}
-
-absl::StatusOr<Archive> Archive::FromSource(zip_source_t* source, int64_t num_bytes) {
-  zip_error_t error;
-  zip_error_init(&error);
   zip_t* zip = zip_open_from_source(source, ZIP_RDONLY, &error);
   if (zip == nullptr) {
     absl::Status status = InvalidInput("the zip archive is damaged or cut short: ", TextOf(&error));
@@ -75,7 +50,7 @@ absl::StatusOr<Archive> Archive::FromSource(zip_source_t* source, int64_t num_by
     return status;
   }
   zip_error_fini(&error);
-  Archive archive(zip, num_bytes);
+  Archive archive(zip, static_cast<int64_t>(bytes.size()));
   RETURN_IF_ERROR(archive.List());
   archive.RemoveRoot();
   return archive;

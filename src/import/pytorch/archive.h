@@ -24,9 +24,8 @@ namespace attune::pytorch {
 // same name.
 class Archive {
  public:
-  static absl::StatusOr<Archive> Open(const std::string& path);
   // `bytes` must outlive the archive.
-  static absl::StatusOr<Archive> OpenBytes(std::string_view bytes);
+  static absl::StatusOr<Archive> Open(std::string_view bytes);
 
   // Names are relative to the folder that contains all entries, if there is one, as in PyTorch's archives.
   bool Has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
@@ -51,7 +50,6 @@ class Archive {
     void operator()(zip_t* zip) const { zip_discard(zip); }
   };
   Archive(zip_t* zip, int64_t num_bytes) : zip_(zip), num_bytes_(num_bytes) {}
-  static absl::StatusOr<Archive> FromSource(zip_source_t* source, int64_t num_bytes);
   absl::Status List();
   void RemoveRoot();
 

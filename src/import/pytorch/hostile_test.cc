@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "import/common/import_once_for_test.h"
 #include "import/pytorch/test_program.h"
 
 namespace attune::pytorch {
@@ -15,7 +16,7 @@ std::string ErrorOf(const Files& files, bool packed = false) {
 }
 
 std::string ErrorOfBytes(std::string_view bytes) {
-  return std::string(ImportPytorchBytes(bytes, {}).status().message());
+  return std::string(importing::ImportOnce(ParsePytorch(std::string(bytes)), {}).status().message());
 }
 
 // A program whose only weight can be tampered with.
@@ -34,7 +35,7 @@ TEST(PytorchHostile, NotAnArchive) {
 TEST(PytorchHostile, AnArchiveCutShortAnywhere) {
   const std::string whole = Zip(OneNode("relu.default", {"2"}).FilesIn("m/"));
   for (size_t size = 0; size < whole.size(); size += 7) {
-    EXPECT_FALSE(ImportPytorchBytes(std::string_view(whole).substr(0, size), {}).ok()) << size;
+    EXPECT_FALSE(importing::ImportOnce(ParsePytorch(whole.substr(0, size)), {}).ok()) << size;
   }
 }
 

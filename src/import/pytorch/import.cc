@@ -1,14 +1,16 @@
 #include "import/pytorch/import.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "base/input_file.h"
 #include "base/status.h"
 #include "import/pytorch/archive.h"
 #include "import/pytorch/importer.h"
 #include "import/pytorch/inputs.h"
 #include "import/pytorch/program.h"
 #include "import/pytorch/vocabulary.h"
+#include "import/pytorch/weights.h"
 
 namespace attune {
 namespace {
@@ -79,102 +81,65 @@ absl::StatusOr<std::string> ChooseModel(const Archive& archive) {
   return InvalidInput("the archive holds no program");
 }
 
-// Throws ImportFailure, like the next two functions.
+// Throws ImportFailure.
 Json ReadProgram(const Archive& archive, const std::string& model) {
   return ParseJson(OrThrow(archive.Read(absl::StrCat("models/", model, ".json"), kMaxProgramBytes)),
                    "the program");
 }
 
-std::unique_ptr<Graph> ImportProgram(const Archive& archive, const std::string& model,
-                                     const PytorchImportOptions& options) {
-  const Json program = ReadProgram(archive, model);
-  return OrThrow(Importer(&program, &archive, model, options).Run());
-}
-
-PytorchModelInfo DescribeProgram(const Archive& archive, const std::string& model) {
-  const Json program = ReadProgram(archive, model);
-  PytorchModelInfo info;
-  const Json& version = Field(program, "schema_version");
-  info.schema_version = absl::StrCat(IntField(version, "major"), ".", IntField(version, "minor"));
-  if (OptionalField(program, "torch_version") != nullptr)
-    info.torch_version = TextField(program, "torch_version");
-  for (const UserInput& input : ReadUserInputs(program)) {
-    if (input.meta) info.inputs.push_back(Describe(input.name, *input.meta));
+class ParsedProgram final : public ParsedModel {
+ public:
+  static absl::StatusOr<std::unique_ptr<ParsedModel>> Parse(std::string bytes) {
+    RETURN_IF_ERROR(CheckHead(std::string_view(bytes).substr(0, 8)));
+    std::unique_ptr<ParsedProgram> parsed(new ParsedProgram(std::move(bytes)));
+    ASSIGN_OR_RETURN(parsed->archive_, Archive::Open(parsed->bytes_));
+    RETURN_IF_ERROR(CheckKind(*parsed->archive_));
+    ASSIGN_OR_RETURN(parsed->name_, ChooseModel(*parsed->archive_));
+    try {
+      parsed->program_ = ReadProgram(*parsed->archive_, parsed->name_);
+    } catch (const ImportFailure& failure) {
+      return failure.status;
+    }
+    return parsed;
   }
-  const Json& module = Field(program, "graph_module");
-  const Json& tensor_values = Field(Field(module, "graph"), "tensor_values");
-  for (const Json& spec : ListField(Field(module, "signature"), "output_specs")) {
-    const auto [kind, held] = ReadUnion(spec);
-    if (kind != "user_output") continue;
-    const Argument argument = ReadArgument(Field(*held, "arg"));
-    if (argument.kind != Argument::Kind::kTensor) continue;
-    const std::string& name = argument.items[0].name;
-    info.outputs.push_back(Describe(name, ReadTensorMeta(Field(tensor_values, name))));
+
+  absl::StatusOr<DeclaredModel> Declare(const std::string& /*signature*/) const override {
+    try {
+      DeclaredModel declared;
+      for (const UserInput& input : ReadUserInputs(program_)) {
+        if (input.meta) declared.inputs.push_back(Describe(input.name, *input.meta));
+      }
+      return declared;
+    } catch (const ImportFailure& failure) {
+      return failure.status;
+    }
   }
-  return info;
-}
 
-// The result of `read` for the program in the archive.
-template <typename T, typename Read>
-absl::StatusOr<T> FromArchive(const Archive& archive, const Read& read) {
-  RETURN_IF_ERROR(CheckKind(archive));
-  ASSIGN_OR_RETURN(const std::string model, ChooseModel(archive));
-  try {
-    return read(model);
-  } catch (const ImportFailure& failure) {
-    return failure.status;
+  absl::StatusOr<std::unique_ptr<Graph>> Import(const ImportOptions& options) override {
+    try {
+      if (!weights_.has_value()) weights_.emplace(&*archive_, name_);
+      return Importer(&program_, archive_->num_bytes(), name_, &*weights_, options).Run();
+    } catch (const ImportFailure& failure) {
+      return failure.status;
+    }
   }
-}
 
-absl::StatusOr<std::unique_ptr<Graph>> ImportArchive(const Archive& archive,
-                                                     const PytorchImportOptions& options) {
-  return FromArchive<std::unique_ptr<Graph>>(
-      archive, [&](const std::string& model) { return ImportProgram(archive, model, options); });
-}
+ private:
+  explicit ParsedProgram(std::string bytes) : bytes_(std::move(bytes)) {}
 
-absl::StatusOr<PytorchModelInfo> ReadArchiveInfo(const Archive& archive) {
-  return FromArchive<PytorchModelInfo>(
-      archive, [&](const std::string& model) { return DescribeProgram(archive, model); });
-}
-
-absl::StatusOr<Archive> OpenFile(const std::string& path) {
-  const absl::StatusOr<std::string> head = ReadFileHead(path, 8);
-  if (!head.ok()) return absl::Status(head.status().code(), "the file cannot be opened");
-  RETURN_IF_ERROR(CheckHead(*head));
-  return Archive::Open(path);
-}
-
-// The lines of an NS list are complete without the path.
-absl::Status Named(const absl::Status& status, const std::string& path) {
-  return absl::IsUnimplemented(status) ? status : Annotate(status, path);
-}
+  const std::string bytes_;
+  std::optional<Archive> archive_;  // of the bytes
+  std::string name_;                // of the program in the archive
+  Json program_;
+  std::optional<Weights> weights_;
+};
 
 }  // namespace
 
 bool LooksLikePytorch(std::string_view head) { return head.starts_with(kZipMagic) || IsPickle(head); }
 
-absl::StatusOr<PytorchModelInfo> ReadPytorchInfo(const std::string& path) {
-  const absl::StatusOr<Archive> archive = OpenFile(path);
-  if (!archive.ok()) return Named(archive.status(), path);
-  absl::StatusOr<PytorchModelInfo> info = ReadArchiveInfo(*archive);
-  if (!info.ok()) return Named(info.status(), path);
-  return info;
-}
-
-absl::StatusOr<std::unique_ptr<Graph>> ImportPytorch(const std::string& path,
-                                                     const PytorchImportOptions& options) {
-  const absl::StatusOr<Archive> archive = OpenFile(path);
-  if (!archive.ok()) return Named(archive.status(), path);
-  absl::StatusOr<std::unique_ptr<Graph>> graph = ImportArchive(*archive, options);
-  if (!graph.ok()) return Named(graph.status(), path);
-  return graph;
-}
-
-absl::StatusOr<std::unique_ptr<Graph>> ImportPytorchBytes(std::string_view bytes,
-                                                          const PytorchImportOptions& options) {
-  RETURN_IF_ERROR(CheckHead(bytes.substr(0, 8)));
-  ASSIGN_OR_RETURN(const Archive archive, Archive::OpenBytes(bytes));
-  return ImportArchive(archive, options);
+absl::StatusOr<std::unique_ptr<ParsedModel>> ParsePytorch(std::string bytes) {
+  return ParsedProgram::Parse(std::move(bytes));
 }
 
 }  // namespace attune

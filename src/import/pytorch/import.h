@@ -17,40 +17,21 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
-#include "import/common/declared_tensor.h"
 #include "import/common/import_options.h"
+#include "import/common/parsed_model.h"
 
 namespace attune {
-
-struct PytorchModelInfo {
-  std::vector<DeclaredTensor> inputs;
-  std::vector<DeclaredTensor> outputs;
-  std::string schema_version;  // "8.20"
-  std::string torch_version;   // empty if the file does not state it
-};
 
 // Whether the first bytes of a file (8 are enough) are those of a zip archive or a pickle, as in all
 // formats of PyTorch. Keras models are zip archives, too.
 bool LooksLikePytorch(std::string_view head);
 
-// Information that the file states. Errors: those of ImportPytorch that concern the whole file.
-absl::StatusOr<PytorchModelInfo> ReadPytorchInfo(const std::string& path);
-
 using PytorchImportOptions = ImportOptions;
 
-// The program as a verified-by-construction graph; input and output names are the program's. Errors:
-//   Unimplemented: everything that is not supported, one line each: "NS <target> <node name>: <reason>".
-//   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
-absl::StatusOr<std::unique_ptr<Graph>> ImportPytorch(const std::string& path,
-                                                     const PytorchImportOptions& options);
-
-// The same from memory.
-absl::StatusOr<std::unique_ptr<Graph>> ImportPytorchBytes(std::string_view bytes,
-                                                          const PytorchImportOptions& options);
+// Parses the bytes of an archive. Inputs and outputs have the program's names.
+absl::StatusOr<std::unique_ptr<ParsedModel>> ParsePytorch(std::string bytes);
 
 }  // namespace attune
 

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "base/testing/temporary_folder.h"
+#include "import/common/shared_weights_for_test.h"
 #include "import/pytorch/test_program.h"
 
 namespace attune::pytorch {
@@ -164,31 +162,18 @@ TEST(PytorchImport, AnOutputWithoutAResultMayStayUnused) {
   EXPECT_THAT(program.Error(), HasSubstr("NS Output mean"));
 }
 
-absl::StatusOr<PytorchModelInfo> InfoOfFile(const std::string& content) {
-  const testing::TemporaryFolder folder;
-  const std::string path = folder / "model.pt2";
-  std::ofstream(path, std::ios::binary) << content;
-  return ReadPytorchInfo(path);
-}
-
-TEST(PytorchImport, ReadsWhatTheFileSaysOfItself) {
-  const auto info = InfoOfFile(Zip(OneNode("relu.default", {"s0", "3"}).FilesIn("m/")));
-  // This program does not state the type of its output.
-  EXPECT_THAT(std::string(info.status().message()), HasSubstr("the field 'y' is missing"));
-  Program program = OneNode("relu.default", {"s0", "3"});
-  program.graph()["tensor_values"]["y"] = Meta({"s0", "3"});
-  const auto read = InfoOfFile(Zip(program.FilesIn("m/")));
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->inputs[0].name, "x");
-  EXPECT_THAT(read->inputs[0].dims, ElementsAre("s0", "3"));
-  EXPECT_EQ(read->outputs[0].dtype, "f32");
-  EXPECT_EQ(read->schema_version, "8.20");
-  EXPECT_EQ(read->torch_version, "2.15.0");
+TEST(PytorchImport, DeclaresItsInputs) {
+  const auto parsed = ParsePytorch(Zip(OneNode("relu.default", {"s0", "3"}).FilesIn("m/")));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto declared = (*parsed)->Declare("");
+  ASSERT_TRUE(declared.ok()) << declared.status();
+  EXPECT_EQ(declared->inputs[0].name, "x");
+  EXPECT_THAT(declared->inputs[0].dims, ElementsAre("s0", "3"));
 }
 
 TEST(PytorchImport, PicklesGetTheAdviceToExportToOnnx) {
   const auto message = [](const std::string& bytes) {
-    return std::string(ImportPytorchBytes(bytes, {}).status().message());
+    return std::string(importing::ImportOnce(ParsePytorch(bytes), {}).status().message());
   };
   const std::string advice = "torch.onnx.export(model, (x,), \"model.onnx\")";
   for (const char* file :
@@ -202,6 +187,15 @@ TEST(PytorchImport, PicklesGetTheAdviceToExportToOnnx) {
   EXPECT_TRUE(program.Import().ok());  // nothing uses it
   program.AddNode("torch.ops.aten.neg.default", "z", {{"self", T("p_w")}});
   EXPECT_THAT(program.Error(), HasSubstr(advice));
+}
+
+TEST(PytorchImport, GraphsAtSeveralShapesShareWeights) {
+  Program program;
+  program.AddWeight("w", {"2"}, {1, 2});
+  program.AddInput("x", {"s0", "2"});
+  program.AddNode("torch.ops.aten.add.Tensor", "y", {{"self", T("x")}, {"other", T("p_w")}});
+  program.AddOutput("y");
+  importing::ExpectSharedWeights(ParsePytorch(Zip(program.FilesIn("model/"))), 2);
 }
 
 }  // namespace

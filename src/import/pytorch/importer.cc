@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "graph/infer.h"
+#include "import/common/input_shapes.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/pytorch/inputs.h"
@@ -17,10 +18,10 @@ constexpr int kMaxDepth = 16;  // of nested graphs
 
 // How much a small file may unroll and tabulate; the limit grows with the size of the file, including
 // weights.
-Budget BudgetFor(const Archive& archive, const Json& program, const WorkControl& control) {
+Budget BudgetFor(int64_t archive_bytes, const Json& program, const WorkControl& control) {
   const Json::array_t& nodes = ListField(Field(Field(program, "graph_module"), "graph"), "nodes");
   return {.nodes = 40'000 + 200 * static_cast<int64_t>(nodes.size()),
-          .bytes = (int64_t{64} << 20) + 16 * archive.num_bytes(),
+          .bytes = (int64_t{64} << 20) + 16 * archive_bytes,
           .control = control};
 }
 
@@ -43,15 +44,15 @@ const Item* FirstTensor(const NodeProgram& node) {
 
 }  // namespace
 
-Importer::Importer(const Json* program, const Archive* archive, std::string model,
+Importer::Importer(const Json* program, int64_t archive_bytes, std::string model, Weights* weights,
                    const PytorchImportOptions& options)
     : program_(program),
       model_(std::move(model)),
       options_(options),
       graph_(std::make_unique<Graph>(model_)),
       evaluator_(options.executor),
-      budget_(BudgetFor(*archive, *program, options.control)),
-      weights_(archive, model_, &budget_) {}
+      budget_(BudgetFor(archive_bytes, *program, options.control)),
+      weights_(weights) {}
 
 absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
   try {
@@ -111,15 +112,22 @@ void Importer::ImportUserInputs(Scope& scope) {
   for (const UserInput& input : inputs) {
     if (!input.unsupported.empty()) not_supported_.Add("Input", input.name, input.unsupported);
   }
-  const absl::StatusOr<std::vector<Shape>> bound = BindShapes(inputs, options_);
+  std::vector<DeclaredTensor> declared;
+  for (const UserInput& input : inputs)
+    if (input.meta) declared.push_back(Describe(input.name, *input.meta));
+  const absl::StatusOr<std::vector<Shape>> bound =
+      importing::BindShapes(declared, options_,
+                            {.what = "program",
+                             .has_unique_symbols = true,
+                             .advice = "; torch.export.export leaves open what dynamic_shapes names"});
   if (!not_supported_.empty() || !bound.ok()) {
     ReportUnknown();
     OrThrow(not_supported_.status());
   }
   const std::vector<Shape> shapes = OrThrow(bound);
+  // All of them are tensors of supported types.
   for (size_t i = 0; i < inputs.size(); ++i) {
     const UserInput& input = inputs[i];
-    if (!input.meta) continue;
     TensorType type(*DTypeFromTorch(input.meta->scalar_type), shapes[i]);
     OrThrow(Annotate(CheckType(type), absl::StrCat("input '", input.name, "'")));
     Binding binding = graph_->AddInput(input.name, type);
@@ -162,7 +170,7 @@ void Importer::ImportWeight(const std::string& name, const std::string& weight, 
   storages_.PlaceWeight(binding, weight);
   try {
     budget_.SpendNodes();
-    Tensor data = weights_.Load(weight);
+    Tensor data = weights_->Load(weight, budget_);
     OrThrow(CheckType(TensorType(data.dtype(), data.shape())));
     binding.value = graph_->AddConstant(std::move(data), name);
     CheckDeclared(name, binding.value, scope);

@@ -34,8 +34,8 @@ struct Scope {
 
 class Importer {
  public:
-  // All arguments must outlive this.
-  Importer(const Json* program, const Archive* archive, std::string model,
+  // `archive_bytes`: the size of the archive, with weights. The other arguments must outlive this.
+  Importer(const Json* program, int64_t archive_bytes, std::string model, Weights* weights,
            const PytorchImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
@@ -71,7 +71,7 @@ class Importer {
   std::unique_ptr<Graph> graph_;
   Evaluator evaluator_;
   Budget budget_;
-  Weights weights_;
+  Weights* weights_;
   NotSupportedList not_supported_;
   Storages storages_;
   int depth_ = 0;

@@ -1,53 +1,12 @@
 #include "import/pytorch/inputs.h"
 
-#include <map>
+#include <utility>
 
-#include "absl/strings/str_join.h"
-#include "base/checked.h"
-#include "base/status.h"
-#include "import/common/input_shapes.h"
+#include "absl/strings/str_cat.h"
 #include "import/pytorch/vocabulary.h"
 
 namespace attune::pytorch {
 namespace {
-
-using Symbols = std::map<std::string, int64_t>;
-
-// A given shape for an input must agree with the program's declaration. Stores the sizes of symbols in
-// `symbols`.
-absl::Status CheckGiven(const UserInput& input, const Shape& given, Symbols& symbols) {
-  if (!CheckedProduct(given))
-    return InvalidInput("the shape given for input '", input.name, "' is negative or overflows");
-  const std::vector<SymbolicInt>& sizes = input.meta->sizes;
-  bool fits = sizes.size() == given.size();
-  for (size_t i = 0; fits && i < sizes.size(); ++i) {
-    if (sizes[i].value) {
-      fits = *sizes[i].value == given[i];
-    } else if (!sizes[i].symbol.empty()) {
-      fits = symbols.emplace(sizes[i].symbol, given[i]).first->second == given[i];
-    }
-  }
-  if (fits) return absl::OkStatus();
-  return InvalidInput("input '", input.name, "' is ", ShapeText(Describe(input.name, *input.meta)),
-                      " in the program, but [", absl::StrJoin(given, ","), "] was given",
-                      "; torch.export.export leaves open what dynamic_shapes names");
-}
-
-// The declared shape with symbols replaced; nullopt if a dimension is still open.
-std::optional<Shape> Resolve(const TensorMeta& meta, const Symbols& symbols) {
-  Shape shape;
-  for (const SymbolicInt& size : meta.sizes) {
-    const auto symbol = symbols.find(size.symbol);
-    if (size.value) {
-      shape.push_back(*size.value);
-    } else if (symbol != symbols.end()) {
-      shape.push_back(symbol->second);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return shape;
-}
 
 UserInput ReadTensorInput(const std::string& name, const Json& tensor_values) {
   UserInput input{.name = name};
@@ -98,27 +57,6 @@ DeclaredTensor Describe(const std::string& name, const TensorMeta& meta) {
     tensor.dims.push_back(size.value ? absl::StrCat(*size.value) : size.symbol.empty() ? "?" : size.symbol);
   }
   return tensor;
-}
-
-absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<UserInput>& inputs,
-                                              const PytorchImportOptions& options) {
-  Symbols symbols;
-  for (const UserInput& input : inputs) {
-    const std::optional<Shape> given = GivenShape(input.name, options);
-    if (given && input.meta) RETURN_IF_ERROR(CheckGiven(input, *given, symbols));
-  }
-  std::vector<Shape> shapes;
-  OpenInputs open("program", /*channels_last=*/false);
-  for (const UserInput& input : inputs) {
-    std::optional<Shape> shape = GivenShape(input.name, options);
-    if (!shape && input.meta) shape = Resolve(*input.meta, symbols);
-    if (!shape && input.meta) {
-      open.Add(Describe(input.name, *input.meta));
-    }
-    shapes.push_back(shape.value_or(Shape()));
-  }
-  RETURN_IF_ERROR(open.status());
-  return shapes;
 }
 
 }  // namespace attune::pytorch

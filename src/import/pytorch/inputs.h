@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "import/pytorch/import.h"
+#include "import/common/declared_tensor.h"
 #include "import/pytorch/program.h"
 
 namespace attune::pytorch {
@@ -21,13 +20,8 @@ struct UserInput {
 // In the order of the program, without inputs that are None. Throws ImportFailure.
 std::vector<UserInput> ReadUserInputs(const Json& program);
 
-// The description of a tensor for ReadPytorchInfo.
+// The description of a tensor as the program declares it.
 DeclaredTensor Describe(const std::string& name, const TensorMeta& meta);
-
-// The shape of each tensor input, from the options or the program. The error lists all inputs whose shapes
-// are still open, and how to give them.
-absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<UserInput>& inputs,
-                                              const PytorchImportOptions& options);
 
 }  // namespace attune::pytorch
 

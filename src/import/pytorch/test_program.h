@@ -16,6 +16,7 @@
 
 #include "graph/text.h"
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/pytorch/import.h"
 #include "reference/interpreter.h"
 
@@ -172,7 +173,7 @@ class Program {
                                                             bool packed = false) {
     static const Interpreter interpreter;
     options.executor = &interpreter;
-    auto graph = ImportPytorchBytes(Zip(files, packed), options);
+    auto graph = importing::ImportOnce(ParsePytorch(Zip(files, packed)), options);
     if (graph.ok()) EXPECT_TRUE(Verify(**graph).ok()) << Verify(**graph) << Print(**graph);
     return graph;
   }

@@ -58,8 +58,7 @@ void Normalize(Tensor& tensor) {
 
 }  // namespace
 
-Weights::Weights(const Archive* archive, const std::string& model, Budget* budget)
-    : archive_(archive), budget_(budget) {
+Weights::Weights(const Archive* archive, const std::string& model) : archive_(archive) {
   if (archive_->Has("byteorder")) {
     const std::string order = OrThrow(archive_->Read("byteorder", 16));
     if (order != "little") Unsupported("NS Model byteorder: the weights are stored as '", order, "' endian");
@@ -92,7 +91,7 @@ void Weights::ReadConfig(const std::string& path, const std::string& folder) {
   }
 }
 
-Tensor Weights::Load(const std::string& name) {
+Tensor Weights::Load(const std::string& name, Budget& budget) {
   const auto it = payloads_.find(name);
   if (it == payloads_.end()) Invalid("the file has no weight '", name, "'");
   const Payload& payload = it->second;
@@ -112,15 +111,15 @@ Tensor Weights::Load(const std::string& name) {
     const std::string key = absl::StrCat(payload.path, "|", DTypeName(*dtype), "|", absl::StrJoin(shape, ","),
                                          "|", absl::StrJoin(strides, ","), "|", offset);
     if (const auto known = loaded_.find(key); known != loaded_.end()) return known->second;
-    budget_->SpendBytes(Multiply(Product(shape), DTypeSize(*dtype)));
+    budget.SpendBytes(Multiply(Product(shape), DTypeSize(*dtype)));
     if (!archive_->Has(payload.path)) Invalid("the archive has no '", payload.path, "'");
     const int64_t needed = Multiply(Extent(shape, strides, offset), DTypeSize(*dtype));
     const int64_t stored = archive_->SizeOf(payload.path);
     if (stored == 0 && needed > 0) Invalid("the program was saved without the values of its weights");
     if (needed > stored) Invalid("it reaches over ", needed, " bytes, its storage has ", stored);
     const bool whole = offset == 0 && needed == stored && IsDense(shape, strides);
-    Tensor data =
-        whole ? ReadDense(payload, *dtype, shape) : ReadStrided(payload, *dtype, shape, strides, offset);
+    Tensor data = whole ? ReadDense(payload, *dtype, shape)
+                        : ReadStrided(payload, *dtype, shape, strides, offset, budget);
     Normalize(data);
     loaded_.emplace(key, data);
     return data;
@@ -136,10 +135,10 @@ Tensor Weights::ReadDense(const Payload& payload, DType dtype, const Shape& shap
 }
 
 Tensor Weights::ReadStrided(const Payload& payload, DType dtype, const Shape& shape, const Shape& strides,
-                            int64_t offset) {
+                            int64_t offset, Budget& budget) {
   if (storage_path_ != payload.path) {
     storage_path_.clear();
-    budget_->SpendBytes(archive_->SizeOf(payload.path));
+    budget.SpendBytes(archive_->SizeOf(payload.path));
     storage_ = OrThrow(archive_->Read(payload.path, archive_->SizeOf(payload.path)));
     storage_path_ = payload.path;
   }

@@ -16,13 +16,13 @@ namespace attune::pytorch {
 // Members throw ImportFailure. Unimplemented: a pickled tensor, or a type that Attune does not support.
 class Weights {
  public:
-  // Reads both configurations of `model`. The archive and the budget must outlive this. Loading spends the
-  // budget, since tensors may share a storage, or overlap in it many times.
-  Weights(const Archive* archive, const std::string& model, Budget* budget);
+  // Reads both configurations of `model`. The archive must outlive this.
+  Weights(const Archive* archive, const std::string& model);
 
   // The tensor with the name `name` in the program ("layer1.0.conv1.weight"), dense. Equal tensors share
-  // their bytes.
-  Tensor Load(const std::string& name);
+  // their bytes, of all imports of the program. Loading spends the budget, since tensors may share a storage,
+  // or overlap in it many times.
+  Tensor Load(const std::string& name, Budget& budget);
 
  private:
   struct Payload {
@@ -34,10 +34,9 @@ class Weights {
   void ReadConfig(const std::string& path, const std::string& folder);
   Tensor ReadDense(const Payload& payload, DType dtype, const Shape& shape);
   Tensor ReadStrided(const Payload& payload, DType dtype, const Shape& shape, const Shape& strides,
-                     int64_t offset);
+                     int64_t offset, Budget& budget);
 
   const Archive* archive_;
-  Budget* budget_;
   std::map<std::string, Payload, std::less<>> payloads_;
   std::map<std::string, Tensor> loaded_;  // by storage, type and layout
   // The storage that was read last: the next tensor may be in the same one.

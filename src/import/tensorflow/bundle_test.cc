@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/testing/temporary_folder.h"
+#include "import/common/import_once_for_test.h"
 #include "import/tensorflow/sorted_table.h"
 #include "import/tensorflow/testing/model_builder.h"
 #include "import/tensorflow/variables.h"
@@ -267,33 +268,34 @@ TEST_F(BundleTest, VariablesOfASavedModelAreFoundByWhatRestoresThem) {
   Write("saved_model.pb", saved_model.SerializeAsString());
   EXPECT_TRUE(LooksLikeTensorflow(saved_model.SerializeAsString()));
   EXPECT_TRUE(IsSavedModelFolder(folder_.string()));
-  const auto info = ReadTensorflowInfo(folder_.string());
-  ASSERT_TRUE(info.ok()) << info.status();
-  EXPECT_THAT(info->signatures, ElementsAre("serving_default"));
-  EXPECT_THAT(info->inputs[0].dims, ElementsAre("?"));
+  const auto parsed = ParseTensorflow(saved_model.SerializeAsString(), folder_.string());
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT((*parsed)->Declare("")->inputs[0].dims, ElementsAre("?"));
 
   const Interpreter interpreter;
-  TensorflowImportOptions options;
+  ImportOptions options;
   options.executor = &interpreter;
   options.input_shapes["x"] = {2};
-  for (const std::string& path : {folder_.string(), (folder_ / "saved_model.pb").string()}) {
-    const auto graph = ImportTensorflow(path, options);
-    ASSERT_TRUE(graph.ok()) << graph.status();
-    EXPECT_EQ((*graph)->outputs()[0].name, "sum");
-    const auto outputs = interpreter.Run(**graph, {F32({2}, {1, 1})});
-    ASSERT_TRUE(outputs.ok()) << outputs.status();
-    EXPECT_THAT(outputs->front().as<float>(), ElementsAre(31, 41));
-  }
+  const auto graph = (*parsed)->Import(options);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ((*graph)->outputs()[0].name, "sum");
+  const auto outputs = interpreter.Run(**graph, {F32({2}, {1, 1})});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(outputs->front().as<float>(), ElementsAre(31, 41));
+  // The checkpoint is read once.
+  std::filesystem::remove_all(folder_ / "variables");
+  options.input_shapes["x"] = {1};
+  EXPECT_TRUE((*parsed)->Import(options).ok());
   options.signature = "other";
-  EXPECT_THAT(std::string(ImportTensorflow(folder_.string(), options).status().message()),
+  EXPECT_THAT(std::string((*parsed)->Import(options).status().message()),
               HasSubstr("no signature 'other'; it has serving_default"));
 }
 
 TEST_F(BundleTest, VariablesWithoutACheckpointAreNotSupported) {
-  TensorflowImportOptions options;
+  ImportOptions options;
   options.input_shapes["x"] = {2};
   const absl::Status status =
-      ImportTensorflowBytes(ModelWithVariables().SerializeAsString(), "", options).status();
+      importing::ImportOnce(ParseTensorflow(ModelWithVariables().SerializeAsString(), ""), options).status();
   EXPECT_TRUE(absl::IsUnimplemented(status));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("NS ReadVariableOp call/read: a variable without a value"));

@@ -2,15 +2,18 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "base/status.h"
 #include "import/tensorflow/importer.h"
 #include "import/tensorflow/model.h"
+#include "import/tensorflow/tensor_proto.h"
+#include "import/tensorflow/variables.h"
 
 namespace attune {
 namespace {
 
-using tensorflow::Model;
+using namespace tensorflow;  // NOLINT: this file is the folder's face
 
 // The first field of a message: its number, and that a length follows.
 constexpr char kField1 = 0x0A;
@@ -21,6 +24,29 @@ char AfterLength(std::string_view bytes, size_t at) {
   while (at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0x80) != 0) ++at;
   return at + 1 < bytes.size() ? bytes[at + 1] : '\0';
 }
+
+class ParsedTensorflowModel final : public ParsedModel {
+ public:
+  explicit ParsedTensorflowModel(std::unique_ptr<Model> model)
+      : model_(std::move(model)), variables_(*model_) {}
+
+  absl::StatusOr<DeclaredModel> Declare(const std::string& signature) const override {
+    ASSIGN_OR_RETURN(const Endpoints endpoints, model_->EndpointsFor(signature));
+    DeclaredModel declared;
+    for (const Endpoint& input : endpoints.inputs) declared.inputs.push_back(Describe(input));
+    return declared;
+  }
+
+  absl::StatusOr<std::unique_ptr<Graph>> Import(const ImportOptions& options) override {
+    ASSIGN_OR_RETURN(const Endpoints endpoints, model_->EndpointsFor(options.signature));
+    return Importer(*model_, endpoints, &variables_, &constants_, options).Run();
+  }
+
+ private:
+  const std::unique_ptr<Model> model_;
+  Variables variables_;
+  Constants constants_;
+};
 
 }  // namespace
 
@@ -47,31 +73,10 @@ absl::Status CheckNotKeras(std::string_view head) {
       "python -c \"import keras; keras.models.load_model('MODEL').export('FOLDER')\" and give FOLDER");
 }
 
-absl::StatusOr<TensorflowModelInfo> ReadTensorflowInfo(const std::string& path,
-                                                       const TensorflowImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, Model::FromPath(path, options));
-  TensorflowModelInfo info;
-  for (const auto& input : model->inputs()) info.inputs.push_back(Describe(input));
-  for (const auto& output : model->outputs()) info.outputs.push_back(Describe(output));
-  info.signatures = model->signatures();
-  info.producer = model->producer();
-  return info;
-}
-
-absl::StatusOr<std::unique_ptr<Graph>> ImportTensorflow(const std::string& path,
-                                                        const TensorflowImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, Model::FromPath(path, options));
-  absl::StatusOr<std::unique_ptr<Graph>> graph = tensorflow::Importer(*model, options).Run();
-  // The lines of an NS list are complete without the path.
-  if (!graph.ok() && !absl::IsUnimplemented(graph.status())) return Annotate(graph.status(), path);
-  return graph;
-}
-
-absl::StatusOr<std::unique_ptr<Graph>> ImportTensorflowBytes(std::string_view bytes,
-                                                             const std::string& folder,
-                                                             const TensorflowImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, Model::FromBytes(bytes, folder, options));
-  return tensorflow::Importer(*model, options).Run();
+absl::StatusOr<std::unique_ptr<ParsedModel>> ParseTensorflow(std::string_view bytes,
+                                                             const std::string& folder) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Parse(bytes, folder));
+  return std::make_unique<ParsedTensorflowModel>(std::move(model));
 }
 
 }  // namespace attune

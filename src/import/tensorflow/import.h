@@ -17,30 +17,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
-#include "import/common/declared_tensor.h"
-#include "import/common/import_options.h"
+#include "import/common/parsed_model.h"
 
 namespace attune {
-
-struct TensorflowModelInfo {
-  // Types are "?" if the model does not state them.
-  std::vector<DeclaredTensor> inputs;
-  std::vector<DeclaredTensor> outputs;
-  std::vector<std::string> signatures;  // of a SavedModel; the chosen one has these inputs and outputs
-  std::string producer;                 // the version of TensorFlow, if the model states it
-};
-
-// If no signature is named, it is serving_default, or the only one.
-struct TensorflowImportOptions : ImportOptions {
-  // The outputs of a frozen graph: nodes ("name" or "name:1"). Empty: the nodes that no other node uses. A
-  // signature has its own outputs.
-  std::vector<std::string> outputs = {};
-};
 
 // Whether the first bytes of a file (32 are enough) look like a GraphDef or a SavedModel.
 bool LooksLikeTensorflow(std::string_view head);
@@ -52,23 +34,12 @@ bool IsSavedModelFolder(const std::string& path);
 // Unimplemented, with advice how to convert it. Otherwise ok.
 absl::Status CheckNotKeras(std::string_view head);
 
-// Information that the model states. Errors: unreadable, not a TensorFlow model, no such signature or
-// output.
-absl::StatusOr<TensorflowModelInfo> ReadTensorflowInfo(const std::string& path,
-                                                       const TensorflowImportOptions& options = {});
-
-// The model as a verified-by-construction graph. Inputs and outputs have the names of the signature, in
-// alphabetical order, or of the nodes of a frozen graph, with inputs in the order of the file. Errors:
-//   Unimplemented: everything that is not supported, one line each: "NS <Op> <node name>: <reason>".
-//   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
-absl::StatusOr<std::unique_ptr<Graph>> ImportTensorflow(const std::string& path,
-                                                        const TensorflowImportOptions& options);
-
-// The same from a GraphDef or SavedModel in memory. `folder` is the SavedModel's, which has its variables;
-// empty: variables are refused.
-absl::StatusOr<std::unique_ptr<Graph>> ImportTensorflowBytes(std::string_view bytes,
-                                                             const std::string& folder,
-                                                             const TensorflowImportOptions& options);
+// Parses the bytes of a GraphDef or SavedModel. `folder` is the SavedModel's, which has its variables; empty:
+// variables are refused. If no signature is named, it is serving_default, or the only one; the outputs of a
+// frozen graph are the nodes that no other node uses. Inputs and outputs have the names of the signature, in
+// alphabetical order, or of the nodes of a frozen graph, with inputs in the order of the file.
+absl::StatusOr<std::unique_ptr<ParsedModel>> ParseTensorflow(std::string_view bytes,
+                                                             const std::string& folder);
 
 }  // namespace attune
 

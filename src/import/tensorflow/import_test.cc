@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/common/shared_weights_for_test.h"
 #include "import/tensorflow/testing/model_builder.h"
 
 namespace attune::tensorflow {
@@ -121,7 +122,9 @@ TEST(TensorflowImport, NodesMayComeInAnyOrderButNotInACircle) {
   model.Placeholder("x", {2});
   EXPECT_THAT(model.Run({F32({2}, {1, 2})}), ElementsAre(1, 2));
   model.graph.mutable_node(1)->set_input(0, "y");
-  EXPECT_THAT(model.Error(WithOutput("y")), HasSubstr("depends on its own result"));
+  EXPECT_THAT(model.Error(), HasSubstr("no node of the graph looks like an output"));
+  model.Add("Neg", "end", {"y"});
+  EXPECT_THAT(model.Error(), HasSubstr("depends on its own result"));
   model.graph.mutable_node(1)->set_input(0, "nobody");
   EXPECT_THAT(model.Error(), HasSubstr("'nobody'"));
 }
@@ -201,7 +204,7 @@ TEST(TensorflowImport, DropoutThatKeepsEverythingFoldsAway) {
   model.Add("Mul", "half", {"x", "mask"});
   model.Add("Mul", "y", {"half", "kept_number"});
   EXPECT_THAT(model.Error(), HasSubstr("NS Add sum"));
-  TensorflowImportOptions options;
+  ImportOptions options;
   options.input_values["keep"] = Tensor::Scalar(DType::kF32, 1);
   EXPECT_THAT(model.Run({F32({2}, {5, 7})}, options), ElementsAre(5, 7));
   options.input_values["keep"] = Tensor::Scalar(DType::kF32, 0.5);
@@ -271,7 +274,7 @@ TEST(TensorflowImport, SpaceToBatchAndBackIsWhatItWas) {
 
 TEST(TensorflowImport, RefusesWhatIsNoModel) {
   const auto error = [](const std::string& bytes) {
-    return std::string(ImportTensorflowBytes(bytes, "", {}).status().message());
+    return std::string(importing::ImportOnce(ParseTensorflow(bytes, ""), {}).status().message());
   };
   EXPECT_THAT(error(""), HasSubstr("empty"));
   EXPECT_THAT(error("this is text, not a model"), HasSubstr("no TensorFlow model"));
@@ -280,7 +283,7 @@ TEST(TensorflowImport, RefusesWhatIsNoModel) {
   EXPECT_TRUE(LooksLikeTensorflow(whole));
   for (size_t size = 0; size < whole.size(); ++size) {
     // A graph cut between two nodes still parses, but lacks an input of one of them.
-    (void)ImportTensorflowBytes(whole.substr(0, size), "", {});
+    (void)importing::ImportOnce(ParseTensorflow(whole.substr(0, size), ""), {});
   }
 }
 
@@ -369,6 +372,14 @@ TEST(TensorflowImport, NoIndexCountsFromTheEnd) {
     EXPECT_THAT(end(op, inputs, 3), HasSubstr("index 3 in an axis of size 3"));
     EXPECT_THAT(end(op, inputs, -1), HasSubstr("index -1 in an axis of size 3"));
   }
+}
+
+TEST(TensorflowImport, GraphsAtSeveralShapesShareWeights) {
+  GraphBuilder model;
+  model.Placeholder("x", {-1, 2});
+  model.Floats("w", {2}, {1, 2});
+  model.Add("Mul", "y", {"x", "w"});
+  importing::ExpectSharedWeights(ParseTensorflow(model.graph.SerializeAsString(), ""), 2);
 }
 
 }  // namespace

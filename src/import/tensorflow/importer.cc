@@ -9,10 +9,10 @@
 #include "absl/strings/str_split.h"
 #include "graph/infer.h"
 #include "import/common/depth_guard.h"
+#include "import/common/input_shapes.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/tensorflow/declared_shapes.h"
-#include "import/tensorflow/inputs.h"
 #include "import/tensorflow/ops.h"
 #include "import/tensorflow/tensor_proto.h"
 
@@ -122,11 +122,14 @@ Binding Marked(bool failed, bool dead) {
 
 }  // namespace
 
-Importer::Importer(const Model& model, const TensorflowImportOptions& options)
+Importer::Importer(const Model& model, const Endpoints& endpoints, Variables* variables, Constants* constants,
+                   const ImportOptions& options)
     : model_(model),
+      endpoints_(endpoints),
+      variables_(variables),
+      constants_(constants),
       options_(options),
       functions_(model.graph().library()),
-      variables_(model),
       evaluator_(options.executor),
       budget_(BudgetFor(model, options.control)) {}
 
@@ -145,9 +148,12 @@ std::unique_ptr<Graph> Importer::Import() {
 }
 
 void Importer::AddInputs(Scope& scope) {
-  const std::vector<Shape> shapes = OrThrow(BindShapes(model_.inputs(), options_));
+  std::vector<DeclaredTensor> declared;
+  for (const Endpoint& input : endpoints_.inputs) declared.push_back(Describe(input));
+  const std::vector<Shape> shapes =
+      OrThrow(importing::BindShapes(declared, options_, {.channels_last = true}));
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const Endpoint& input = model_.inputs()[i];
+    const Endpoint& input = endpoints_.inputs[i];
     as_declared_ &= input.shape != nullptr && WholeShape(*input.shape) == shapes[i];
     AddInput(input, shapes[i], scope);
   }
@@ -184,7 +190,7 @@ void Importer::AddInput(const Endpoint& endpoint, const Shape& shape, Scope& sco
 
 void Importer::AddOutputs(Scope& scope) {
   std::set<std::string> names;
-  for (const Endpoint& endpoint : model_.outputs()) {
+  for (const Endpoint& endpoint : endpoints_.outputs) {
     if (endpoint.tensor.empty()) {
       not_supported_.Add("Output", endpoint.name, "a tensor that is stored in parts (sparse or ragged)");
       continue;
@@ -207,7 +213,7 @@ void Importer::AddOutputs(Scope& scope) {
 Tensor Importer::TensorOf(const TensorProto& proto) {
   const auto it = tensors_.find(&proto);
   if (it != tensors_.end()) return it->second;
-  return tensors_[&proto] = TensorFromProto(proto, budget_);
+  return tensors_[&proto] = constants_->Read(proto, budget_);
 }
 
 Binding Importer::Demand(const Reference& reference, Scope& scope) {
@@ -361,7 +367,7 @@ Outputs Importer::Call(const std::string& name, const AttributeMap* attributes,
 Value* Importer::VariableValue(const NodeDef& variable, Graph* graph) {
   Value*& value = variable_values_[{graph, &variable}];
   if (value != nullptr) return value;
-  Tensor tensor = OrThrow(variables_.Read(variable));
+  Tensor tensor = OrThrow(variables_->Read(variable));
   OrThrow(CheckType(TensorType(tensor.dtype(), tensor.shape())));
   // Variables count like bytes in the graph's file.
   constexpr int64_t kCopies = 4;

@@ -17,6 +17,7 @@
 #include "import/tensorflow/import.h"
 #include "import/tensorflow/model.h"
 #include "import/tensorflow/op_context.h"
+#include "import/tensorflow/tensor_proto.h"
 #include "import/tensorflow/variables.h"
 
 namespace attune::tensorflow {
@@ -41,7 +42,9 @@ struct Scope {
 
 class Importer {
  public:
-  Importer(const Model& model, const TensorflowImportOptions& options);
+  // All arguments must outlive this.
+  Importer(const Model& model, const Endpoints& endpoints, Variables* variables, Constants* constants,
+           const ImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
 
@@ -76,10 +79,12 @@ class Importer {
   Binding Lookup(const Reference& reference, const Scope& scope);
 
   const Model& model_;
-  const TensorflowImportOptions& options_;
+  const Endpoints& endpoints_;
+  Variables* variables_;
+  Constants* constants_;
+  const ImportOptions& options_;
   FunctionLibrary functions_;
   std::vector<std::unique_ptr<Graph>> regions_;
-  Variables variables_;
   std::map<std::pair<const Graph*, const NodeDef*>, Value*> variable_values_;
   Evaluator evaluator_;
   Budget budget_;

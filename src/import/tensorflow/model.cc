@@ -7,7 +7,6 @@
 #include <unordered_set>
 
 #include "absl/strings/str_join.h"
-#include "base/file.h"
 #include "base/status.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "import/tensorflow/tensor_proto.h"
@@ -124,38 +123,24 @@ DeclaredTensor Describe(const Endpoint& endpoint) {
   return info;
 }
 
-absl::StatusOr<std::unique_ptr<Model>> Model::FromPath(const std::string& path,
-                                                       const TensorflowImportOptions& options) {
-  std::filesystem::path file = path;
-  if (IsSavedModelFolder(path)) file /= "saved_model.pb";
-  std::string folder = file.parent_path().string();
-  if (folder.empty()) folder = ".";
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file.string(), INT32_MAX));
-  absl::StatusOr<std::unique_ptr<Model>> model = FromBytes(bytes, folder, options);
-  if (!model.ok() && !absl::IsUnimplemented(model.status())) return Annotate(model.status(), path);
-  return model;
-}
-
-absl::StatusOr<std::unique_ptr<Model>> Model::FromBytes(std::string_view bytes, const std::string& folder,
-                                                        const TensorflowImportOptions& options) {
+absl::StatusOr<std::unique_ptr<Model>> Model::Parse(std::string_view bytes, const std::string& folder) {
   RETURN_IF_ERROR(CheckNotKeras(bytes));
   std::unique_ptr<Model> model(new Model);
   model->folder_ = folder;
   try {
-    RETURN_IF_ERROR(model->Parse(bytes));
+    RETURN_IF_ERROR(model->ParseBytes(bytes));
     model->body_ = std::make_unique<Body>(model->graph_->node());
-    if (model->meta_graph_ == nullptr) {
-      model->UseFrozen(options.outputs);
-    } else {
-      RETURN_IF_ERROR(model->UseSignature(options.signature));
-    }
   } catch (const ImportFailure& failure) {
     return failure.status;
   }
   return model;
 }
 
-absl::Status Model::Parse(std::string_view bytes) {
+absl::StatusOr<Endpoints> Model::EndpointsFor(const std::string& signature) const {
+  return meta_graph_ != nullptr ? EndpointsOfSignature(signature) : EndpointsOfFrozen();
+}
+
+absl::Status Model::ParseBytes(std::string_view bytes) {
   if (bytes.empty()) return InvalidInput("the file is empty");
   num_bytes_ = static_cast<int64_t>(bytes.size());
   if (!IsSavedModel(bytes)) {
@@ -171,26 +156,25 @@ absl::Status Model::Parse(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::Status Model::UseSignature(const std::string& wanted) {
+absl::StatusOr<Endpoints> Model::EndpointsOfSignature(const std::string& wanted) const {
+  std::vector<std::string> signatures;
   for (const auto& [name, signature] : meta_graph_->signature_def()) {
-    if (name != kInitSignature && !signature.outputs().empty()) signatures_.push_back(name);
+    if (name != kInitSignature && !signature.outputs().empty()) signatures.push_back(name);
   }
-  std::sort(signatures_.begin(), signatures_.end());
-  if (signatures_.empty()) {
+  std::sort(signatures.begin(), signatures.end());
+  if (signatures.empty()) {
     return InvalidInput(
         "the SavedModel has no signature: save it with tf.saved_model.save(model, folder, "
         "signatures=...) or model.export(folder)");
   }
   std::string name = wanted.empty() ? kDefaultSignature : wanted;
-  if (wanted.empty() && signatures_.size() == 1) name = signatures_[0];
-  if (!std::binary_search(signatures_.begin(), signatures_.end(), name)) {
+  if (wanted.empty() && signatures.size() == 1) name = signatures[0];
+  if (!std::binary_search(signatures.begin(), signatures.end(), name)) {
     return InvalidInput("the SavedModel has no signature '", name, "'; it has ",
-                        absl::StrJoin(signatures_, ", "));
+                        absl::StrJoin(signatures, ", "));
   }
   const SignatureDef& signature = meta_graph_->signature_def().at(name);
-  inputs_ = EndpointsOf(signature.inputs());
-  outputs_ = EndpointsOf(signature.outputs());
-  return absl::OkStatus();
+  return Endpoints{.inputs = EndpointsOf(signature.inputs()), .outputs = EndpointsOf(signature.outputs())};
 }
 
 std::vector<std::string> Model::UnusedNodes() const {
@@ -206,25 +190,18 @@ std::vector<std::string> Model::UnusedNodes() const {
   return unused;
 }
 
-void Model::UseFrozen(const std::vector<std::string>& outputs) {
-  const std::vector<std::string> names = outputs.empty() ? UnusedNodes() : outputs;
-  if (names.empty()) Invalid("no node of the graph looks like an output; name the outputs");
-  for (const std::string& name : names) {
-    if (body_->Find(ParseReference(name).node) == nullptr) Invalid("the graph has no node '", name, "'");
-    outputs_.push_back({name, name});
-  }
-  const std::unordered_set<const NodeDef*> reached = Reachable(*body_, outputs_);
+absl::StatusOr<Endpoints> Model::EndpointsOfFrozen() const {
+  Endpoints endpoints;
+  for (const std::string& name : UnusedNodes()) endpoints.outputs.push_back({name, name});
+  if (endpoints.outputs.empty()) return InvalidInput("no node of the graph looks like an output");
+  const std::unordered_set<const NodeDef*> reached = Reachable(*body_, endpoints.outputs);
   for (const NodeDef& node : graph_->node()) {
     const bool placeholder = node.op() == "Placeholder" || node.op() == "PlaceholderV2";
     if (placeholder && reached.contains(&node)) {
-      inputs_.push_back(PlaceholderEndpoint(node, graph_->versions().producer()));
+      endpoints.inputs.push_back(PlaceholderEndpoint(node, graph_->versions().producer()));
     }
   }
-}
-
-std::string Model::producer() const {
-  if (meta_graph_ == nullptr) return "";
-  return meta_graph_->meta_info_def().tensorflow_version();
+  return endpoints;
 }
 
 std::string Model::checkpoint_prefix() const {

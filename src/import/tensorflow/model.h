@@ -2,6 +2,7 @@
 #ifndef ATTUNE_IMPORT_TENSORFLOW_MODEL_H_
 #define ATTUNE_IMPORT_TENSORFLOW_MODEL_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,22 +24,22 @@ struct Endpoint {
 
 DeclaredTensor Describe(const Endpoint& endpoint);
 
+struct Endpoints {
+  std::vector<Endpoint> inputs, outputs;
+};
+
 class Model {
  public:
   // `folder` is that of a SavedModel; empty if there is none.
-  static absl::StatusOr<std::unique_ptr<Model>> FromBytes(std::string_view bytes, const std::string& folder,
-                                                          const TensorflowImportOptions& options);
-  static absl::StatusOr<std::unique_ptr<Model>> FromPath(const std::string& path,
-                                                         const TensorflowImportOptions& options);
+  static absl::StatusOr<std::unique_ptr<Model>> Parse(std::string_view bytes, const std::string& folder);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
   const GraphDef& graph() const { return *graph_; }
   const Body& body() const { return *body_; }
-  const std::vector<Endpoint>& inputs() const { return inputs_; }
-  const std::vector<Endpoint>& outputs() const { return outputs_; }
-  const std::vector<std::string>& signatures() const { return signatures_; }
-  std::string producer() const;
+  // The inputs and outputs of the signature, or of a frozen graph, whose outputs are the nodes that no other
+  // node uses.
+  absl::StatusOr<Endpoints> EndpointsFor(const std::string& signature) const;
   // The prefix of the checkpoint's files; empty if the model has none.
   std::string checkpoint_prefix() const;
   // Size of the whole model file.
@@ -46,9 +47,9 @@ class Model {
 
  private:
   Model() = default;
-  absl::Status Parse(std::string_view bytes);
-  absl::Status UseSignature(const std::string& wanted);
-  void UseFrozen(const std::vector<std::string>& outputs);
+  absl::Status ParseBytes(std::string_view bytes);
+  absl::StatusOr<Endpoints> EndpointsOfSignature(const std::string& wanted) const;
+  absl::StatusOr<Endpoints> EndpointsOfFrozen() const;
   std::vector<std::string> UnusedNodes() const;
 
   SavedModel saved_model_;
@@ -58,9 +59,6 @@ class Model {
   std::unique_ptr<Body> body_;
   std::string folder_;
   int64_t num_bytes_ = 0;
-  std::vector<Endpoint> inputs_;
-  std::vector<Endpoint> outputs_;
-  std::vector<std::string> signatures_;
 };
 
 }  // namespace attune::tensorflow

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Warnings(const GraphBuilder& model, const TensorflowImportOptions& options = {}) {
+std::vector<std::string> Warnings(const GraphBuilder& model, const ImportOptions& options = {}) {
   return WarningsOf([&] { EXPECT_TRUE(model.Import(options).ok()); });
 }
 

@@ -154,6 +154,13 @@ Tensor TensorFromProto(const TensorProto& proto, importing::Budget& budget) {
   return tensor;
 }
 
+Tensor Constants::Read(const TensorProto& proto, importing::Budget& budget) {
+  const auto known = tensors_.find(&proto);
+  if (known == tensors_.end()) return tensors_[&proto] = TensorFromProto(proto, budget);
+  if (proto.tensor_content().empty()) budget.SpendBytes(known->second.num_bytes());
+  return known->second;
+}
+
 void NormalizeBools(Tensor& tensor) {
   if (tensor.dtype() != DType::kBool) return;
   for (uint8_t& byte : tensor.as_mutable<uint8_t>()) byte = byte != 0;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -39,6 +40,16 @@ std::vector<std::string> DescribeDims(const TensorShapeProto& proto);
 // shape and data disagree, ResourceExhausted if `budget` does not cover the bytes that the shape needs and
 // the file does not contain (the last value of a list is repeated).
 Tensor TensorFromProto(const TensorProto& proto, importing::Budget& budget);
+
+// The tensors of a model's messages. All imports of the model share them.
+class Constants {
+ public:
+  // The tensor of a message, made by the first call. Throws and spends the budget as TensorFromProto() does.
+  Tensor Read(const TensorProto& proto, importing::Budget& budget);
+
+ private:
+  std::unordered_map<const TensorProto*, Tensor> tensors_;
+};
 
 // A bool may be any byte in the file, but must be 0 or 1 in memory.
 void NormalizeBools(Tensor& tensor);

@@ -16,53 +16,23 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
-#include "import/common/declared_tensor.h"
 #include "import/common/import_options.h"
+#include "import/common/parsed_model.h"
 
 namespace attune {
 
-// An entry point of the model: a subgraph, with the names that a signature gives its inputs and outputs.
-struct TfliteEntryInfo {
-  std::string signature;  // empty: the first subgraph, with the names of its tensors
-  int subgraph = 0;
-  std::vector<DeclaredTensor> inputs;
-  std::vector<DeclaredTensor> outputs;
-};
-
-struct TfliteModelInfo {
-  std::vector<TfliteEntryInfo> entries;  // the first subgraph, then one for each signature
-  std::string description;
-  int num_subgraphs = 0;
-};
-
-// Information that the file states. Errors: unreadable, not a TensorFlow Lite model, damaged.
-absl::StatusOr<TfliteModelInfo> ReadTfliteInfo(const std::string& path);
-
-// Given shapes replace those in the model, and must have the same rank.
-struct TfliteImportOptions : ImportOptions {
-  // If no signature is named: the subgraph to import, with the names of its tensors.
-  int subgraph = 0;
-};
+// The shape that is given for an input replaces that in the model, and must have the same rank.
+using TfliteImportOptions = ImportOptions;
 
 // Whether the first bytes of a file (8 are enough) are those of a TensorFlow Lite model.
 bool LooksLikeTflite(std::string_view head);
 
-// The model as a verified-by-construction graph. Inputs and outputs have the names of the signature or,
-// without one, of the tensors ("input0", "output1", … for a tensor without a name, or with one that another
-// has). Errors:
-//   Unimplemented: everything that is not supported, one line each: "NS <OPERATOR> <output's name>:
-//   <reason>". InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the
-//   input.
-absl::StatusOr<std::unique_ptr<Graph>> ImportTflite(const std::string& path,
-                                                    const TfliteImportOptions& options);
-
-// The same from memory.
-absl::StatusOr<std::unique_ptr<Graph>> ImportTfliteBytes(std::string_view bytes,
-                                                         const TfliteImportOptions& options);
+// Parses the bytes of a model. Its inputs and outputs have the names of the signature or, without one, of the
+// tensors of the first subgraph ("input0", "output1", … for a tensor without a name, or with one that another
+// has).
+absl::StatusOr<std::unique_ptr<ParsedModel>> ParseTflite(std::string bytes);
 
 }  // namespace attune
 

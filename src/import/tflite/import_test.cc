@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "import/common/shared_weights_for_test.h"
 #include "import/tflite/testing/import.h"
 
 namespace attune::tflite {
@@ -224,21 +225,21 @@ TEST(TfliteImport, SignaturesNameTheirSubgraph) {
   }
   m.AddSignature("square", 1, "number", "result");
   const std::string bytes = m.Finish();
-  const auto graph = ImportBuilt(bytes, {{.signature = "square"}});
+  const auto graph = ImportBuilt(bytes, {.signature = "square"});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ((*graph)->inputs()[0]->name(), "number");
   EXPECT_EQ((*graph)->outputs()[0].name, "result");
   EXPECT_EQ((*graph)->outputs()[0].value->producer()->op(), Op::kMul);
   EXPECT_EQ((*ImportBuilt(bytes))->outputs()[0].value->producer()->op(), Op::kNeg);
-  EXPECT_THAT(ErrorOf(bytes, {{.signature = "cube"}}), HasSubstr("no signature 'cube', it has: square"));
+  EXPECT_THAT(ErrorOf(bytes, {.signature = "cube"}), HasSubstr("no signature 'cube', it has: square"));
 }
 
 TEST(TfliteImport, ShapesOfInputsCanBeGiven) {
   const std::string bytes = Unary(Code::TANH, {1, 3});
-  const auto graph = ImportBuilt(bytes, {{.input_shapes = {{"x", {4, 3}}}}});
+  const auto graph = ImportBuilt(bytes, {.input_shapes = {{"x", {4, 3}}}});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({4, 3}));
-  EXPECT_THAT(ErrorOf(bytes, {{.input_shapes = {{"x", {4}}}}}),
+  EXPECT_THAT(ErrorOf(bytes, {.input_shapes = {{"x", {4}}}}),
               HasSubstr("input 'x' is [1,3] in the model, but [4]"));
   EXPECT_THAT(ErrorOf(Unary(Code::TANH, {-1, 3})), HasSubstr("leaves dimensions of input 'x' open"));
 }
@@ -256,7 +257,7 @@ TEST(TfliteImport, ValuesOfInputsDetermineShapesOnly) {
       "NS RESHAPE y: its shape must be known: it depends on the values of input 'shape'; give them with "
       "--input shape=FILE");
   const auto graph =
-      ImportBuilt(bytes, {{.input_values = {{"shape", Tensor::FromInts(Ints{6}, DType::kI32)}}}});
+      ImportBuilt(bytes, {.input_values = {{"shape", Tensor::FromInts(Ints{6}, DType::kI32)}}});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ((*graph)->inputs().size(), 1U);
 }
@@ -301,6 +302,16 @@ TEST(TfliteImport, NoIndexCountsFromTheEnd) {
     EXPECT_THAT(EndOfIndexing(code, indices, result, 3), HasSubstr("index 3 in an axis of size 3"));
     EXPECT_THAT(EndOfIndexing(code, indices, result, -1), HasSubstr("index -1 in an axis of size 3"));
   }
+}
+
+TEST(TfliteImport, GraphsAtSeveralShapesShareWeights) {
+  ModelBuilder m;
+  const int x = m.AddInput({.name = "x", .shape = {1, 2}});
+  const int w = m.Add({.name = "w", .shape = {2}, .data = BytesOf(std::vector<float>{1, 2})});
+  const int y = m.Add({.name = "y", .shape = {1, 2}});
+  m.AddOp(Code::MUL, {x, w}, {y});
+  m.SetOutputs({y});
+  importing::ExpectSharedWeights(ParseTflite(m.Finish()), 2);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "import/tflite/importer.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -69,8 +70,7 @@ Value* InitialState(const schema::Tensor& tensor, Emitter& emitter) {
   return emitter.Filled(dtype, zero, RequireShape(tensor));
 }
 
-}  // namespace
-
+// The tensors' names in a signature's table.
 std::map<int64_t, std::string> SignatureNames(
     const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* table) {
   std::map<int64_t, std::string> names;
@@ -81,6 +81,8 @@ std::map<int64_t, std::string> SignatureNames(
   return names;
 }
 
+// Unique names for a subgraph's inputs or outputs: those in `names` (by tensor; from a signature), else the
+// tensors' own, else "<what>0", ….
 std::vector<std::string> UniqueNames(const Model& model, int subgraph, const Ints& tensors,
                                      const std::map<int64_t, std::string>& names, std::string_view what) {
   std::vector<std::string> result;
@@ -97,8 +99,37 @@ std::vector<std::string> UniqueNames(const Model& model, int subgraph, const Int
   return result;
 }
 
-Importer::Importer(const Model* model, const TfliteImportOptions& options)
+}  // namespace
+
+Entry FindEntry(const Model& model, const std::string& signature) {
+  Entry entry;
+  std::map<int64_t, std::string> inputs;
+  std::map<int64_t, std::string> outputs;
+  if (!signature.empty()) {
+    const auto* signatures = model.root().signature_defs();
+    const schema::SignatureDef* found = nullptr;
+    std::vector<std::string> keys;
+    for (int64_t i = 0; i < SizeOf(signatures); ++i) {
+      const schema::SignatureDef* known = signatures->Get(static_cast<uint32_t>(i));
+      keys.push_back(NameOf(known->signature_key()));
+      if (keys.back() == signature) found = known;
+    }
+    if (found == nullptr) {
+      Invalid("the model has no signature '", signature, "', it has: ", absl::StrJoin(keys, ", "));
+    }
+    entry.subgraph = static_cast<int>(found->subgraph_index());
+    inputs = SignatureNames(found->inputs());
+    outputs = SignatureNames(found->outputs());
+  }
+  const schema::SubGraph& body = model.subgraph(entry.subgraph);
+  entry.inputs = UniqueNames(model, entry.subgraph, ToInts(body.inputs()), inputs, "input");
+  entry.outputs = UniqueNames(model, entry.subgraph, ToInts(body.outputs()), outputs, "output");
+  return entry;
+}
+
+Importer::Importer(const Model* model, TensorData* data, const TfliteImportOptions& options)
     : model_(model),
+      data_(data),
       options_(options),
       evaluator_(options.executor),
       budget_(BudgetFor(*model, options.control)),
@@ -109,7 +140,7 @@ absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
 }
 
 std::unique_ptr<Graph> Importer::Import() {
-  const Entry entry = FindEntry();
+  const Entry entry = FindEntry(*model_, options_.signature);
   const schema::SubGraph& body = model_->subgraph(entry.subgraph);
   auto graph = std::make_unique<Graph>(NameOf(body.name()));
   Scope scope{.subgraph = entry.subgraph, .graph = graph.get()};
@@ -119,35 +150,6 @@ std::unique_ptr<Graph> Importer::Import() {
   for (size_t i = 0; i < outputs.size(); ++i) graph->AddOutput(entry.outputs[i], outputs[i].value);
   RemoveUnused(*graph, evaluator_);
   return graph;
-}
-
-Importer::Entry Importer::FindEntry() const {
-  Entry entry{.subgraph = options_.subgraph};
-  std::map<int64_t, std::string> inputs;
-  std::map<int64_t, std::string> outputs;
-  if (!options_.signature.empty()) {
-    const auto* signatures = model_->root().signature_defs();
-    const schema::SignatureDef* found = nullptr;
-    std::vector<std::string> keys;
-    for (int64_t i = 0; i < SizeOf(signatures); ++i) {
-      const schema::SignatureDef* signature = signatures->Get(static_cast<uint32_t>(i));
-      keys.push_back(NameOf(signature->signature_key()));
-      if (keys.back() == options_.signature) found = signature;
-    }
-    if (found == nullptr) {
-      Invalid("the model has no signature '", options_.signature, "', it has: ", absl::StrJoin(keys, ", "));
-    }
-    entry.subgraph = static_cast<int>(found->subgraph_index());
-    inputs = SignatureNames(found->inputs());
-    outputs = SignatureNames(found->outputs());
-  }
-  if (entry.subgraph < 0 || entry.subgraph >= model_->num_subgraphs()) {
-    Invalid("there is no subgraph ", entry.subgraph, ", the model has ", model_->num_subgraphs());
-  }
-  const schema::SubGraph& body = model_->subgraph(entry.subgraph);
-  entry.inputs = UniqueNames(*model_, entry.subgraph, ToInts(body.inputs()), inputs, "input");
-  entry.outputs = UniqueNames(*model_, entry.subgraph, ToInts(body.outputs()), outputs, "output");
-  return entry;
 }
 
 Shape Importer::InputShape(const std::string& name, const schema::Tensor& tensor) const {
@@ -211,7 +213,7 @@ const Binding& Importer::Lookup(Scope& scope, int index) {
     if (tensor.is_variable()) {
       binding.value = InitialState(tensor, emitter);
     } else if (HasData(*model_, tensor) || empty) {
-      binding.value = emitter.Constant(ReadData(*model_, tensor, budget_));
+      binding.value = emitter.Constant(data_->Read(*model_, tensor, budget_));
     } else {
       Invalid("nothing before it makes this tensor, and it is not a constant");
     }

@@ -3,7 +3,6 @@
 #define ATTUNE_IMPORT_TFLITE_IMPORTER_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "import/common/shape_notices.h"
 #include "import/tflite/import.h"
 #include "import/tflite/op_context.h"
+#include "import/tflite/tensors.h"
 
 namespace attune::tflite {
 
@@ -33,9 +33,21 @@ struct Scope {
   bool as_declared = true;
 };
 
+// A way into the model: a subgraph, with unique names for its inputs and outputs.
+struct Entry {
+  int subgraph = 0;
+  std::vector<std::string> inputs = {};
+  std::vector<std::string> outputs = {};
+};
+
+// The entry with this signature; empty: the first subgraph, with the names of its tensors. Throws
+// ImportFailure if there is no such signature.
+Entry FindEntry(const Model& model, const std::string& signature);
+
 class Importer {
  public:
-  Importer(const Model* model, const TfliteImportOptions& options);
+  // All arguments must outlive this.
+  Importer(const Model* model, TensorData* data, const TfliteImportOptions& options);
 
   absl::StatusOr<std::unique_ptr<Graph>> Run();
 
@@ -53,13 +65,6 @@ class Importer {
   Graph* Keep(std::unique_ptr<Graph> region);
 
  private:
-  struct Entry {
-    int subgraph = 0;
-    std::vector<std::string> inputs = {};  // names, unique
-    std::vector<std::string> outputs = {};
-  };
-
-  Entry FindEntry() const;
   std::unique_ptr<Graph> Import();
   void ImportInputs(const Entry& entry, Scope& scope);
   Shape InputShape(const std::string& name, const schema::Tensor& tensor) const;
@@ -71,6 +76,7 @@ class Importer {
   void MarkFailed(const schema::Operator& node, Scope& scope);
 
   const Model* model_;
+  TensorData* data_;
   const TfliteImportOptions& options_;
   std::vector<std::unique_ptr<Graph>> regions_;
   Evaluator evaluator_;
@@ -80,14 +86,6 @@ class Importer {
   std::vector<bool> active_;  // the subgraphs being imported, which must not be called again
   int depth_ = 0;             // the number of active subgraphs
 };
-
-// Unique names for a subgraph's inputs or outputs: those in `names` (by tensor; from a signature), else the
-// tensors' own, else "<what>0", ….
-std::vector<std::string> UniqueNames(const Model& model, int subgraph, const Ints& tensors,
-                                     const std::map<int64_t, std::string>& names, std::string_view what);
-// The tensors' names in a signature's table.
-std::map<int64_t, std::string> SignatureNames(
-    const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* table);
 
 }  // namespace attune::tflite
 

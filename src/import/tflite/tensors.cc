@@ -58,6 +58,15 @@ Tensor ReadDense(std::string_view data, TensorType type, const Shape& shape) {
   return result;
 }
 
+Tensor ReadTensor(const Model& model, const schema::Tensor& tensor, const Shape& shape) {
+  const std::string_view data = OrThrow(model.BufferData(tensor.buffer()));
+  if (tensor.sparsity() == nullptr) return ReadDense(data, tensor.type(), shape);
+  const int64_t bits = StoredBits(tensor.type());
+  const int64_t stored = static_cast<int64_t>(data.size()) * 8 / bits;
+  const Tensor values = ReadDense(data, tensor.type(), {stored});
+  return Densified(*tensor.sparsity(), values, shape);
+}
+
 }  // namespace
 
 std::optional<DType> DTypeOf(TensorType type) {
@@ -176,16 +185,13 @@ bool HasData(const Model& model, const schema::Tensor& tensor) {
   return SizeOf(buffer.data()) > 0 || buffer.offset() > 1;
 }
 
-Tensor ReadData(const Model& model, const schema::Tensor& tensor, Budget& budget) {
+Tensor TensorData::Read(const Model& model, const schema::Tensor& tensor, Budget& budget) {
   const Shape shape = RequireShape(tensor);
   const DType dtype = RequireDType(tensor.type());
   budget.SpendBytes(Multiply(Product(shape), DTypeSize(dtype)));
-  const std::string_view data = OrThrow(model.BufferData(tensor.buffer()));
-  if (tensor.sparsity() == nullptr) return ReadDense(data, tensor.type(), shape);
-  const int64_t bits = StoredBits(tensor.type());
-  const int64_t stored = static_cast<int64_t>(data.size()) * 8 / bits;
-  const Tensor values = ReadDense(data, tensor.type(), {stored});
-  return Densified(*tensor.sparsity(), values, shape);
+  const auto known = tensors_.find(&tensor);
+  if (known != tensors_.end()) return known->second;
+  return tensors_[&tensor] = ReadTensor(model, tensor, shape);
 }
 
 }  // namespace attune::tflite

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/dtype.h"
@@ -51,9 +52,16 @@ bool IsQuantized(const schema::Tensor& tensor);
 
 // Whether the file has data for it.
 bool HasData(const Model& model, const schema::Tensor& tensor);
-// The data; expanded if it is sparse or has fewer than 8 bits per element. Spends the budget for the bytes
-// first.
-Tensor ReadData(const Model& model, const schema::Tensor& tensor, Budget& budget);
+// The data of tensors. All imports of a model share it.
+class TensorData {
+ public:
+  // The data of one of the model's tensors; expanded, by the first call for it, if it is sparse or has fewer
+  // than 8 bits per element. Spends the budget for the bytes first.
+  Tensor Read(const Model& model, const schema::Tensor& tensor, Budget& budget);
+
+ private:
+  std::unordered_map<const schema::Tensor*, Tensor> tensors_;
+};
 
 }  // namespace attune::tflite
 

@@ -6,12 +6,14 @@
 #include <new>
 #include <utility>
 
+#include "api/named_shape.h"
+#include "api/network.h"
+#include "api/opened_model.h"
 #include "base/file_descriptor.h"
 #include "base/process/message.h"
 #include "base/process/sandbox.h"
 #include "base/process/worker_process.h"
 #include "base/status.h"
-#include "import/import.h"
 #include "nlohmann/json.hpp"
 #include "service/models/model_facts.h"
 #include "target/codec.h"
@@ -23,14 +25,28 @@ constexpr int kMostCode = 16;  // of absl's statuses
 constexpr size_t kMostTargetBytes = 1 << 16, kMostShapes = 1000, kMostShapeBytes = 4096;
 constexpr double kFileSeconds = 30;  // for the announced folder to arrive
 
+struct Imported {
+  Network network;
+  ModelFormat format;
+};
+
+absl::StatusOr<Imported> Import(const ImportRequest& request) {
+  InputOptions inputs;
+  for (const std::string& text : request.shapes) {
+    const auto shape = ParseNamedShape(text);
+    if (!shape.has_value()) return InvalidInput("shapes: ", text, " is not like input=1x3x224x224");
+    inputs.shapes.insert(*shape);
+  }
+  ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(request.model, {request.signature, {}}));
+  RETURN_IF_ERROR(model.CheckIsModel());
+  return Imported{Network::Load(model, inputs), model.format()};
+}
+
 absl::StatusOr<std::string> Facts(const ImportRequest& request) {
-  ASSIGN_OR_RETURN(const ModelFormat format, FormatOf(request.model));
-  ASSIGN_OR_RETURN(const ModelFacts facts, FactsOfModel({.path = request.model,
-                                                         .signature = request.signature,
-                                                         .shapes = request.shapes,
-                                                         .target = request.target}));
+  ASSIGN_OR_RETURN(const Imported imported, Import(request));
+  ASSIGN_OR_RETURN(const ModelFacts facts, FactsOfModel(imported.network, request.target));
   nlohmann::json json = ToJson(facts);
-  json["format"] = kModelFormats[static_cast<size_t>(format)];  // in the same order
+  json["format"] = kModelFormats[static_cast<size_t>(imported.format)];  // in the same order
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include "api/named_shape.h"
-#include "api/network.h"
 #include "base/status.h"
 #include "tune/job/lower_bound.h"
 #include "tune/task/task_text.h"
@@ -51,25 +49,17 @@ ModelFacts ModelFacts::Quantized() const {
   return facts;
 }
 
-absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question) {
-  ModelOptions options;
-  options.signature = question.signature;
-  for (const std::string& text : question.shapes) {
-    const auto shape = ParseNamedShape(text);
-    if (!shape.has_value()) return InvalidInput("shapes: ", text, " is not of the form input=1x3x224x224");
-    options.shapes.insert(*shape);
-  }
-  const Network network = Network::Load(question.path, options);
-  ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> imported, network.Imported());
-  ModelFacts facts = {.target = question.target.name};
-  ASSIGN_OR_RETURN(facts.network, network.GraphDigest());
+absl::StatusOr<ModelFacts> FactsOfModel(const Network& model, const Target& target) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> imported, model.Imported());
+  ModelFacts facts = {.target = target.name};
+  ASSIGN_OR_RETURN(facts.network, model.GraphDigest());
   AddInterface(*imported, facts);
-  ASSIGN_OR_RETURN(facts.interface, network.Interface());
-  ASSIGN_OR_RETURN(const int64_t weight_bytes, network.WeightBytes());
+  ASSIGN_OR_RETURN(facts.interface, model.Interface());
+  ASSIGN_OR_RETURN(const int64_t weight_bytes, model.WeightBytes());
   facts.weight_bytes = static_cast<double>(weight_bytes);
-  ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, network.Optimize().Tasks(question.target));
+  ASSIGN_OR_RETURN(const std::vector<TuningTask> tasks, model.Optimize().Tasks(target));
   for (const TuningTask& task : tasks) {
-    ASSIGN_OR_RETURN(TaskFacts of_task, FactsOfTask(task, question.target));
+    ASSIGN_OR_RETURN(TaskFacts of_task, FactsOfTask(task, target));
     facts.tasks.push_back(std::move(of_task));
   }
   return facts;

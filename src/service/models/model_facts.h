@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "api/network.h"
 #include "device/peaks.h"
 #include "device/roofline.h"
 #include "nlohmann/json.hpp"
@@ -48,17 +49,9 @@ struct ModelFacts {
   ModelFacts Quantized() const;
 };
 
-// A model that facts are wanted of.
-struct ModelQuestion {
-  std::string path = {};                 // the file, beside which others of the model may be
-  std::string signature = {};            // as in ModelOptions
-  std::vector<std::string> shapes = {};  // "input=1x3x224x224"
-  Target target = {};
-};
-
-// Imports and optimizes the model as a tuning job does, which takes seconds. It does so in this process: a
+// Optimizes an imported model as a tuning job does, which takes seconds. It does so in this process: a
 // stranger's model belongs into one that may crash. Fails if the model is bad, or is an artifact.
-absl::StatusOr<ModelFacts> FactsOfModel(const ModelQuestion& question);
+absl::StatusOr<ModelFacts> FactsOfModel(const Network& model, const Target& target);
 
 nlohmann::json ToJson(const ModelFacts& facts);
 // Reads what ToJson() has written, of any origin: numbers are finite and not negative, and strings and lists

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "base/testing/temporary_folder.h"
+#include "api/opened_model.h"
 #include "device/peaks_for_test.h"
 #include "zoo/zoo.h"
 
@@ -15,11 +14,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-absl::StatusOr<ModelFacts> FactsOf(const std::string& bytes, const std::vector<std::string>& shapes = {}) {
-  const testing::TemporaryFolder folder;
-  const std::string path = folder.path() + "/net.onnx";
-  EXPECT_TRUE(WriteFileAtomically(path, bytes).ok());
-  return FactsOfModel({.path = path, .shapes = shapes, .target = *TargetByName("znver4")});
+absl::StatusOr<ModelFacts> FactsOf(const std::string& bytes) {
+  absl::StatusOr<OpenedModel> model = OpenedModel::FromBytes(bytes, "net.onnx");
+  if (!model.ok()) return model.status();
+  return FactsOfModel(Network::Load(*model), *TargetByName("znver4"));
 }
 
 TEST(ModelFactsTest, ANetworkOfTheZooIsDescribed) {

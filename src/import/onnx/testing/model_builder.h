@@ -12,6 +12,7 @@
 
 #include "graph/text.h"
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/onnx/import.h"
 #include "import/onnx/onnx.pb.h"
 #include "reference/interpreter.h"
@@ -87,7 +88,7 @@ class Model {
                                                 const std::string& folder = "") const {
     static const Interpreter interpreter;
     options.executor = &interpreter;
-    auto graph = ImportOnnxBytes(proto.SerializeAsString(), folder, options);
+    auto graph = importing::ImportOnce(ParseOnnx(proto.SerializeAsString(), folder), options);
     if (graph.ok()) EXPECT_TRUE(Verify(**graph).ok()) << Verify(**graph) << Print(**graph);
     return graph;
   }

@@ -10,6 +10,7 @@
 
 #include "graph/text.h"
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/tensorflow/import.h"
 #include "import/tensorflow/tensorflow.pb.h"
 #include "reference/interpreter.h"
@@ -139,20 +140,20 @@ class GraphBuilder {
     FillIntegers(graph.add_node(), name, {value}, true);
   }
 
-  absl::StatusOr<std::unique_ptr<Graph>> Import(TensorflowImportOptions options = {}) const {
+  absl::StatusOr<std::unique_ptr<Graph>> Import(ImportOptions options = {}) const {
     static const Interpreter interpreter;
     options.executor = &interpreter;
-    auto imported = ImportTensorflowBytes(graph.SerializeAsString(), "", options);
+    auto imported = importing::ImportOnce(ParseTensorflow(graph.SerializeAsString(), ""), options);
     if (imported.ok()) EXPECT_TRUE(Verify(**imported).ok()) << Verify(**imported) << Print(**imported);
     return imported;
   }
 
-  std::string Error(TensorflowImportOptions options = {}) const {
+  std::string Error(ImportOptions options = {}) const {
     return std::string(Import(std::move(options)).status().message());
   }
 
   // The first output's elements.
-  std::vector<double> Run(const std::vector<Tensor>& inputs, TensorflowImportOptions options = {}) const {
+  std::vector<double> Run(const std::vector<Tensor>& inputs, ImportOptions options = {}) const {
     const auto imported = Import(std::move(options));
     EXPECT_TRUE(imported.ok()) << imported.status();
     if (!imported.ok()) return {};
@@ -168,14 +169,8 @@ class GraphBuilder {
   GraphDef graph;
 };
 
-inline TensorflowImportOptions WithOutput(const std::string& name) {
-  TensorflowImportOptions options;
-  options.outputs = {name};
-  return options;
-}
-
-inline TensorflowImportOptions WithShape(const std::string& name, Shape shape) {
-  TensorflowImportOptions options;
+inline ImportOptions WithShape(const std::string& name, Shape shape) {
+  ImportOptions options;
   options.input_shapes[name] = std::move(shape);
   return options;
 }

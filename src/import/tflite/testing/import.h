@@ -11,6 +11,7 @@
 
 #include "graph/text.h"
 #include "graph/verify.h"
+#include "import/common/import_once_for_test.h"
 #include "import/tflite/import.h"
 #include "import/tflite/testing/model_builder.h"
 #include "reference/interpreter.h"
@@ -22,7 +23,7 @@ inline absl::StatusOr<std::unique_ptr<Graph>> ImportBuilt(const std::string& byt
                                                           TfliteImportOptions options = {}) {
   static const Interpreter interpreter;
   options.executor = &interpreter;
-  auto graph = ImportTfliteBytes(bytes, options);
+  auto graph = importing::ImportOnce(ParseTflite(bytes), options);
   if (graph.ok()) EXPECT_TRUE(Verify(**graph).ok()) << Verify(**graph) << Print(**graph);
   return graph;
 }
