@@ -28,6 +28,8 @@ if(CCACHE)
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow-all -Wmissing-prototypes -Wno-gnu-zero-variadic-macro-arguments)
+# So that programs leave out what they do not call; tools/check_dead.py finds what none of them keeps.
+add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-fuse-ld=lld)
 if(ATTUNE_SANITIZE)
   add_compile_options(-fsanitize=${ATTUNE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

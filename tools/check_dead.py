@@ -3,9 +3,9 @@
 
     tools/check_dead.py [BUILD]
 
-BUILD is a build folder with all programs, by default build/release, configured with -DCMAKE_CXX_FLAGS=-ffunction-sections.
-The programs are linked with --gc-sections: a function that none of them has is called by nothing, by tests alone, or
-only in its own file, where its calls were inlined. The script passes over a function that its own file names elsewhere.
+BUILD is a build folder with all programs, by default build/release. The programs are linked with --gc-sections: a function
+that none of them has is called by nothing, by tests alone, or only in its own file, where its calls were inlined. The
+script passes over a function that its own file names elsewhere.
 Prints each of the others, and whether tests name it, and exits with 1 if there is one.
 
 The script does not see functions in headers, constructors, destructors and operators, nor files for tests, which have test

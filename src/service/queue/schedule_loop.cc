@@ -42,7 +42,8 @@ double ScheduleLoop::Step() {
     resting_ = nullptr;
     store_ = nullptr;
   }
-  queue_.Refuse(absl::UnavailableError(absl::StrCat("jobs cannot be stored now: ", ended.message())), resting_);
+  queue_.Refuse(absl::UnavailableError(absl::StrCat("jobs cannot be stored now: ", ended.message())),
+                resting_);
   if (!queue_.is_closed())
     Log(LogLevel::kError, "jobs wait until they can be kept", "reason", ended.message());
   return kRetrySeconds;
