@@ -20,7 +20,7 @@ std::string Nanoseconds(double ms) {
   return absl::StrCat(static_cast<int64_t>(std::max(0.0, ms) * kNanoseconds));
 }
 
-JsonSchema Attribute(const char* key, const std::string& value) {
+JsonSchema SpanAttribute(const char* key, const std::string& value) {
   return {{"key", key}, {"value", {{"stringValue", value}}}};
 }
 
@@ -60,9 +60,10 @@ void AddStage(const proto::StageOfJob& stage, const std::string& parent, Spans& 
     spans.Add(absl::StrCat("wait for ", stage.name()), begin - stage.waited_seconds() * kMs, begin, parent,
               JsonSchema::array(), "");
   const bool is_done = stage.outcome() == "done";
-  spans.Add(stage.name(), begin, end, parent,
-            {Attribute("attune.runner", stage.runner()), Attribute("attune.outcome", stage.outcome())},
-            is_done ? "" : absl::StrCat(stage.outcome(), ": ", stage.reason()));
+  spans.Add(
+      stage.name(), begin, end, parent,
+      {SpanAttribute("attune.runner", stage.runner()), SpanAttribute("attune.outcome", stage.outcome())},
+      is_done ? "" : absl::StrCat(stage.outcome(), ": ", stage.reason()));
 }
 
 }  // namespace
@@ -78,11 +79,11 @@ JsonSchema TraceOfJob(const proto::JobDetail& detail, int64_t now_ms) {
   const int64_t end = job.ended_ms() > 0 ? job.ended_ms() : now_ms;
   const std::string root = spans.Add(
       absl::StrCat("job ", job.id()), static_cast<double>(job.submitted_ms()), static_cast<double>(end), "",
-      {Attribute("attune.job", job.id()), Attribute("attune.kind", job.kind()),
-       Attribute("attune.state", job.state()), Attribute("attune.on", job.on())},
+      {SpanAttribute("attune.job", job.id()), SpanAttribute("attune.kind", job.kind()),
+       SpanAttribute("attune.state", job.state()), SpanAttribute("attune.on", job.on())},
       job.error());
   for (const proto::StageOfJob& stage : detail.stages()) AddStage(stage, root, spans);
-  const JsonSchema resource = {{"attributes", {Attribute("service.name", "attune")}}};
+  const JsonSchema resource = {{"attributes", {SpanAttribute("service.name", "attune")}}};
   const JsonSchema scope = {{"scope", {{"name", "attune.jobs"}}}, {"spans", spans.spans()}};
   return {{"resourceSpans", {{{"resource", resource}, {"scopeSpans", {scope}}}}}};
 }
