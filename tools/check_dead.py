@@ -4,12 +4,13 @@
     tools/check_dead.py [BUILD]
 
 BUILD is a build folder with all programs, by default build/release. The programs are linked with --gc-sections: a function
-that none of them has is called by nothing, by tests alone, or only in its own file, where its calls were inlined. The
-script passes over a function that its own file names elsewhere.
+that none of them has is called by nothing, by tests alone, or only in files that are compiled with its own, where its
+calls were inlined. The script passes over a function that one of these names elsewhere.
 Prints each of the others, and whether tests name it, and exits with 1 if there is one.
 
 The script does not see functions in headers, constructors, destructors and operators, nor files for tests, which have test
 in their name or folder."""
+import functools
 import json
 import pathlib
 import re
@@ -50,9 +51,14 @@ EXCEPTIONS = {
 }
 
 
+@functools.cache
+def read(source):
+    return (ROOT / source).read_text()
+
+
 class Function:
-    def __init__(self, source, demangled):
-        self.source, self.demangled = source, demangled
+    def __init__(self, sources, demangled):
+        self.sources, self.demangled = sources, demangled
         name = re.sub(r"\[abi:\w+\]", "", demangled)
         name = name.split("(")[0]
         while (bare := re.sub(r"<[^<>]*>", "", name)) != name:
@@ -60,6 +66,15 @@ class Function:
         # Without what it returns, which templates have.
         self.path = name.split()[-1].removeprefix("attune::") if name else ""
         self.name = self.path.split("::")[-1]
+
+    def source(self):
+        """The first of the sources that names it: the one that defines it, but for calls in those before."""
+        return next((source for source in self.sources if re.search(rf"\b{re.escape(self.name)}\b", read(source))),
+                    self.sources[0])
+
+    def is_called_beside(self):
+        """Whether one of the sources names it other than where it is defined."""
+        return any(calls_it(read(source), self.name) for source in self.sources)
 
     def is_special(self):
         """Whether calls do not name it: constructors, destructors and operators."""
@@ -75,14 +90,17 @@ def symbols(files, nm):
 
 
 def sources(build):
-    """{object: source} of the code of src/."""
+    """{object: its sources} of the code of src/. Several sources may be compiled as one, which includes them."""
     found = {}
-    for file in sorted((build / "src").rglob("CMakeFiles/attune_*.dir/**/*.cc.o")):
+    for file in sorted((build / "src").rglob("CMakeFiles/attune_*.dir/**/*.o")):
         folder, name = re.fullmatch(r"(.*)/CMakeFiles/[^/]+\.dir/(.*)\.o", str(file.relative_to(build))).groups()
-        source = pathlib.Path(folder) / name
-        if (ROOT / source).is_file() and not any("test" in part for part in source.parts):
-            found[str(file)] = source
-    return found
+        names = [pathlib.Path(folder) / name]
+        if name.startswith("Unity/"):
+            included = re.findall(r'^#include "(.+)"$', file.with_suffix("").read_text(), re.MULTILINE)
+            names = [pathlib.Path(path).relative_to(ROOT) for path in included if path.startswith(f"{ROOT}/src/")]
+        found[str(file)] = [source for source in names if source.suffix == ".cc" and (ROOT / source).is_file()
+                            and not any("test" in part for part in source.parts)]
+    return {file: names for file, names in found.items() if names}
 
 
 def calls_it(text, name):
@@ -106,7 +124,7 @@ def unkept(build):
     # By their demangled names: a constructor has several symbols.
     commands = build / "compile_commands.json"
     if commands.is_file() and any("-ffunction-sections" not in entry["command"] for entry in json.loads(commands.read_text())):
-        sys.exit(f"check_dead.py: configure {build} with -DCMAKE_CXX_FLAGS=-ffunction-sections")
+        sys.exit(f"check_dead.py: {build} was not built with -ffunction-sections")
     kept = {name for _, _, name in symbols(programs, nm)}
     objects = sources(build)
     for file, kind, name in symbols(objects, nm):
@@ -123,10 +141,10 @@ def main(arguments):
              and (folder != "src" or any("test" in part for part in file.relative_to(ROOT).parts))}
     found = []
     for function in functions:
-        if function.path in EXCEPTIONS or calls_it((ROOT / function.source).read_text(), function.name):
+        if function.path in EXCEPTIONS or function.is_called_beside():
             continue
         users = [str(file) for file, text in tests.items() if re.search(rf"\b{re.escape(function.name)}\b", text)]
-        found.append(f"{function.source}: no program calls {function.demangled}; "
+        found.append(f"{function.source()}: no program calls {function.demangled}; "
                      f"{'tests name it: ' + ', '.join(users[:3]) if users else 'nothing else does'}")
     paths = {function.path for function in functions}
     found += [f"tools/check_dead.py: {name} is no exception: it is gone, or a program calls it"

@@ -34,6 +34,38 @@ std::string_view AttributeKindName(AttributeKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+Attributes::Attributes() = default;
+Attributes::Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items)
+    : items_(items) {}
+Attributes::Attributes(const Attributes&) = default;
+Attributes::Attributes(Attributes&&) noexcept = default;
+Attributes& Attributes::operator=(const Attributes&) = default;
+Attributes& Attributes::operator=(Attributes&&) noexcept = default;
+Attributes::~Attributes() = default;
+
+template <typename T>
+const T& Attributes::Get(std::string_view name) const {
+  const auto it = items_.find(name);
+  const T* value = it == items_.end() ? nullptr : std::get_if<T>(&it->second);
+  if (value == nullptr) Fatal("attribute '", name, "' is missing or not of the kind that is asked for");
+  return *value;
+}
+
+int64_t Attributes::Int(std::string_view name) const { return Get<int64_t>(name); }
+double Attributes::Float(std::string_view name) const { return Get<double>(name); }
+const ExactNumber& Attributes::Number(std::string_view name) const { return Get<ExactNumber>(name); }
+const std::string& Attributes::String(std::string_view name) const { return Get<std::string>(name); }
+const Ints& Attributes::IntList(std::string_view name) const { return Get<Ints>(name); }
+const Floats& Attributes::FloatList(std::string_view name) const { return Get<Floats>(name); }
+DType Attributes::Type(std::string_view name) const { return Get<DType>(name); }
+const Tensor& Attributes::TensorValue(std::string_view name) const { return Get<Tensor>(name); }
+
+bool Attributes::Has(std::string_view name) const { return items_.find(name) != items_.end(); }
+
+void Attributes::Set(std::string name, Attribute value) {
+  items_.insert_or_assign(std::move(name), std::move(value));
+}
+
 void Attributes::Remove(std::string_view name) {
   if (const auto it = items_.find(name); it != items_.end()) items_.erase(it);
 }
@@ -42,10 +74,6 @@ bool Attributes::operator==(const Attributes& other) const {
   return std::ranges::equal(items_, other.items_, [](const auto& a, const auto& b) {
     return a.first == b.first && Same(a.second, b.second);
   });
-}
-
-void Attributes::Missing(std::string_view name) {
-  Fatal("attribute '", name, "' is missing or not of the kind that is asked for");
 }
 
 }  // namespace attune

@@ -27,34 +27,40 @@ std::string_view AttributeKindName(AttributeKind kind);
 
 // The operator table (op.h) says which attributes an operator takes, of which kind, and what is assumed
 // where one is absent. The getters abort on a missing or mistyped attribute without a default: a verified
-// node has every required attribute, of its kind.
+// node has every required attribute, of its kind. All that works on the map is in the .cc: nearly every file
+// of the compiler would compile it again.
 class Attributes {
  public:
-  Attributes() = default;
-  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items) : items_(items) {}
+  Attributes();
+  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items);
+  Attributes(const Attributes&);
+  Attributes(Attributes&&) noexcept;
+  Attributes& operator=(const Attributes&);
+  Attributes& operator=(Attributes&&) noexcept;
+  ~Attributes();
 
-  bool Has(std::string_view name) const { return items_.find(name) != items_.end(); }
-  void Set(std::string name, Attribute value) { items_.insert_or_assign(std::move(name), std::move(value)); }
+  bool Has(std::string_view name) const;
+  void Set(std::string name, Attribute value);
   void Remove(std::string_view name);
 
-  int64_t Int(std::string_view name) const { return Get<int64_t>(name); }
+  int64_t Int(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t absent) const { return Has(name) ? Int(name) : absent; }
   bool Bool(std::string_view name) const { return Has(name) && Int(name) != 0; }
-  double Float(std::string_view name) const { return Get<double>(name); }
+  double Float(std::string_view name) const;
   double Float(std::string_view name, double absent) const { return Has(name) ? Float(name) : absent; }
-  const ExactNumber& Number(std::string_view name) const { return Get<ExactNumber>(name); }
+  const ExactNumber& Number(std::string_view name) const;
   ExactNumber Number(std::string_view name, const ExactNumber& absent) const {
     return Has(name) ? Number(name) : absent;
   }
-  const std::string& String(std::string_view name) const { return Get<std::string>(name); }
+  const std::string& String(std::string_view name) const;
   std::string String(std::string_view name, std::string_view absent) const {
     return Has(name) ? String(name) : std::string(absent);
   }
-  const Ints& IntList(std::string_view name) const { return Get<Ints>(name); }
+  const Ints& IntList(std::string_view name) const;
   Ints IntList(std::string_view name, Ints absent) const { return Has(name) ? IntList(name) : absent; }
-  const Floats& FloatList(std::string_view name) const { return Get<Floats>(name); }
-  DType Type(std::string_view name) const { return Get<DType>(name); }
-  const Tensor& TensorValue(std::string_view name) const { return Get<Tensor>(name); }
+  const Floats& FloatList(std::string_view name) const;
+  DType Type(std::string_view name) const;
+  const Tensor& TensorValue(std::string_view name) const;
 
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
@@ -65,14 +71,7 @@ class Attributes {
 
  private:
   template <typename T>
-  const T& Get(std::string_view name) const {
-    const auto it = items_.find(name);
-    if (it == items_.end()) Missing(name);
-    const T* value = std::get_if<T>(&it->second);
-    if (value == nullptr) Missing(name);
-    return *value;
-  }
-  [[noreturn]] static void Missing(std::string_view name);
+  const T& Get(std::string_view name) const;
 
   std::map<std::string, Attribute, std::less<>> items_;
 };
