@@ -5,7 +5,7 @@ option(ATTUNE_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(ATTUNE_PYTHON "Build the Python module, with the nanobind of Python_EXECUTABLE" OFF)
 option(ATTUNE_PYTHON_SANITIZE "Build that module with sanitizers, and in it library and runtime" OFF)
 option(ATTUNE_PCH "Use precompiled headers" ON)
-option(ATTUNE_UNITY "Compile eight files of a library at once" ON)
+option(ATTUNE_UNITY "Compile several sources of a target as one" ON)
 set(ATTUNE_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -64,6 +64,14 @@ function(attune_precompile target kind)
   target_compile_options(${target} PRIVATE -fPIC)
 endfunction()
 
+# attune_unity(TARGET)
+#
+# Compiles eight sources as one, which takes a third of the time: the templates of the standard library, JSON, protobuf and
+# GoogleTest, which all of them use, are compiled once.
+function(attune_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ATTUNE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # attune_test_as_avx2(NAME LABEL COMMAND...)
 #
 # The test NAME once more, on this machine as one with AVX2 alone. Where it is one already, it is skipped.
@@ -113,8 +121,7 @@ endfunction()
 # foreign libraries, EXCLUDE subfolders (regular expressions) that are libraries of their own. AS_AVX2: what the
 # tests see depends on the processor, and so they run twice. PRECOMPILED, TEST_PRECOMPILED: headers for attune_precompile().
 #
-# Eight sources are compiled as one (ATTUNE_UNITY), which takes a third of the time: the templates of the standard library,
-# JSON and protobuf, which all of them use, are compiled once. ALONE: sources whose private names others of the library
+# Several sources are compiled as one, see attune_unity(). ALONE: sources and tests whose private names others of the folder
 # have, too.
 function(attune_library name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "AS_AVX2" "" "DEPS;LINK;EXCLUDE;TEST_LINK;PRECOMPILED;TEST_PRECOMPILED;ALONE")
@@ -130,7 +137,7 @@ function(attune_library name)
   add_library(attune_${name} STATIC ${sources})
   target_include_directories(attune_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(attune_${name} PUBLIC ${ARG_DEPS} ${ARG_LINK})
-  set_target_properties(attune_${name} PROPERTIES UNITY_BUILD ${ATTUNE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  attune_unity(attune_${name})
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   # What does without base does without abseil too.
   if("attune_base" IN_LIST ARG_DEPS)
@@ -139,6 +146,7 @@ function(attune_library name)
 
   if(ATTUNE_TESTS AND tests)
     add_executable(${name}_test ${tests})
+    attune_unity(${name}_test)
     target_link_libraries(${name}_test PRIVATE attune_${name} ${ARG_TEST_LINK} GTest::gmock GTest::gtest_main)
     attune_precompile(${name}_test test ${ARG_TEST_PRECOMPILED})
     add_test(NAME ${name} COMMAND ${name}_test)

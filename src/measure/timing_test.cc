@@ -13,8 +13,8 @@
 namespace attune {
 namespace {
 
-using testing::DoubleNear;
-using testing::HasSubstr;
+using ::testing::DoubleNear;
+using ::testing::HasSubstr;
 
 // A machine whose clock advances when batches run.
 struct Machine {

@@ -297,14 +297,14 @@ void TryPlan(const PassPlan& plan, int& changed) {
     const auto actual = Interpreter().Run(*graph, inputs);
     ASSERT_TRUE(actual.ok()) << actual.status();
     ExpectSame(*expected, *actual);
-    if (testing::Test::HasFailure()) {
+    if (::testing::Test::HasFailure()) {
       FAIL() << Print(generator.graph(), {.max_constant_elements = 16}) << "\nbecomes\n"
              << Print(*graph, {.max_constant_elements = 16});
     }
   }
 }
 
-class EveryPass : public testing::TestWithParam<std::string> {};
+class EveryPass : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPass, KeepsWhatRandomGraphsCompute) {
   int changed = 0;
@@ -324,7 +324,7 @@ std::vector<std::string> PassNames() {
   return {names.begin(), names.end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(, EveryPass, testing::ValuesIn(PassNames()),
+INSTANTIATE_TEST_SUITE_P(, EveryPass, ::testing::ValuesIn(PassNames()),
                          [](const auto& test) { return test.param; });
 
 TEST(Equivalence, DefaultPlan) {

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // The groups as lists of operator names, constants not among them.
 std::vector<std::string> Groups(std::string_view text, const FusionOptions& options = {}) {

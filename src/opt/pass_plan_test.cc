@@ -6,7 +6,7 @@
 namespace attune {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(PassPlan, DefaultPlanIsTheTable) {
   const PassPlan plan = DefaultPlan();

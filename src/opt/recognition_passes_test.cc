@@ -8,8 +8,8 @@
 namespace attune {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(RecognizeActivations, Gelu) {
   ExpectRewrite("recognize_activations", R"(graph @g(%x: f32[4]) {

@@ -89,17 +89,17 @@ inline std::vector<double> Doubles(const Tensor& tensor) { return Load<double>(t
 
 // Matches a tensor with these elements, within `error`; NaN equals NaN.
 inline auto Has(const std::vector<double>& expected, double error = 0) {
-  using testing::NanSensitiveDoubleNear;
-  std::vector<testing::Matcher<double>> matchers;
+  using ::testing::NanSensitiveDoubleNear;
+  std::vector<::testing::Matcher<double>> matchers;
   for (const double value : expected) {
-    matchers.push_back(error == 0 ? testing::Matcher<double>(testing::NanSensitiveDoubleEq(value))
-                                  : testing::Matcher<double>(NanSensitiveDoubleNear(value, error)));
+    matchers.push_back(error == 0 ? ::testing::Matcher<double>(testing::NanSensitiveDoubleEq(value))
+                                  : ::testing::Matcher<double>(NanSensitiveDoubleNear(value, error)));
   }
-  return testing::ResultOf("elements", Doubles, testing::ElementsAreArray(matchers));
+  return ::testing::ResultOf("elements", Doubles, ::testing::ElementsAreArray(matchers));
 }
 
 inline auto HasShape(Shape shape) {
-  return testing::ResultOf("shape", [](const Tensor& tensor) { return tensor.shape(); }, testing::Eq(shape));
+  return ::testing::ResultOf("shape", [](const Tensor& tensor) { return tensor.shape(); }, ::testing::Eq(shape));
 }
 
 }  // namespace attune::reference

@@ -254,7 +254,7 @@ TEST_F(TuneUsageTest, WrongUsageExitsWithTwo) {
     std::vector<std::string> arguments = {"tune", model_, "--records", records_};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     const Outcome outcome = RunAttune(arguments);
-    EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(flags) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, 2) << ::testing::PrintToString(flags) << outcome.err;
     EXPECT_THAT(outcome.err, AllOf(StartsWith("attune: "), HasSubstr(flags[0])));
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 2) << outcome.err;
     EXPECT_EQ(outcome.out, "");
@@ -284,7 +284,7 @@ TEST_F(TuneUsageTest, WhatCannotWorkIsSaidAtOnce) {
   };
   for (const auto& [arguments, part] : wrong) {
     const Outcome outcome = RunAttune(arguments);
-    EXPECT_EQ(outcome.exit_code, 1) << testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.exit_code, 1) << ::testing::PrintToString(arguments);
     EXPECT_THAT(outcome.err, AllOf(StartsWith("attune: "), HasSubstr(part)));
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");

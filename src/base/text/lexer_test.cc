@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using Kind = Token::Kind;
 
 std::vector<std::pair<Kind, std::string>> Tokens(std::string_view text) {
@@ -74,12 +74,12 @@ TEST(Lexer, TakesOnlyTheTokenThatItIsAsked) {
 TEST(Lexer, ResolvesEscapes) {
   EXPECT_EQ(*Lexer(R"("a\n\t\r\"\\\x00\xff// b")").TakeString(), std::string("a\n\t\r\"\\\0\xFF// b", 12));
   for (const char* text : {R"("\q")", R"("\x0")", R"("\xFF")", R"("\)"}) {
-    EXPECT_THAT(ErrorOf(Lexer(text).TakeString().status()), testing::HasSubstr("unknown escape")) << text;
+    EXPECT_THAT(ErrorOf(Lexer(text).TakeString().status()), ::testing::HasSubstr("unknown escape")) << text;
   }
   for (const char* text : {"\"", "\"a", "\"a\n\""}) {
-    EXPECT_THAT(ErrorOf(Lexer(text).TakeString().status()), testing::HasSubstr("does not end on its line"));
+    EXPECT_THAT(ErrorOf(Lexer(text).TakeString().status()), ::testing::HasSubstr("does not end on its line"));
   }
-  EXPECT_THAT(ErrorOf(Lexer("a").TakeString().status()), testing::HasSubstr("expected a string in quotes"));
+  EXPECT_THAT(ErrorOf(Lexer("a").TakeString().status()), ::testing::HasSubstr("expected a string in quotes"));
 }
 
 TEST(Lexer, TakesIntegersInTheirRange) {
@@ -89,7 +89,7 @@ TEST(Lexer, TakesIntegersInTheirRange) {
             "line 1:1: expected an integer in [0, 7], at \"8\"");
   for (const char* text : {"", "1.5", "x", "9223372036854775808", "\"1\""}) {
     EXPECT_THAT(ErrorOf(Lexer(text).TakeInteger().status()),
-                testing::HasSubstr("expected an integer of 64 bits"))
+                ::testing::HasSubstr("expected an integer of 64 bits"))
         << text;
   }
 }

@@ -67,7 +67,7 @@ class PartsTest : public TuningJobTest {
     records_ = MustOpen(path);
     {
       const auto job = Make(options, absl::StrCat("part", index));
-      EXPECT_THAT(Finish(*job), testing::Not(HasSubstr("N")));  // the network is not measured
+      EXPECT_THAT(Finish(*job), ::testing::Not(HasSubstr("N")));  // the network is not measured
     }
     std::swap(part_records_, records_);
     EXPECT_TRUE(MergeRecords(*records_, *part_records_).ok());

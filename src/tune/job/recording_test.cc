@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Measurement SampleMeasurement() {
   Measurement m;
@@ -41,7 +41,7 @@ TEST(RecordingTest, MeasurementsSurviveJson) {
   }
 }
 
-class RecordingFileTest : public testing::Test {
+class RecordingFileTest : public ::testing::Test {
  protected:
   void Write(const std::string& text) { ASSERT_TRUE(WriteFileAtomically(path_, text).ok()); }
   static std::string Line(const std::string& job, const std::string& event, nlohmann::json fields) {

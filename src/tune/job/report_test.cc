@@ -8,8 +8,8 @@
 namespace attune {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ReportTest, ShowsTasksByWeightAndEscapesText) {
   TuningSummary summary;

@@ -11,9 +11,9 @@
 namespace attune {
 namespace {
 
-using testing::Contains;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using enum StageKind;
 
 class TuningJobResumeTest : public TuningJobTest {
@@ -113,7 +113,7 @@ TEST_F(TuningJobResumeTest, ARunThatHadAllItsTrialsFinishes) {
   const std::vector<FakeMachine::Asked> before = machine_.measured;
   machine_.measured.clear();
   const auto job = Make(Options());
-  EXPECT_THAT(Finish(*job), testing::MatchesRegex("pksbctlsBC+UVMNf"));
+  EXPECT_THAT(Finish(*job), ::testing::MatchesRegex("pksbctlsBC+UVMNf"));
   for (const auto& [task, candidate, options, is_interleaved] : machine_.measured) {
     EXPECT_THAT(before, Contains(FakeMachine::Asked{task, candidate}));
   }
@@ -271,7 +271,7 @@ TEST_F(TuningJobResumeTest, WhatSaysNothingOfACandidateIsNoRecord) {
   const auto job = Make(Options());
   absl::Status status;
   while (status.ok() && job->Next().has_value()) status = job->Run({});
-  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("does not work any more: running: retry"));
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("does not work any more: running: retry"));
   EXPECT_GT(machine_.measured.size(), 2);
   EXPECT_EQ(Records().size(), tasks_.size());
   EXPECT_THAT(job->Best(), IsEmpty());

@@ -14,8 +14,8 @@
 namespace attune {
 namespace {
 
-using testing::IsEmpty;
-using testing::MatchesRegex;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using enum StageKind;
 
 TEST_F(TuningJobTest, StagesComeInOrder) {
@@ -76,7 +76,7 @@ TEST_F(TuningJobTest, WhileAStageRunsTheOneAfterItIsKnown) {
   std::set<std::string> seen;
   machine_.before_measuring = [&] { seen.insert(job->Next()->name); };
   Step(*job);
-  EXPECT_THAT(seen, testing::ElementsAre(Name(kLearn)));
+  EXPECT_THAT(seen, ::testing::ElementsAre(Name(kLearn)));
 }
 
 // An hour between any two stages changes nothing, and does not count as time of the job.
@@ -365,7 +365,7 @@ TEST_F(TuningJobTest, RefusesASearchThatThereIsNot) {
   TuningOptions options = Options();
   options.search = "luck";
   const auto job = TuningJob::Create(target_, options, SampleRun("run"), Tools());
-  EXPECT_THAT(std::string(job.status().message()), testing::HasSubstr("luck"));
+  EXPECT_THAT(std::string(job.status().message()), ::testing::HasSubstr("luck"));
 }
 
 }  // namespace
