@@ -99,7 +99,8 @@ inline auto Has(const std::vector<double>& expected, double error = 0) {
 }
 
 inline auto HasShape(Shape shape) {
-  return ::testing::ResultOf("shape", [](const Tensor& tensor) { return tensor.shape(); }, ::testing::Eq(shape));
+  return ::testing::ResultOf(
+      "shape", [](const Tensor& tensor) { return tensor.shape(); }, ::testing::Eq(shape));
 }
 
 }  // namespace attune::reference
