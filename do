@@ -43,6 +43,13 @@ TEXT
 
 sources() { find benchmarks docs include python src tests -name '*.cc' -o -name '*.h' -o -name '*.c' -o -name '*.hpp'; }
 
+# stage NAME COMMAND...  runs a command, and says how long it took.
+stage() {
+  local start=$SECONDS
+  "${@:2}"
+  echo "$1 took $((SECONDS - start)) s" >&2
+}
+
 # Builds without tests, unless the variable `tests` is ON.
 build() {
   local preset=${1:-release}
@@ -56,13 +63,13 @@ build() {
 deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
 
 run_tests() {
-  tools/setup.sh tests
-  tests=ON build release
-  tools/wheel.sh
-  deb
+  stage setup tools/setup.sh tests
+  tests=ON stage build build release
+  stage wheel tools/wheel.sh
+  stage deb deb
   # No test has a limit of time of its own: how long is long depends on the machine. One that hangs is ended, so that it
   # says what it was about; the slowest takes two minutes on an idle machine.
-  ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 1800 "$@"
+  stage tests ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 1800 "$@"
   echo "screenshots of the page: build/release/screenshots" >&2
 }
 
