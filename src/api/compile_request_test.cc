@@ -87,9 +87,10 @@ TEST(CompileRequest, EachOptionChangesThePlan) {
 TEST(CompileRequest, AWrongPlanIsNamedByItsSource) {
   CompileRequest request;
   request.passes = "fly";
-  EXPECT_THAT(ErrorOf(PassPlanOf(request).status()), StartsWith("line 1: no pass 'fly'"));
+  EXPECT_THAT(ErrorOf(PassPlanOf(request).status()), StartsWith("pass plan, line 1: no pass 'fly'"));
   request.passes_source = "mine.passes";
-  EXPECT_THAT(ErrorOf(PassPlanOf(request).status()), StartsWith("mine.passes: line 1: no pass 'fly'"));
+  EXPECT_THAT(ErrorOf(PassPlanOf(request).status()),
+              StartsWith("mine.passes: pass plan, line 1: no pass 'fly'"));
   // A plan that lacks the pass that the precision needs.
   request.passes = "fuse";
   request.precision = Precision::kBF16;

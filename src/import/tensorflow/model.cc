@@ -137,7 +137,11 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Parse(std::string_view bytes, cons
 }
 
 absl::StatusOr<Endpoints> Model::EndpointsFor(const std::string& signature) const {
-  return meta_graph_ != nullptr ? EndpointsOfSignature(signature) : EndpointsOfFrozen();
+  try {
+    return meta_graph_ != nullptr ? EndpointsOfSignature(signature) : EndpointsOfFrozen();
+  } catch (const ImportFailure& failure) {
+    return failure.status;
+  }
 }
 
 absl::Status Model::ParseBytes(std::string_view bytes) {
