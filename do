@@ -30,7 +30,7 @@ usage() {
 ./do accuracy [options]         compare the accuracy of quantized networks with other tools; ./do accuracy --help
 ./do page-types                 generate the web page's types from the service's OpenAPI document
 ./do fmt                        format the sources in place
-./do lint [--fast]              format, includes, names, classes, prose and (without --fast) clang-tidy
+./do lint [--fast]              format, includes, names, classes, map, prose and (without --fast) clang-tidy
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
 ./do fuzz wire [conversations] [seed]
                                 run agents, runners, clients and device hosts that lie to a server, under the
@@ -71,6 +71,7 @@ lint() {
   python3 tools/check_includes.py
   python3 tools/check_names.py
   python3 tools/check_classes.py
+  python3 tools/check_map.py
   python3 tools/check_prose.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
