@@ -30,7 +30,10 @@ usage() {
 ./do accuracy [options]         compare the accuracy of quantized networks with other tools; ./do accuracy --help
 ./do page-types                 generate the web page's types from the service's OpenAPI document
 ./do fmt                        format the sources in place
-./do lint [--fast]              format, includes, names, classes, prose and (without --fast) clang-tidy
+./do lint [--fast]              format, includes, names, classes, map, prose and (without --fast) clang-tidy
+./do probes [--check] [probe ...]
+                                apply patches that each add one thing, such as a pass, count the files that they touch, and
+                                run their tests; --check does not build
 ./do fuzz [target] [seconds]    search for crashes under the sanitizers; all targets, 60 seconds each
 ./do fuzz wire [conversations] [seed]
                                 run agents, runners, clients and device hosts that lie to a server, under the
@@ -78,6 +81,7 @@ lint() {
   python3 tools/check_includes.py
   python3 tools/check_names.py
   python3 tools/check_classes.py
+  python3 tools/check_map.py
   python3 tools/check_prose.py
   sources | xargs clang-format-19 --dry-run --Werror
   [ "${1:-}" = --fast ] && return
@@ -167,6 +171,7 @@ case $command in
   page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 -m generators.page_types ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
+  probes) tools/setup.sh; PYTHONPATH=$PWD/tools python3 -m probes "$@" ;;
   fuzz) fuzz "$@" ;;
   help | -h | --help) usage ;;
   *) usage >&2; exit 2 ;;

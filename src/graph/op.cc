@@ -103,8 +103,11 @@ OpInfo WithTraits(OpInfo info, std::string_view traits) {
       info.fuses = static_cast<Fusing>(IndexOf(value, {"nothing", "epilogue", "both"}));
     } else if (name == "blocks") {
       info.blocks = static_cast<Blocks>(IndexOf(value, {"none", "makes", "keeps", "joins"}));
+    } else if (name == "rounds") {
+      info.rounds = static_cast<Rounding>(IndexOf(value, {"none", "once", "function", "add", "sum"}));
     } else {
-      (IndexOf(trait, {"cheap", "commutes"}) == 0 ? info.cheap : info.commutes) = true;
+      bool* const flags[] = {&info.cheap, &info.commutes, &info.jumps};
+      *flags[IndexOf(trait, {"cheap", "commutes", "jumps"})] = true;
     }
   }
   return info;
@@ -112,9 +115,9 @@ OpInfo WithTraits(OpInfo info, std::string_view traits) {
 
 const std::vector<OpInfo>& Table() {
   static const auto* table = new std::vector<OpInfo>{
-#define OP(enumerator, name, min_inputs, max_inputs, outputs, category, attributes, traits)   \
-  WithTraits({Op::k##enumerator, name, min_inputs, max_inputs, outputs, OpCategory::category, \
-              ParseSpecification(attributes)},                                                \
+#define OP(enumerator, name, min_inputs, max_inputs, outputs, category, rule, kernel, attributes, traits) \
+  WithTraits({Op::k##enumerator, name, min_inputs, max_inputs, outputs, OpCategory::category,             \
+              ParseSpecification(attributes)},                                                            \
              traits),
 #include "graph/op_table.inc"
 #undef OP

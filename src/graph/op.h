@@ -13,7 +13,7 @@
 namespace attune {
 
 enum class Op {
-#define OP(enumerator, name, min_inputs, max_inputs, outputs, category, attributes, traits) k##enumerator,
+#define OP(enumerator, ...) k##enumerator,
 #include "graph/op_table.inc"
 #undef OP
 };
@@ -23,15 +23,6 @@ inline constexpr size_t kNumOps = 0
 #include "graph/op_table.inc"
 #undef OP
     ;
-
-// Whether a table of other facts has one row an operator, each with its `op`, in the order of op_table.inc.
-template <typename Row, size_t kRows>
-constexpr bool IsInOrderOfOps(const Row (&table)[kRows]) {
-  for (size_t i = 0; i < kRows; ++i) {
-    if (table[i].op != static_cast<Op>(i)) return false;
-  }
-  return kRows == kNumOps;
-}
 
 enum class OpCategory {
   kData,
@@ -68,6 +59,15 @@ enum class Fusing { kNothing, kEpilogue, kBoth };
 // first input's do, and stay where they are; or where any operand's do.
 enum class Blocks { kNone, kMakes, kKeeps, kJoins };
 
+// How a result of floats is computed.
+enum class Rounding {
+  kNone,      // returns values of its inputs: movement, selection, comparison
+  kOnce,      // exact, then rounded: a product
+  kFunction,  // several steps
+  kAdd,       // a sum of two, into which a factor may be folded
+  kSum,       // sums of products, and perhaps more
+};
+
 struct OpInfo {
   Op op;
   std::string_view name;
@@ -92,6 +92,8 @@ struct OpInfo {
   int moves = 0;
   Fusing fuses = Fusing::kNothing;
   Blocks blocks = Blocks::kNone;
+  Rounding rounds = Rounding::kNone;
+  bool jumps = false;  // a small change of an input may make the result jump, as for a floor or an argmax
 
   const AttributeInfo* FindAttribute(std::string_view attribute) const;
 };

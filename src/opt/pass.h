@@ -1,7 +1,7 @@
 // The definition of a pass, and the one table of passes.
 //
 // A pass is a free function that rewrites a graph without changing what it computes. Its precondition
-// and postcondition are stated where it is declared (passes.h). It neither times, verifies, dumps nor
+// and postcondition are stated in the table (pass_table.inc). It neither times, verifies, dumps nor
 // switches itself off, and it does not look into the regions of if and loop: the driver (driver.h) does
 // all of that, and calls the pass once for the graph and once for each such region.
 #ifndef ATTUNE_OPT_PASS_H_
@@ -66,7 +66,7 @@ struct PassInfo {
   std::vector<PassParameter> parameters;
 };
 
-// The default plan's rows in order (passes.cc). A pass that is worth running again has a row for each
+// The default plan's rows in order (pass_table.inc). A pass that is worth running again has a row for each
 // place; function and parameters are the same in all of them.
 std::span<const PassInfo> PassTable();
 

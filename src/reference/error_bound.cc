@@ -18,7 +18,6 @@ namespace attune {
 namespace {
 
 using reference::ModelRounding;
-using reference::Rounding;
 using reference::RoundingModel;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -114,119 +114,44 @@ RoundingModel Sum(const Node& node) {
   return model;
 }
 
-RoundingModel ModelScatter(const Node& node) {
+RoundingModel ModelScatter(const Node& node, const RoundingModel& sum) {
   const std::string reduction = node.attrs().String("reduction", "none");
-  return reduction == "add" || reduction == "mul" ? Sum(node) : RoundingModel();
-}
-
-// Nearest-neighbour interpolation may choose another element if a position is halfway between two.
-RoundingModel ModelGridSample(const Node& node) {
-  RoundingModel model = Sum(node);
-  model.jumps = node.attrs().String("mode", "linear") == "nearest";
-  return model;
-}
-
-RoundingModel ModelRoiAlign(const Node& node) {
-  RoundingModel model = Sum(node);
-  model.jumps = true;  // the number of samples in a bin is rounded up
-  return model;
+  return reduction == "add" || reduction == "mul" ? sum : RoundingModel();
 }
 
 }  // namespace
 
 RoundingModel ModelRounding(const Node& node) {
-  const RoundingModel jump = {.jumps = true};
+  const OpInfo& info = GetOpInfo(node.op());
+  RoundingModel model = info.rounds == Rounding::kSum ? Sum(node) : RoundingModel{.kind = info.rounds};
+  model.jumps = info.jumps;
   switch (node.op()) {
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-    case Op::kSign:
-    case Op::kEqual:
-    case Op::kLess:
-    case Op::kLessEqual:
-    case Op::kGreater:
-    case Op::kGreaterEqual:
-    case Op::kArgMax:
-    case Op::kArgMin:
-    case Op::kTopK:
-    case Op::kNonZero:
-    case Op::kNonMaxSuppression:
-    case Op::kUnique:
-      return jump;
     case Op::kMaxPool:
-      return {.jumps = node.num_outputs() > 1};
-    case Op::kMod:
-    case Op::kQuantize:
-    case Op::kRequantize:
-      return {.kind = Rounding::kFunction, .jumps = true};
+      model.jumps = node.num_outputs() > 1;
+      return model;
     case Op::kCast:
-      return {.kind = Rounding::kOnce, .jumps = !IsFloat(node.output()->type().dtype)};
-    case Op::kSqrt:
-    case Op::kLeakyRelu:
-    case Op::kMul:
-    case Op::kDiv:
-    case Op::kDequantize:
-      return {.kind = Rounding::kOnce};
+      model.jumps = !IsFloat(node.output()->type().dtype);
+      return model;
+    case Op::kGridSample:
+      // Nearest-neighbour interpolation may choose another element if a position is halfway between two.
+      model.jumps = node.attrs().String("mode", "linear") == "nearest";
+      return model;
     case Op::kAdd:
     case Op::kSub:
-      return {.kind = Rounding::kAdd, .keeps_integers = true};
+      model.keeps_integers = true;
+      return model;
     case Op::kElu:
-      return {.kind = Rounding::kFunction, .absolute = std::fabs(node.attrs().Float("alpha"))};
+      model.absolute = std::fabs(node.attrs().Float("alpha"));
+      return model;
     case Op::kSoftplus:
     case Op::kGelu:
-      return {.kind = Rounding::kFunction, .absolute = 1};
-    case Op::kExp:
-    case Op::kLog:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kTan:
-    case Op::kAsin:
-    case Op::kAcos:
-    case Op::kAtan:
-    case Op::kSinh:
-    case Op::kCosh:
-    case Op::kTanh:
-    case Op::kAsinh:
-    case Op::kAcosh:
-    case Op::kAtanh:
-    case Op::kErf:
-    case Op::kSigmoid:
-    case Op::kSilu:
-    case Op::kHardSigmoid:
-    case Op::kHardSwish:
-    case Op::kPow:
-    case Op::kBatchNorm:
-      return {.kind = Rounding::kFunction};
+      model.absolute = 1;
+      return model;
     case Op::kScatterElements:
     case Op::kScatterNd:
-      return ModelScatter(node);
-    case Op::kGridSample:
-      return ModelGridSample(node);
-    case Op::kRoiAlign:
-      return ModelRoiAlign(node);
-    case Op::kConv:
-    case Op::kDeformConv:
-    case Op::kConvTranspose:
-    case Op::kMatMul:
-    case Op::kAttention:
-    case Op::kReduceSum:
-    case Op::kReduceMean:
-    case Op::kReduceProd:
-    case Op::kCumSum:
-    case Op::kCumProd:
-    case Op::kSoftmax:
-    case Op::kLogSoftmax:
-    case Op::kAvgPool:
-    case Op::kCol2Im:
-    case Op::kLrn:
-    case Op::kLayerNorm:
-    case Op::kRmsNorm:
-    case Op::kGroupNorm:
-    case Op::kResize:
-    case Op::kDet:
-      return Sum(node);
+      return ModelScatter(node, model);
     default:
-      return {};
+      return model;
   }
 }
 

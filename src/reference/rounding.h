@@ -12,21 +12,14 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/op.h"
 #include "graph/tensor.h"
 
 namespace attune::reference {
 
-enum class Rounding {
-  kNone,      // returns values of its inputs: movement, selection, comparison
-  kOnce,      // exact, then rounded: a product
-  kFunction,  // several steps
-  kAdd,       // a sum of two, into which a factor may be folded
-  kSum,       // sums of `terms` products, and perhaps more
-};
-
 struct RoundingModel {
   Rounding kind = Rounding::kNone;
-  double terms = 1;
+  double terms = 1;  // of the longest sum, for kSum
   // An absolute error in units of the roundoff: ln(1 + eˣ) is computed from numbers near 1, however small
   // it is.
   double absolute = 0;
@@ -36,8 +29,7 @@ struct RoundingModel {
   bool winograd = false;
   // Whether it subtracts the mean of `terms` elements.
   bool centers = false;
-  // Whether a small change of an input may make the result jump, as for a floor or an argmax.
-  bool jumps = false;
+  bool jumps = false;  // as OpInfo has it, for the node's attributes
 };
 
 RoundingModel ModelRounding(const Node& node);

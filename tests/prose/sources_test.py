@@ -79,7 +79,7 @@ class Public(unittest.TestCase):
     def test_what_users_see(self):
         for path, is_message, is_public in [
                 ("include/attune/attune.h", False, True), ("python/attune/network.py", False, True), ("docs/tuning.md", False, True),
-                ("src/opt/passes.cc", False, True), ("src/cli/main.cc", True, True), ("src/cli/main.cc", False, False),
+                ("src/opt/pass_table.inc", False, True), ("src/cli/main.cc", True, True), ("src/cli/main.cc", False, False),
                 ("src/base/a_test.cc", True, False), ("src/base/testing/a.cc", True, False), ("web/src/app.tsx", True, True),
                 ("tools/figures/demo.py", True, False), ("README.md", False, True)]:
             with self.subTest(path=path, is_message=is_message):
@@ -87,7 +87,7 @@ class Public(unittest.TestCase):
 
     def test_files_of_the_tree(self):
         files = sources.files()
-        self.assertTrue({"README.md", "do", "src/opt/passes.cc", "web/src/app.tsx", "include/attune/attune.h"} <= set(files))
+        self.assertTrue({"README.md", "do", "src/opt/pass_table.inc", "web/src/app.tsx", "include/attune/attune.h"} <= set(files))
         self.assertFalse([path for path in files if path.startswith(("docs/decisions/", "tests/prose/"))])
 
 

@@ -32,6 +32,7 @@ struct OperatorRow {
   int typed_input = 0;  // index of the input that `types` constrains
 };
 
+// The operator's row, or one without a writer, whose `op` means nothing.
 const OperatorRow& FindRow(Op op);
 
 // Writes a single operator with the same inputs and outputs.

@@ -1,4 +1,6 @@
 // Tests each family of operators on numbers that can be checked by hand.
+#include "import/pytorch/ops.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +18,7 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::NanSensitiveDoubleNear;
 using ::testing::Pointwise;
 
 struct Case {
@@ -58,6 +61,27 @@ TEST(PytorchOps, Elementwise) {
       {"nan_to_num.default", {2}, {NAN, 1}, {}, {0, 1}},
   };
   for (const Case& c : cases) Check(c);
+}
+
+// An operator that PyTorch and the table of operators call by the same name is the same.
+TEST(PytorchOps, ElementwiseOperatorsOfTheSameName) {
+  const Tensor input = Floats32({-2, -0.5, 0, 0.5, 2}, {5});
+  int found = 0;
+  for (const OpInfo& info : AllOps()) {
+    const std::string name(info.name);
+    if (info.category != OpCategory::kUnary || !info.attributes.empty()) continue;
+    if (FindTarget("torch.ops.aten." + name + ".default").row == nullptr) continue;
+    SCOPED_TRACE(name);
+    ++found;
+    Graph graph;
+    Value* x = graph.AddInput("x", TensorType(DType::kF32, Shape{5}));
+    graph.AddOutput("y", (*graph.Add(info.op, {x}))->output());
+    const auto expected = Interpreter().Run(graph, {input});
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    EXPECT_THAT(Values(OneNode(name + ".default", {"5"}).Run({input})),
+                Pointwise(NanSensitiveDoubleNear(1e-5), Values(expected->front())));
+  }
+  EXPECT_GE(found, 20);
 }
 
 TEST(PytorchOps, Movement) {
