@@ -15,7 +15,7 @@ constexpr int kMaxRank = 64;
 
 struct Rule {
   Op op;
-  infer::TypesOr (*infer)(const Node&);
+  infer::InferenceRule* infer;
 };
 
 // In the order of op_table.inc.

@@ -8,7 +8,7 @@ namespace {
 
 struct Row {
   Op op;
-  Kernel kernel;
+  Kernel* kernel;
 };
 
 constexpr Row kTable[] = {
@@ -133,6 +133,6 @@ static_assert(IsInOrderOfOps(kTable), "one kernel for each operator, in the tabl
 
 }  // namespace
 
-Kernel FindKernel(Op op) { return kTable[static_cast<size_t>(op)].kernel; }
+Kernel* FindKernel(Op op) { return kTable[static_cast<size_t>(op)].kernel; }
 
 }  // namespace attune::reference
