@@ -301,7 +301,7 @@ Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, s
   const auto opset = scope.opsets->find(domain);
   const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
   absl::Status status;
-  if (const Lowering lower = FindLowering(domain, node.op_type(), version)) {
+  if (Lowering* lower = FindLowering(domain, node.op_type(), version)) {
     std::vector<Value*> values;
     for (const Binding& input : inputs) values.push_back(input.value);
     try {

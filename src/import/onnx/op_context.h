@@ -115,6 +115,9 @@ class OpContext : public Emitter {
   std::vector<Binding> inputs_;
 };
 
+// Lowers one node. Returns its outputs in order; fewer than the node has is NS. Throws ImportFailure.
+using Lowering = Outputs(OpContext& c);
+
 }  // namespace attune::onnx
 
 #endif  // ATTUNE_IMPORT_ONNX_OP_CONTEXT_H_

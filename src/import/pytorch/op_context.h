@@ -108,6 +108,10 @@ class OpContext : public Emitter {
   const NodeProgram* node_;
 };
 
+// Lowers one node. Returns its outputs in order, lists flattened; an output without a result cannot be
+// used. Throws ImportFailure.
+using Lowering = Outputs(OpContext& c);
+
 }  // namespace attune::pytorch
 
 #endif  // ATTUNE_IMPORT_PYTORCH_OP_CONTEXT_H_

@@ -108,6 +108,10 @@ class OpContext : public Emitter {
   std::vector<Binding> inputs_;
 };
 
+// Lowers one node. Returns its outputs in order; missing outputs at the end are not supported. Throws
+// ImportFailure.
+using Lowering = Outputs(OpContext& c);
+
 }  // namespace attune::tensorflow
 
 #endif  // ATTUNE_IMPORT_TENSORFLOW_OP_CONTEXT_H_
