@@ -23,7 +23,6 @@ MAX_FUNCTIONS, MAX_MEMBERS = 20, 10
 EXEMPT = {
     "NestEmitter": "one function for each kind of statement, and the emitters that these functions use",
     "ConnectionOf": "is to be cut: reading a request, answering it, and the limits of time",
-    "TaskTuning": "is to be cut: what resumes, what was observed, and what is confirmed",
 }
 
 # One pass over comments and literals, so that neither is looked for inside the other. The quotes of 10'000 are no

@@ -8,28 +8,16 @@
 
 namespace attune {
 
-// f32 or f64. elementary.cc
-RealValue Exp(RealValue x);
-RealValue Log(RealValue x);
-RealValue Tanh(RealValue x);
-RealValue Sigmoid(RealValue x);
-RealValue Silu(RealValue x);  // x sigmoid(x), and -0 for -infinity
-RealValue Erf(RealValue x);
+using Formula = RealValue(RealValue x);
+
+// f32 or f64; Silu is x sigmoid(x), and -0 for -infinity. elementary.cc
+Formula Exp, Log, Tanh, Sigmoid, Silu, Erf;
 
 // f64. trigonometric.cc
-RealValue Sin(RealValue x);
-RealValue Cos(RealValue x);
-RealValue Tan(RealValue x);
-RealValue Asin(RealValue x);
-RealValue Acos(RealValue x);
-RealValue Atan(RealValue x);
+Formula Sin, Cos, Tan, Asin, Acos, Atan;
 
 // f64. hyperbolic.cc
-RealValue Sinh(RealValue x);
-RealValue Cosh(RealValue x);
-RealValue Asinh(RealValue x);
-RealValue Acosh(RealValue x);
-RealValue Atanh(RealValue x);
+Formula Sinh, Cosh, Asinh, Acosh, Atanh;
 
 // f64. IEEE 754's pow: Pow to a unit in the last place, PowForF32 to 2^-40, which is enough for results in
 // f32. power.cc

@@ -6,6 +6,8 @@
 // bodies.
 #include "codegen/math.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "base/status.h"
@@ -66,47 +68,23 @@ Value* FromF64(ValueBuilder* values, Value* f64, llvm::Type* type) {
   return type->getScalarType()->isDoubleTy() ? f64 : values->Cast(DType::kF64, DType::kF32, f64);
 }
 
-RealValue InF64(MathOp op, RealValue x) {
-  switch (op) {
-    case MathOp::kExp:
-      return Exp(x);
-    case MathOp::kLog:
-      return Log(x);
-    case MathOp::kSin:
-      return Sin(x);
-    case MathOp::kCos:
-      return Cos(x);
-    case MathOp::kTan:
-      return Tan(x);
-    case MathOp::kAsin:
-      return Asin(x);
-    case MathOp::kAcos:
-      return Acos(x);
-    case MathOp::kAtan:
-      return Atan(x);
-    case MathOp::kSinh:
-      return Sinh(x);
-    case MathOp::kCosh:
-      return Cosh(x);
-    case MathOp::kTanh:
-      return Tanh(x);
-    case MathOp::kAsinh:
-      return Asinh(x);
-    case MathOp::kAcosh:
-      return Acosh(x);
-    case MathOp::kAtanh:
-      return Atanh(x);
-    case MathOp::kErf:
-      return Erf(x);
-    case MathOp::kSigmoid:
-      return Sigmoid(x);
-    case MathOp::kSilu:
-      return Silu(x);
-    default:
-      x.builder->Fail(x.value->getType(), InvalidInput(MathOpName(op), " of a float does not exist"));
-      return x;
-  }
-}
+struct FormulaRow {
+  MathOp op;
+  Formula* formula;
+  bool has_f32 = false;  // else it is in f64 alone
+};
+
+constexpr FormulaRow kFormulas[] = {
+    {MathOp::kExp, Exp, true},   {MathOp::kLog, Log, true},
+    {MathOp::kSin, Sin},         {MathOp::kCos, Cos},
+    {MathOp::kTan, Tan},         {MathOp::kAsin, Asin},
+    {MathOp::kAcos, Acos},       {MathOp::kAtan, Atan},
+    {MathOp::kSinh, Sinh},       {MathOp::kCosh, Cosh},
+    {MathOp::kTanh, Tanh, true}, {MathOp::kAsinh, Asinh},
+    {MathOp::kAcosh, Acosh},     {MathOp::kAtanh, Atanh},
+    {MathOp::kErf, Erf, true},   {MathOp::kSigmoid, Sigmoid, true},
+    {MathOp::kSilu, Silu, true},
+};
 
 }  // namespace
 
@@ -128,27 +106,13 @@ Value* EmitMath(ValueBuilder* values, MathOp op, Value* x) {
     default:
       break;
   }
-  if (!real.is_f64()) {
-    switch (op) {
-      case MathOp::kExp:
-        return Exp(real).value;
-      case MathOp::kLog:
-        return Log(real).value;
-      case MathOp::kTanh:
-        return Tanh(real).value;
-      case MathOp::kErf:
-        return Erf(real).value;
-      case MathOp::kSigmoid:
-        return Sigmoid(real).value;
-      case MathOp::kSilu:
-        return Silu(real).value;
-      default:
-        break;
-    }
-  }
+  const FormulaRow* row = std::ranges::find(kFormulas, op, &FormulaRow::op);
+  if (row == std::end(kFormulas))
+    return values->Fail(x->getType(), InvalidInput(MathOpName(op), " of a float does not exist"));
+  if (row->has_f32 && !real.is_f64()) return row->formula(real).value;
   return CallLocal(values, std::string(MathOpName(op)), {x}, [&](llvm::Function* f) {
     const RealValue argument{values, ToF64(values, f->getArg(0))};
-    return FromF64(values, InF64(op, argument).value, x->getType());
+    return FromF64(values, row->formula(argument).value, x->getType());
   });
 }
 

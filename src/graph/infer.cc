@@ -13,7 +13,7 @@ constexpr int64_t kMaxBytes = int64_t{1} << 40;
 constexpr int kMaxRank = 64;
 
 // By operator.
-constexpr infer::TypesOr (*kRules[])(const Node&) = {
+constexpr infer::InferenceRule* kRules[] = {
 #define OP(enumerator, name, min_inputs, max_inputs, outputs, category, rule, ...) infer::rule,
 #include "graph/op_table.inc"
 #undef OP

@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/fatal.h"
 #include "base/float16.h"
+#include "base/int_type.h"
 #include "base/overloaded.h"
 #include "base/status.h"
 
@@ -65,31 +66,6 @@ T Saturate(int64_t value) {
   if (std::cmp_less(value, std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
   if (std::cmp_greater(value, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
   return static_cast<T>(value);
-}
-
-// Calls f(T()) with the C++ type T of an integer dtype's elements.
-template <typename F>
-auto WithIntType(DType dtype, F f) {
-  switch (dtype) {
-    case DType::kI8:
-      return f(int8_t());
-    case DType::kI16:
-      return f(int16_t());
-    case DType::kI32:
-      return f(int32_t());
-    case DType::kI64:
-      return f(int64_t());
-    case DType::kU8:
-      return f(uint8_t());
-    case DType::kU16:
-      return f(uint16_t());
-    case DType::kU32:
-      return f(uint32_t());
-    case DType::kU64:
-      return f(uint64_t());
-    default:
-      Fatal("not an integer dtype: ", DTypeName(dtype));
-  }
 }
 
 }  // namespace
@@ -204,21 +180,13 @@ void Tensor::SetDouble(int64_t i, double value) {
 
 void Tensor::SetInt(int64_t i, int64_t value) {
   const auto at = static_cast<size_t>(i);
-  switch (dtype_) {
+  if (IsInt(dtype_)) {
+    WithIntType(dtype_, [&](auto t) { as_mutable<decltype(t)>()[at] = Saturate<decltype(t)>(value); });
+  } else if (dtype_ == DType::kF32) {
     // Directly: by way of a double, values above 2^53 would round twice.
-    case DType::kF32:
-      as_mutable<float>()[at] = static_cast<float>(value);
-      return;
-    case DType::kF64:
-    case DType::kF16:
-    case DType::kBF16:
-      SetDouble(i, static_cast<double>(value));
-      return;
-    case DType::kBool:
-      as_mutable<uint8_t>()[at] = value != 0;
-      return;
-    default:
-      WithIntType(dtype_, [&](auto t) { as_mutable<decltype(t)>()[at] = Saturate<decltype(t)>(value); });
+    as_mutable<float>()[at] = static_cast<float>(value);
+  } else {
+    SetDouble(i, static_cast<double>(value));
   }
 }
 

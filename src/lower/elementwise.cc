@@ -1,7 +1,10 @@
 // Elementwise operators as formulas.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "base/status.h"
 #include "lower/definition.h"
@@ -68,103 +71,57 @@ Expr Pow(const Expr& x, const Expr& y) {
 }
 
 // The operators that are one MathOp.
-std::optional<MathOp> DirectOp(Op op) {
-  switch (op) {
-    case Op::kNeg:
-      return MathOp::kNeg;
-    case Op::kAbs:
-      return MathOp::kAbs;
-    case Op::kFloor:
-      return MathOp::kFloor;
-    case Op::kCeil:
-      return MathOp::kCeil;
-    case Op::kRound:
-      return MathOp::kRound;
-    case Op::kSqrt:
-      return MathOp::kSqrt;
-    case Op::kExp:
-      return MathOp::kExp;
-    case Op::kLog:
-      return MathOp::kLog;
-    case Op::kSin:
-      return MathOp::kSin;
-    case Op::kCos:
-      return MathOp::kCos;
-    case Op::kTan:
-      return MathOp::kTan;
-    case Op::kAsin:
-      return MathOp::kAsin;
-    case Op::kAcos:
-      return MathOp::kAcos;
-    case Op::kAtan:
-      return MathOp::kAtan;
-    case Op::kSinh:
-      return MathOp::kSinh;
-    case Op::kCosh:
-      return MathOp::kCosh;
-    case Op::kTanh:
-      return MathOp::kTanh;
-    case Op::kAsinh:
-      return MathOp::kAsinh;
-    case Op::kAcosh:
-      return MathOp::kAcosh;
-    case Op::kAtanh:
-      return MathOp::kAtanh;
-    case Op::kErf:
-      return MathOp::kErf;
-    case Op::kSigmoid:
-      return MathOp::kSigmoid;
-    case Op::kSilu:
-      return MathOp::kSilu;
-    case Op::kNot:
-      return MathOp::kNot;
-    case Op::kIsNan:
-      return MathOp::kIsNan;
-    case Op::kAdd:
-      return MathOp::kAdd;
-    case Op::kSub:
-      return MathOp::kSub;
-    case Op::kMul:
-      return MathOp::kMul;
-    case Op::kDiv:
-      return MathOp::kDiv;
-    case Op::kMin:
-      return MathOp::kMin;
-    case Op::kMax:
-      return MathOp::kMax;
-    case Op::kAnd:
-      return MathOp::kAnd;
-    case Op::kOr:
-      return MathOp::kOr;
-    case Op::kXor:
-      return MathOp::kXor;
-    case Op::kShiftLeft:
-      return MathOp::kShiftLeft;
-    case Op::kShiftRight:
-      return MathOp::kShiftRight;
-    case Op::kMulHigh:
-      return MathOp::kMulHigh;
-    case Op::kEqual:
-      return MathOp::kEqual;
-    case Op::kLess:
-      return MathOp::kLess;
-    case Op::kLessEqual:
-      return MathOp::kLessEqual;
-    case Op::kGreater:
-      return MathOp::kGreater;
-    case Op::kGreaterEqual:
-      return MathOp::kGreaterEqual;
-    case Op::kWhere:
-      return MathOp::kSelect;
-    default:
-      return std::nullopt;
-  }
-}
+constexpr std::pair<Op, MathOp> kDirectOps[] = {
+    {Op::kNeg, MathOp::kNeg},
+    {Op::kAbs, MathOp::kAbs},
+    {Op::kFloor, MathOp::kFloor},
+    {Op::kCeil, MathOp::kCeil},
+    {Op::kRound, MathOp::kRound},
+    {Op::kSqrt, MathOp::kSqrt},
+    {Op::kExp, MathOp::kExp},
+    {Op::kLog, MathOp::kLog},
+    {Op::kSin, MathOp::kSin},
+    {Op::kCos, MathOp::kCos},
+    {Op::kTan, MathOp::kTan},
+    {Op::kAsin, MathOp::kAsin},
+    {Op::kAcos, MathOp::kAcos},
+    {Op::kAtan, MathOp::kAtan},
+    {Op::kSinh, MathOp::kSinh},
+    {Op::kCosh, MathOp::kCosh},
+    {Op::kTanh, MathOp::kTanh},
+    {Op::kAsinh, MathOp::kAsinh},
+    {Op::kAcosh, MathOp::kAcosh},
+    {Op::kAtanh, MathOp::kAtanh},
+    {Op::kErf, MathOp::kErf},
+    {Op::kSigmoid, MathOp::kSigmoid},
+    {Op::kSilu, MathOp::kSilu},
+    {Op::kNot, MathOp::kNot},
+    {Op::kIsNan, MathOp::kIsNan},
+    {Op::kAdd, MathOp::kAdd},
+    {Op::kSub, MathOp::kSub},
+    {Op::kMul, MathOp::kMul},
+    {Op::kDiv, MathOp::kDiv},
+    {Op::kMin, MathOp::kMin},
+    {Op::kMax, MathOp::kMax},
+    {Op::kAnd, MathOp::kAnd},
+    {Op::kOr, MathOp::kOr},
+    {Op::kXor, MathOp::kXor},
+    {Op::kShiftLeft, MathOp::kShiftLeft},
+    {Op::kShiftRight, MathOp::kShiftRight},
+    {Op::kMulHigh, MathOp::kMulHigh},
+    {Op::kEqual, MathOp::kEqual},
+    {Op::kLess, MathOp::kLess},
+    {Op::kLessEqual, MathOp::kLessEqual},
+    {Op::kGreater, MathOp::kGreater},
+    {Op::kGreaterEqual, MathOp::kGreaterEqual},
+    {Op::kWhere, MathOp::kSelect},
+};
 
 }  // namespace
 
 absl::StatusOr<Expr> ElementwiseFormula(const Node& node, const std::vector<Expr>& args) {
-  if (const auto direct = DirectOp(node.op())) return MakeOp(*direct, args);
+  const auto* direct = std::ranges::find(kDirectOps, node.op(), &std::pair<Op, MathOp>::first);
+  if (direct != std::end(kDirectOps)) return MakeOp(direct->second, args);
   const Expr& x = args[0];
   const auto attribute = [&](std::string_view name) { return Constant(node.attrs().Float(name), x); };
   switch (node.op()) {

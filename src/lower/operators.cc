@@ -1,130 +1,87 @@
 // The operators' lowerings: one explicit table.
 #include "lower/operators.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/status.h"
 
 namespace attune {
 namespace {
 
-using DefineFunction = absl::Status (*)(Definition&, const Node&);
+struct Row {
+  Op op;
+  DefineFunction* define;
+};
 
-// Null if the operator has no lowering; elementwise operators share one.
-DefineFunction FindDefine(Op op) {
-  switch (op) {
-    case Op::kConv:
-    case Op::kConvInteger:
-      return DefineConv;
-    case Op::kConvTranspose:
-      return DefineConvTranspose;
-    case Op::kMatMul:
-    case Op::kMatMulInteger:
-      return DefineMatMul;
-    case Op::kAttention:
-      return DefineAttention;
+// Elementwise operators are left out: they share a definition.
+constexpr Row kRows[] = {
+    {Op::kConv, DefineConv},
+    {Op::kConvInteger, DefineConv},
+    {Op::kConvTranspose, DefineConvTranspose},
+    {Op::kMatMul, DefineMatMul},
+    {Op::kMatMulInteger, DefineMatMul},
+    {Op::kAttention, DefineAttention},
+    {Op::kReshape, DefineReshape},
+    {Op::kTranspose, DefineTranspose},
+    {Op::kBroadcast, DefineBroadcast},
+    {Op::kSlice, DefineSlice},
+    {Op::kConcat, DefineConcat},
+    {Op::kPad, DefinePad},
+    {Op::kLayoutTransform, DefineLayoutTransform},
+    {Op::kDepthToSpace, DefineDepthToSpace},
+    {Op::kSpaceToDepth, DefineSpaceToDepth},
+    {Op::kReverseSequence, DefineReverseSequence},
+    {Op::kGather, DefineGather},
+    {Op::kGatherElements, DefineGatherElements},
+    {Op::kGatherNd, DefineGatherNd},
+    {Op::kScatterElements, DefineScatterElements},
+    {Op::kScatterNd, DefineScatterNd},
+    {Op::kReduceSum, DefineReduce},
+    {Op::kReduceMean, DefineReduce},
+    {Op::kReduceProd, DefineReduce},
+    {Op::kReduceMax, DefineReduce},
+    {Op::kReduceMin, DefineReduce},
+    {Op::kArgMax, DefineArgReduce},
+    {Op::kArgMin, DefineArgReduce},
+    {Op::kCumSum, DefineScan},
+    {Op::kCumProd, DefineScan},
+    {Op::kTopK, DefineTopK},
+    {Op::kMaxPool, DefineMaxPool},
+    {Op::kAvgPool, DefineAvgPool},
+    {Op::kLrn, DefineLrn},
+    {Op::kCol2Im, DefineCol2Im},
+    {Op::kQuantize, DefineQuantize},
+    {Op::kDequantize, DefineDequantize},
+    {Op::kRequantize, DefineRequantize},
+    {Op::kResize, DefineResize},
+    {Op::kGridSample, DefineGridSample},
+    {Op::kDeformConv, DefineDeformConv},
+    {Op::kRoiAlign, DefineRoiAlign},
+    {Op::kNonZero, DefineNonZero},
+    {Op::kNonMaxSuppression, DefineNonMaxSuppression},
+    {Op::kCompress, DefineCompress},
+    {Op::kUnique, DefineUnique},
+    {Op::kDet, DefineDet},
+    {Op::kBatchNorm, DefineBatchNorm},
+    {Op::kLayerNorm, DefineTailNorm},
+    {Op::kRmsNorm, DefineTailNorm},
+    {Op::kGroupNorm, DefineGroupNorm},
+    {Op::kSoftmax, DefineSoftmax},
+    {Op::kLogSoftmax, DefineSoftmax},
+};
 
-    case Op::kReshape:
-      return DefineReshape;
-    case Op::kTranspose:
-      return DefineTranspose;
-    case Op::kBroadcast:
-      return DefineBroadcast;
-    case Op::kSlice:
-      return DefineSlice;
-    case Op::kConcat:
-      return DefineConcat;
-    case Op::kPad:
-      return DefinePad;
-    case Op::kLayoutTransform:
-      return DefineLayoutTransform;
-    case Op::kDepthToSpace:
-      return DefineDepthToSpace;
-    case Op::kSpaceToDepth:
-      return DefineSpaceToDepth;
-    case Op::kReverseSequence:
-      return DefineReverseSequence;
-
-    case Op::kGather:
-      return DefineGather;
-    case Op::kGatherElements:
-      return DefineGatherElements;
-    case Op::kGatherNd:
-      return DefineGatherNd;
-    case Op::kScatterElements:
-      return DefineScatterElements;
-    case Op::kScatterNd:
-      return DefineScatterNd;
-
-    case Op::kReduceSum:
-    case Op::kReduceMean:
-    case Op::kReduceProd:
-    case Op::kReduceMax:
-    case Op::kReduceMin:
-      return DefineReduce;
-    case Op::kArgMax:
-    case Op::kArgMin:
-      return DefineArgReduce;
-    case Op::kCumSum:
-    case Op::kCumProd:
-      return DefineScan;
-    case Op::kTopK:
-      return DefineTopK;
-
-    case Op::kMaxPool:
-      return DefineMaxPool;
-    case Op::kAvgPool:
-      return DefineAvgPool;
-    case Op::kLrn:
-      return DefineLrn;
-    case Op::kCol2Im:
-      return DefineCol2Im;
-
-    case Op::kQuantize:
-      return DefineQuantize;
-    case Op::kDequantize:
-      return DefineDequantize;
-    case Op::kRequantize:
-      return DefineRequantize;
-
-    case Op::kResize:
-      return DefineResize;
-    case Op::kGridSample:
-      return DefineGridSample;
-    case Op::kDeformConv:
-      return DefineDeformConv;
-    case Op::kRoiAlign:
-      return DefineRoiAlign;
-
-    case Op::kNonZero:
-      return DefineNonZero;
-    case Op::kNonMaxSuppression:
-      return DefineNonMaxSuppression;
-    case Op::kCompress:
-      return DefineCompress;
-    case Op::kUnique:
-      return DefineUnique;
-
-    case Op::kDet:
-      return DefineDet;
-
-    case Op::kBatchNorm:
-      return DefineBatchNorm;
-    case Op::kLayerNorm:
-    case Op::kRmsNorm:
-      return DefineTailNorm;
-    case Op::kGroupNorm:
-      return DefineGroupNorm;
-    case Op::kSoftmax:
-    case Op::kLogSoftmax:
-      return DefineSoftmax;
-    default:
-      return IsElementwise(op) ? DefineElementwise : nullptr;
-  }
+// Null if the operator has no lowering.
+DefineFunction* FindDefinition(Op op) {
+  const Row* row = std::ranges::find(kRows, op, &Row::op);
+  if (row != std::end(kRows)) return row->define;
+  return IsElementwise(op) ? DefineElementwise : nullptr;
 }
 
 }  // namespace
 
 absl::Status DefineOperator(Definition& definition, const Node& node) {
-  const DefineFunction define = FindDefine(node.op());
+  DefineFunction* define = FindDefinition(node.op());
   if (define == nullptr) return NotSupported(OpName(node.op()), ": no code is generated for it");
   return Annotate(define(definition, node), OpName(node.op()));
 }

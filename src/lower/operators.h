@@ -1,4 +1,4 @@
-// One function per operator or family: adds the stages that compute a node. The table is in operators.cc.
+// One function per operator or family. The table is in operators.cc.
 #ifndef ATTUNE_LOWER_OPERATORS_H_
 #define ATTUNE_LOWER_OPERATORS_H_
 
@@ -8,70 +8,41 @@
 
 namespace attune {
 
-absl::Status DefineElementwise(Definition& definition, const Node& node);
+// Adds the stages that compute a node.
+using DefineFunction = absl::Status(Definition& definition, const Node& node);
+
+DefineFunction DefineElementwise;
 
 // contraction.cc
-absl::Status DefineConv(Definition& definition, const Node& node);  // conv, conv_integer
-absl::Status DefineConvTranspose(Definition& definition, const Node& node);
-absl::Status DefineMatMul(Definition& definition, const Node& node);  // matmul, matmul_integer
-absl::Status DefineAttention(Definition& definition, const Node& node);
+DefineFunction DefineConv, DefineConvTranspose, DefineMatMul, DefineAttention;
 
 // movement.cc
-absl::Status DefineReshape(Definition& definition, const Node& node);
-absl::Status DefineTranspose(Definition& definition, const Node& node);
-absl::Status DefineBroadcast(Definition& definition, const Node& node);
-absl::Status DefineSlice(Definition& definition, const Node& node);
-absl::Status DefineConcat(Definition& definition, const Node& node);
-absl::Status DefinePad(Definition& definition, const Node& node);
-absl::Status DefineLayoutTransform(Definition& definition, const Node& node);
-absl::Status DefineDepthToSpace(Definition& definition, const Node& node);
-absl::Status DefineSpaceToDepth(Definition& definition, const Node& node);
-absl::Status DefineReverseSequence(Definition& definition, const Node& node);
+DefineFunction DefineReshape, DefineTranspose, DefineBroadcast, DefineSlice, DefineConcat, DefinePad,
+    DefineLayoutTransform, DefineDepthToSpace, DefineSpaceToDepth, DefineReverseSequence;
 
 // indexed.cc
-absl::Status DefineGather(Definition& definition, const Node& node);
-absl::Status DefineGatherElements(Definition& definition, const Node& node);
-absl::Status DefineGatherNd(Definition& definition, const Node& node);
-absl::Status DefineScatterElements(Definition& definition, const Node& node);
-absl::Status DefineScatterNd(Definition& definition, const Node& node);
+DefineFunction DefineGather, DefineGatherElements, DefineGatherNd, DefineScatterElements, DefineScatterNd;
 
 // reduction.cc
-absl::Status DefineReduce(Definition& definition, const Node& node);
-absl::Status DefineArgReduce(Definition& definition, const Node& node);
-absl::Status DefineScan(Definition& definition, const Node& node);
-absl::Status DefineTopK(Definition& definition, const Node& node);
+DefineFunction DefineReduce, DefineArgReduce, DefineScan, DefineTopK;
 
 // window.cc
-absl::Status DefineMaxPool(Definition& definition, const Node& node);
-absl::Status DefineAvgPool(Definition& definition, const Node& node);
-absl::Status DefineLrn(Definition& definition, const Node& node);
-absl::Status DefineCol2Im(Definition& definition, const Node& node);
+DefineFunction DefineMaxPool, DefineAvgPool, DefineLrn, DefineCol2Im;
 
 // normalization.cc
-absl::Status DefineBatchNorm(Definition& definition, const Node& node);
-absl::Status DefineTailNorm(Definition& definition, const Node& node);  // layer_norm, rms_norm
-absl::Status DefineGroupNorm(Definition& definition, const Node& node);
-absl::Status DefineSoftmax(Definition& definition, const Node& node);  // softmax, log_softmax
+DefineFunction DefineBatchNorm, DefineTailNorm, DefineGroupNorm, DefineSoftmax;
 
 // quantized.cc
-absl::Status DefineQuantize(Definition& definition, const Node& node);
-absl::Status DefineDequantize(Definition& definition, const Node& node);
-absl::Status DefineRequantize(Definition& definition, const Node& node);
+DefineFunction DefineQuantize, DefineDequantize, DefineRequantize;
 
 // resize.cc, sampling.cc, roi_align.cc
-absl::Status DefineResize(Definition& definition, const Node& node);
-absl::Status DefineGridSample(Definition& definition, const Node& node);
-absl::Status DefineDeformConv(Definition& definition, const Node& node);
-absl::Status DefineRoiAlign(Definition& definition, const Node& node);
+DefineFunction DefineResize, DefineGridSample, DefineDeformConv, DefineRoiAlign;
 
 // dynamic.cc, unique.cc
-absl::Status DefineNonZero(Definition& definition, const Node& node);
-absl::Status DefineNonMaxSuppression(Definition& definition, const Node& node);
-absl::Status DefineCompress(Definition& definition, const Node& node);
-absl::Status DefineUnique(Definition& definition, const Node& node);
+DefineFunction DefineNonZero, DefineNonMaxSuppression, DefineCompress, DefineUnique;
 
 // linear_algebra.cc
-absl::Status DefineDet(Definition& definition, const Node& node);
+DefineFunction DefineDet;
 
 }  // namespace attune
 

@@ -81,18 +81,25 @@ struct GroupFusion {
 };
 
 struct Strategy {
+  using WhyNot = std::string(const Workload&, const Target&);
+  using Space = std::vector<Knob>(const Workload&, const Target&);
+  using Default = Config(const Workload&, const Target&);
+  using Apply = absl::Status(Schedule&, const Workload&, const Config&, const Target&);
+  using Define = absl::StatusOr<ComputeDef>(const Workload&, const Config&);
+  using Cost = double(const Workload&, const Config&, const Target&);
+
   std::string_view name;
   int version;  // increases whenever the same config would give another kernel
   // Why it does not apply to a workload; empty when it does.
-  std::string (*why_not)(const Workload&, const Target&);
-  std::vector<Knob> (*space)(const Workload&, const Target&);
-  Config (*analytic_default)(const Workload&, const Target&);
-  absl::Status (*apply)(Schedule&, const Workload&, const Config&, const Target&);
+  WhyNot* why_not;
+  Space* space;
+  Default* analytic_default;
+  Apply* apply;
   // Defines the group for another algorithm; null: the operators' own definitions.
-  absl::StatusOr<ComputeDef> (*define)(const Workload&, const Config&) = nullptr;
+  Define* define = nullptr;
   // The predicted cycles of the whole kernel on one core, comparable with the costs of other strategies;
   // null: it has no cost model.
-  double (*cost)(const Workload&, const Config&, const Target&) = nullptr;
+  Cost* cost = nullptr;
   // Whether an element's rounding error grows with its neighbours' terms too, not with its own alone.
   bool spreads_rounding = false;
   // The least share of the operators' operations that its algorithm needs.

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/float16.h"
+#include "base/int_type.h"
 #include "base/process/message.h"
 #include "base/status.h"
 
@@ -67,25 +68,11 @@ Difference CompareElements(const ExpectedOutput& expected, std::span<const float
       return CompareAs<uint16_t>(expected, bounds, actual, F16ToFloat);
     case DType::kBF16:
       return CompareAs<uint16_t>(expected, bounds, actual, BF16ToFloat);
-    case DType::kI8:
-      return as(int8_t());
-    case DType::kI16:
-      return as(int16_t());
-    case DType::kI32:
-      return as(int32_t());
-    case DType::kI64:
-      return as(int64_t());
-    case DType::kU16:
-      return as(uint16_t());
-    case DType::kU32:
-      return as(uint32_t());
-    case DType::kU64:
-      return as(uint64_t());
-    case DType::kU8:
     case DType::kBool:
       return as(uint8_t());
+    default:
+      return WithIntType(expected.dtype, as);
   }
-  return {};
 }
 
 }  // namespace

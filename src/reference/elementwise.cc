@@ -1,6 +1,8 @@
 // Elementwise operators with one input.
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numbers>
 
 #include "base/status.h"
@@ -13,6 +15,8 @@ namespace {
 double Clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+double Silu(double x) { return std::isinf(x) && x < 0 ? -0.0 : x * Sigmoid(x); }  // the limit at -infinity
 
 // Uses erfc(-x) for 1 + erf(x), which stays accurate for x far below zero.
 double GeluByErf(double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); }
@@ -30,67 +34,40 @@ double Sign(double x) {
 using RealFunction = std::function<double(double)>;
 
 // Functions of one argument and without attributes.
-RealFunction PlainFunction(Op op) {
-  switch (op) {
-    case Op::kNeg:
-      return [](double x) { return -x; };
-    case Op::kAbs:
-      return [](double x) { return std::fabs(x); };
-    case Op::kSign:
-      return Sign;
-    case Op::kFloor:
-      return [](double x) { return std::floor(x); };
-    case Op::kCeil:
-      return [](double x) { return std::ceil(x); };
-    case Op::kRound:
-      return [](double x) { return std::nearbyint(x); };
-    case Op::kSqrt:
-      return [](double x) { return std::sqrt(x); };
-    case Op::kExp:
-      return [](double x) { return std::exp(x); };
-    case Op::kLog:
-      return [](double x) { return std::log(x); };
-    case Op::kSin:
-      return [](double x) { return std::sin(x); };
-    case Op::kCos:
-      return [](double x) { return std::cos(x); };
-    case Op::kTan:
-      return [](double x) { return std::tan(x); };
-    case Op::kAsin:
-      return [](double x) { return std::asin(x); };
-    case Op::kAcos:
-      return [](double x) { return std::acos(x); };
-    case Op::kAtan:
-      return [](double x) { return std::atan(x); };
-    case Op::kSinh:
-      return [](double x) { return std::sinh(x); };
-    case Op::kCosh:
-      return [](double x) { return std::cosh(x); };
-    case Op::kTanh:
-      return [](double x) { return std::tanh(x); };
-    case Op::kAsinh:
-      return [](double x) { return std::asinh(x); };
-    case Op::kAcosh:
-      return [](double x) { return std::acosh(x); };
-    case Op::kAtanh:
-      return [](double x) { return std::atanh(x); };
-    case Op::kErf:
-      return [](double x) { return std::erf(x); };
-    case Op::kSigmoid:
-      return Sigmoid;
-    case Op::kRelu:
-      return [](double x) { return x < 0 ? 0 : x; };
-    case Op::kSoftplus:
-      return [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); };
-    case Op::kSilu:
-      return
-          [](double x) { return std::isinf(x) && x < 0 ? -0.0 : x * Sigmoid(x); };  // the limit at -infinity
-    case Op::kHardSwish:
-      return [](double x) { return x * Clamp01(x / 6 + 0.5); };
-    default:
-      return nullptr;
-  }
-}
+struct PlainFunction {
+  Op op;
+  double (*function)(double x);
+};
+
+constexpr PlainFunction kPlainFunctions[] = {
+    {Op::kNeg, [](double x) { return -x; }},
+    {Op::kAbs, [](double x) { return std::fabs(x); }},
+    {Op::kSign, Sign},
+    {Op::kFloor, [](double x) { return std::floor(x); }},
+    {Op::kCeil, [](double x) { return std::ceil(x); }},
+    {Op::kRound, [](double x) { return std::nearbyint(x); }},
+    {Op::kSqrt, [](double x) { return std::sqrt(x); }},
+    {Op::kExp, [](double x) { return std::exp(x); }},
+    {Op::kLog, [](double x) { return std::log(x); }},
+    {Op::kSin, [](double x) { return std::sin(x); }},
+    {Op::kCos, [](double x) { return std::cos(x); }},
+    {Op::kTan, [](double x) { return std::tan(x); }},
+    {Op::kAsin, [](double x) { return std::asin(x); }},
+    {Op::kAcos, [](double x) { return std::acos(x); }},
+    {Op::kAtan, [](double x) { return std::atan(x); }},
+    {Op::kSinh, [](double x) { return std::sinh(x); }},
+    {Op::kCosh, [](double x) { return std::cosh(x); }},
+    {Op::kTanh, [](double x) { return std::tanh(x); }},
+    {Op::kAsinh, [](double x) { return std::asinh(x); }},
+    {Op::kAcosh, [](double x) { return std::acosh(x); }},
+    {Op::kAtanh, [](double x) { return std::atanh(x); }},
+    {Op::kErf, [](double x) { return std::erf(x); }},
+    {Op::kSigmoid, Sigmoid},
+    {Op::kRelu, [](double x) { return x < 0 ? 0 : x; }},
+    {Op::kSoftplus, [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }},
+    {Op::kSilu, Silu},
+    {Op::kHardSwish, [](double x) { return x * Clamp01(x / 6 + 0.5); }},
+};
 
 RealFunction FunctionOf(const Node& node) {
   const Attributes& attrs = node.attrs();
@@ -106,8 +83,10 @@ RealFunction FunctionOf(const Node& node) {
     case Op::kGelu:
       return attrs.String("approximate", "none") == "tanh" ? GeluByTanh : GeluByErf;
     default:
-      return PlainFunction(node.op());
+      break;
   }
+  const auto* plain = std::ranges::find(kPlainFunctions, node.op(), &PlainFunction::op);
+  return plain != std::end(kPlainFunctions) ? plain->function : RealFunction();
 }
 
 // The operators that also take integers.

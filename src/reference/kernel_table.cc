@@ -2,8 +2,8 @@
 
 namespace attune::reference {
 
-Kernel FindKernel(Op op) {
-  static constexpr Kernel kTable[] = {
+Kernel* FindKernel(Op op) {
+  static constexpr Kernel* kTable[] = {
 #define OP(enumerator, name, min_inputs, max_inputs, outputs, category, rule, kernel, ...) Evaluate##kernel,
 #include "graph/op_table.inc"
 #undef OP

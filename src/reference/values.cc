@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/float16.h"
+#include "base/int_type.h"
 #include "base/status.h"
 
 namespace attune::reference {
@@ -48,31 +49,11 @@ std::vector<Wide> Load(const Tensor& tensor) {
       for (size_t i = 0; i < out.size(); ++i) out[i] = ConvertElement<Wide>(BF16ToFloat(halves[i]));
       break;
     }
-    case DType::kI8:
-      LoadAs<int8_t>(tensor, &out);
-      break;
-    case DType::kI16:
-      LoadAs<int16_t>(tensor, &out);
-      break;
-    case DType::kI32:
-      LoadAs<int32_t>(tensor, &out);
-      break;
-    case DType::kI64:
-      LoadAs<int64_t>(tensor, &out);
-      break;
-    case DType::kU8:
     case DType::kBool:
       LoadAs<uint8_t>(tensor, &out);
       break;
-    case DType::kU16:
-      LoadAs<uint16_t>(tensor, &out);
-      break;
-    case DType::kU32:
-      LoadAs<uint32_t>(tensor, &out);
-      break;
-    case DType::kU64:
-      LoadAs<uint64_t>(tensor, &out);
-      break;
+    default:
+      WithIntType(tensor.dtype(), [&](auto t) { LoadAs<decltype(t)>(tensor, &out); });
   }
   return out;
 }
@@ -94,33 +75,11 @@ absl::StatusOr<Tensor> Store(const std::vector<Wide>& values, DType dtype, Shape
         out->SetDouble(static_cast<int64_t>(i), static_cast<double>(values[i]));
       }
       break;
-    case DType::kI8:
-      StoreAs<int8_t>(values, &*out);
-      break;
-    case DType::kI16:
-      StoreAs<int16_t>(values, &*out);
-      break;
-    case DType::kI32:
-      StoreAs<int32_t>(values, &*out);
-      break;
-    case DType::kI64:
-      StoreAs<int64_t>(values, &*out);
-      break;
-    case DType::kU8:
-      StoreAs<uint8_t>(values, &*out);
-      break;
-    case DType::kU16:
-      StoreAs<uint16_t>(values, &*out);
-      break;
-    case DType::kU32:
-      StoreAs<uint32_t>(values, &*out);
-      break;
-    case DType::kU64:
-      StoreAs<uint64_t>(values, &*out);
-      break;
     case DType::kBool:
       StoreAs<bool>(values, &*out);
       break;
+    default:
+      WithIntType(dtype, [&](auto t) { StoreAs<decltype(t)>(values, &*out); });
   }
   return out;
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/int_type.h"
+
 namespace attune {
 namespace {
 
@@ -36,24 +38,9 @@ DType ResultType(MathOp op, const std::vector<Expr>& args) {
 
 // `value` as an integer of `dtype` holds it.
 int64_t Wrap(int64_t value, DType dtype) {
-  switch (dtype) {
-    case DType::kI8:
-      return static_cast<int8_t>(value);
-    case DType::kI16:
-      return static_cast<int16_t>(value);
-    case DType::kI32:
-      return static_cast<int32_t>(value);
-    case DType::kU8:
-      return static_cast<uint8_t>(value);
-    case DType::kU16:
-      return static_cast<uint16_t>(value);
-    case DType::kU32:
-      return static_cast<uint32_t>(value);
-    case DType::kBool:
-      return value != 0;
-    default:
-      return value;
-  }
+  if (dtype == DType::kBool) return value != 0;
+  if (!IsInt(dtype)) return value;
+  return WithIntType(dtype, [&](auto t) { return static_cast<int64_t>(static_cast<decltype(t)>(value)); });
 }
 
 Expr NewNode(ExprNode node) { return Expr(std::make_shared<const ExprNode>(std::move(node))); }
@@ -208,28 +195,10 @@ Expr FloatConst(double value, DType dtype) {
 Expr BoolConst(bool value) { return IntConst(value ? 1 : 0, DType::kBool); }
 
 Expr ConstOf(DType dtype, const ExactNumber& value) {
-  switch (dtype) {
-    case DType::kBool:
-      return BoolConst(value.ToDouble() != 0);
-    case DType::kI8:
-      return IntConst(value.To<int8_t>(), dtype);
-    case DType::kI16:
-      return IntConst(value.To<int16_t>(), dtype);
-    case DType::kI32:
-      return IntConst(value.To<int32_t>(), dtype);
-    case DType::kI64:
-      return IntConst(value.To<int64_t>(), dtype);
-    case DType::kU8:
-      return IntConst(value.To<uint8_t>(), dtype);
-    case DType::kU16:
-      return IntConst(value.To<uint16_t>(), dtype);
-    case DType::kU32:
-      return IntConst(value.To<uint32_t>(), dtype);
-    case DType::kU64:
-      return IntConst(static_cast<int64_t>(value.To<uint64_t>()), dtype);
-    default:
-      return FloatConst(value.ToDouble(), dtype);
-  }
+  if (dtype == DType::kBool) return BoolConst(value.ToDouble() != 0);
+  if (!IsInt(dtype)) return FloatConst(value.ToDouble(), dtype);
+  return WithIntType(dtype,
+                     [&](auto t) { return IntConst(static_cast<int64_t>(value.To<decltype(t)>()), dtype); });
 }
 
 Expr MakeOp(MathOp op, std::vector<Expr> args) {

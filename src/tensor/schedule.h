@@ -30,7 +30,7 @@
 #include "tensor/schedule/loop_tree.h"
 #include "tensor/schedule/lower_tree.h"
 #include "tensor/schedule/trace.h"
-#include "tensor/schedule/transform_stages.h"
+#include "tensor/schedule/transforms.h"
 
 namespace attune {
 

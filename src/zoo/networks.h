@@ -12,11 +12,13 @@ namespace attune {
 inline constexpr int64_t kBertTokens = 128;
 inline constexpr int64_t kImageNetClasses = 1000;
 
+using NetworkFunction = void(NetworkBuilder& b);
+
 // One line of the zoo's table.
 struct ZooRow {
   const char* name;
   const char* description;
-  void (*build)(NetworkBuilder&);
+  NetworkFunction* build;
   int64_t side;        // of the square image; 0: the input is token ids
   int64_t parameters;  // as counted by NetworkBuilder,
   int64_t macs;        // for a batch of one
@@ -26,26 +28,12 @@ struct ZooRow {
 
 std::span<const ZooRow> ZooRows();
 
-void BuildResNet18(NetworkBuilder& b);
-void BuildResNet50(NetworkBuilder& b);
-void BuildResNet50V2(NetworkBuilder& b);
-void BuildResNeXt50(NetworkBuilder& b);
-void BuildMobileNetV1(NetworkBuilder& b);
-void BuildMobileNetV2(NetworkBuilder& b);
-void BuildMobileNetV3Small(NetworkBuilder& b);
-void BuildMobileNetV3Large(NetworkBuilder& b);
-void BuildShuffleNetV2(NetworkBuilder& b);
-void BuildRegNetX400MF(NetworkBuilder& b);
-void BuildRegNetY400MF(NetworkBuilder& b);
-void BuildSsdMobileNetV2(NetworkBuilder& b);
-void BuildInceptionV3(NetworkBuilder& b);
-void BuildSqueezeNet11(NetworkBuilder& b);
-void BuildDenseNet121(NetworkBuilder& b);
-void BuildEfficientNetB0(NetworkBuilder& b);
-void BuildVgg16(NetworkBuilder& b);
+NetworkFunction BuildResNet18, BuildResNet50, BuildResNet50V2, BuildResNeXt50, BuildMobileNetV1,
+    BuildMobileNetV2, BuildMobileNetV3Small, BuildMobileNetV3Large, BuildShuffleNetV2, BuildRegNetX400MF,
+    BuildRegNetY400MF, BuildSsdMobileNetV2, BuildInceptionV3, BuildSqueezeNet11, BuildDenseNet121,
+    BuildEfficientNetB0, BuildVgg16, BuildVitB16;
 // "input_ids" i64 [batch, 128] → "last_hidden_state" [batch, 128, 768].
-void BuildBertBase(NetworkBuilder& b);
-void BuildVitB16(NetworkBuilder& b);
+NetworkFunction BuildBertBase;
 
 }  // namespace attune
 

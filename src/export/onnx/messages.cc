@@ -11,6 +11,13 @@ using attune_onnx::TensorProto;
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little endian");
 
+// In the order of DType.
+constexpr TensorProto::DataType kTypes[kNumDTypes] = {
+    TensorProto::FLOAT, TensorProto::DOUBLE, TensorProto::FLOAT16, TensorProto::BFLOAT16,
+    TensorProto::INT8,  TensorProto::INT16,  TensorProto::INT32,   TensorProto::INT64,
+    TensorProto::UINT8, TensorProto::UINT16, TensorProto::UINT32,  TensorProto::UINT64,
+    TensorProto::BOOL};
+
 // Sets the field for the kind of the attribute, and returns the kind.
 struct AttributeSetter {
   AttributeProto* proto;
@@ -47,37 +54,7 @@ struct AttributeSetter {
 
 }  // namespace
 
-TensorProto::DataType OnnxType(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return TensorProto::FLOAT;
-    case DType::kF64:
-      return TensorProto::DOUBLE;
-    case DType::kF16:
-      return TensorProto::FLOAT16;
-    case DType::kBF16:
-      return TensorProto::BFLOAT16;
-    case DType::kI8:
-      return TensorProto::INT8;
-    case DType::kI16:
-      return TensorProto::INT16;
-    case DType::kI32:
-      return TensorProto::INT32;
-    case DType::kI64:
-      return TensorProto::INT64;
-    case DType::kU8:
-      return TensorProto::UINT8;
-    case DType::kU16:
-      return TensorProto::UINT16;
-    case DType::kU32:
-      return TensorProto::UINT32;
-    case DType::kU64:
-      return TensorProto::UINT64;
-    case DType::kBool:
-      return TensorProto::BOOL;
-  }
-  return TensorProto::UNDEFINED;
-}
+TensorProto::DataType OnnxType(DType dtype) { return kTypes[static_cast<size_t>(dtype)]; }
 
 void SetTensor(const Tensor& tensor, TensorProto* proto) {
   for (int64_t dim : tensor.shape()) proto->add_dims(dim);

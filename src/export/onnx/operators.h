@@ -15,7 +15,7 @@ namespace attune::onnx_export {
 struct OperatorRow;
 
 // Writes a node. An error says what ONNX lacks, without a subject.
-using OperatorWriter = absl::Status (*)(NodeContext& context, const OperatorRow& row);
+using OperatorWriter = absl::Status(NodeContext& context, const OperatorRow& row);
 
 constexpr unsigned TypeBit(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
 
@@ -25,7 +25,7 @@ struct OperatorRow {
   std::string_view name;
   // The element types that ONNX supports for it, as bits.
   unsigned types;
-  OperatorWriter write;
+  OperatorWriter* write;
   // For WriteSame: the attributes to copy, each as "ours:theirs" or one name for both, separated by spaces.
   std::string_view attributes = "";
   int64_t opset = kLeastOpset;

@@ -19,98 +19,46 @@ namespace attune::infer {
 
 using Types = std::vector<TensorType>;
 using TypesOr = absl::StatusOr<Types>;
+using InferenceRule = TypesOr(const Node& node);
 
-// elementwise.cc. Named by the dtypes that they take and give.
-TypesOr Constant(const Node& node);
-TypesOr Identity(const Node& node);
-TypesOr UnaryFloat(const Node& node);   // floats
-TypesOr UnaryNumber(const Node& node);  // and integers
-TypesOr UnarySigned(const Node& node);  // floats and signed integers
-TypesOr UnaryTest(const Node& node);    // floats to bool
-TypesOr Gelu(const Node& node);
-TypesOr Not(const Node& node);
-TypesOr Cast(const Node& node);
-TypesOr BinaryNumber(const Node& node);
-TypesOr Pow(const Node& node);
-TypesOr BinaryLogical(const Node& node);  // bools or integers
-TypesOr Shift(const Node& node);
-TypesOr MulHigh(const Node& node);
-TypesOr Equal(const Node& node);
-TypesOr Compare(const Node& node);
-TypesOr Where(const Node& node);
+// elementwise.cc. Number: floats and integers; Signed: floats and signed integers; Test: from floats to bool;
+// Logical: bools or integers.
+InferenceRule Constant, Identity, UnaryFloat, UnaryNumber, UnarySigned, UnaryTest, Gelu, Not, Cast,
+    BinaryNumber, Pow, BinaryLogical, Shift, MulHigh, Equal, Compare, Where;
 
 // movement.cc
-TypesOr Reshape(const Node& node);
-TypesOr Transpose(const Node& node);
-TypesOr Broadcast(const Node& node);
-TypesOr Slice(const Node& node);
-TypesOr Concat(const Node& node);
-TypesOr Pad(const Node& node);
-TypesOr LayoutTransform(const Node& node);
-TypesOr DepthToSpace(const Node& node);
-TypesOr SpaceToDepth(const Node& node);
-TypesOr ReverseSequence(const Node& node);
+InferenceRule Reshape, Transpose, Broadcast, Slice, Concat, Pad, LayoutTransform, DepthToSpace, SpaceToDepth,
+    ReverseSequence;
 
 // indexed.cc
-TypesOr Gather(const Node& node);
-TypesOr GatherElements(const Node& node);
-TypesOr GatherNd(const Node& node);
-TypesOr CheckIndex(const Node& node);
-TypesOr ScatterElements(const Node& node);
-TypesOr ScatterNd(const Node& node);
+InferenceRule Gather, GatherElements, GatherNd, CheckIndex, ScatterElements, ScatterNd;
 
-// reduction.cc
-TypesOr ReduceNumber(const Node& node);
-TypesOr ReduceExtreme(const Node& node);  // max and min: bool too
-TypesOr ArgExtreme(const Node& node);
-TypesOr Scan(const Node& node);
-TypesOr TopK(const Node& node);
+// reduction.cc. Extremes, max and min, are for bool too.
+InferenceRule ReduceNumber, ReduceExtreme, ArgExtreme, Scan, TopK;
 
 // contraction.cc
-TypesOr Conv(const Node& node);
-TypesOr ConvTranspose(const Node& node);
-TypesOr ConvInteger(const Node& node);
-TypesOr DeformConv(const Node& node);
+InferenceRule Conv, ConvTranspose, ConvInteger, DeformConv;
 
 // matmul.cc
-TypesOr MatMul(const Node& node);
-TypesOr MatMulInteger(const Node& node);
-TypesOr Attention(const Node& node);
-TypesOr Det(const Node& node);
+InferenceRule MatMul, MatMulInteger, Attention, Det;
 
 // quantized.cc
-TypesOr Quantize(const Node& node);
-TypesOr Dequantize(const Node& node);
-TypesOr Requantize(const Node& node);
+InferenceRule Quantize, Dequantize, Requantize;
 
 // window.cc
-TypesOr MaxPool(const Node& node);
-TypesOr AvgPool(const Node& node);
-TypesOr Lrn(const Node& node);
-TypesOr Col2Im(const Node& node);
+InferenceRule MaxPool, AvgPool, Lrn, Col2Im;
 
 // normalization.cc
-TypesOr BatchNorm(const Node& node);
-TypesOr LayerNorm(const Node& node);
-TypesOr RmsNorm(const Node& node);
-TypesOr GroupNorm(const Node& node);
-TypesOr Softmax(const Node& node);  // and log_softmax
+InferenceRule BatchNorm, LayerNorm, RmsNorm, GroupNorm, Softmax;
 
 // sampling.cc
-TypesOr Resize(const Node& node);
-TypesOr GridSample(const Node& node);
-TypesOr RoiAlign(const Node& node);
+InferenceRule Resize, GridSample, RoiAlign;
 
 // dynamic.cc
-TypesOr NonZero(const Node& node);
-TypesOr NonMaxSuppression(const Node& node);
-TypesOr Compress(const Node& node);
-TypesOr Unique(const Node& node);
+InferenceRule NonZero, NonMaxSuppression, Compress, Unique;
 
 // control.cc
-TypesOr If(const Node& node);
-TypesOr Loop(const Node& node);
-TypesOr Fused(const Node& node);
+InferenceRule If, Loop, Fused;
 
 }  // namespace attune::infer
 

@@ -269,6 +269,31 @@ Value* Emitter::TransposeStored(Value* x, const Ints& perm) {
   return Constant(Permuted(*data, perm));
 }
 
+std::vector<Value*> Emitter::Split(Value* x, int64_t axis, const Ints& sizes) {
+  const int64_t dim = DimOf(x, axis);
+  std::vector<Value*> parts;
+  int64_t start = 0;
+  for (const int64_t size : sizes) {
+    if (size < 0 || size > dim - start) Invalid("its parts exceed the ", dim, " elements along axis ", axis);
+    parts.push_back(SliceAxis(x, axis, start, size));
+    start += size;
+  }
+  if (start != dim) Invalid("its parts are ", start, " elements together, axis ", axis, " has ", dim);
+  return parts;
+}
+
+// [a, b] as [1, a, 1, b], broadcast to [ra, a, rb, b] and flattened.
+Value* Emitter::Tile(Value* x, const Ints& repeats) {
+  const Shape shape = ShapeOf(x);
+  Shape apart, repeated, tiled;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    apart.insert(apart.end(), {1, shape[i]});
+    repeated.insert(repeated.end(), {CheckedSize(repeats[i], "number of repetitions"), shape[i]});
+    tiled.push_back(Multiply(repeats[i], shape[i]));
+  }
+  return tiled == shape ? x : Reshape(Broadcast(Reshape(x, apart), repeated), tiled);
+}
+
 Value* Emitter::ReshapeStored(Value* x, const Shape& shape) {
   const Tensor* data = x->constant();
   if (data == nullptr || Product(shape) != data->num_elements()) return Reshape(x, shape);

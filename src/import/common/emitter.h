@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/progress.h"
 #include "graph/graph.h"
+#include "import/common/evaluator.h"
 #include "import/common/failure.h"
 
 namespace attune::importing {
@@ -31,13 +33,13 @@ struct Budget {
 // Operators without effect (a cast to the same type, a reshape to the same shape) are not emitted.
 class Emitter {
  public:
-  Emitter(Graph* graph, Budget* budget, std::string name)
-      : graph_(graph), budget_(budget), name_(std::move(name)) {}
+  Emitter(Graph* graph, Budget* budget, Evaluator* evaluator, std::string name)
+      : graph_(graph), budget_(budget), evaluator_(evaluator), name_(std::move(name)) {}
 
   Graph* graph() const { return graph_; }
   const std::string& name() const { return name_; }  // name of the model's operator
   // The same for another graph, such as a region of the operator.
-  Emitter Within(Graph* graph) const { return Emitter(graph, budget_, name_); }
+  Emitter Within(Graph* graph) const { return Emitter(graph, budget_, evaluator_, name_); }
 
   Node* EmitNode(Op op, std::vector<Value*> inputs, Attributes attrs = {}, int num_outputs = -1,
                  std::vector<std::unique_ptr<Graph>> regions = {});
@@ -87,6 +89,10 @@ class Emitter {
   Value* SliceAxis(Value* x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
   // Joins hundreds of parts step by step, or with a single gather if they are slices of the same value.
   Value* Concat(const std::vector<Value*>& values, int64_t axis);
+  // Consecutive parts of these sizes along an axis; a broken model if they are not the whole of it.
+  std::vector<Value*> Split(Value* x, int64_t axis, const Ints& sizes);
+  // Repeats x along each of its axes.
+  Value* Tile(Value* x, const Ints& repeats);
   Value* Pad(Value* x, Ints pads, const ExactNumber& value = 0);
   // Mirrors at the edges, repeating the outermost elements; pads by at most the size of the axis.
   Value* PadSymmetric(Value* x, const Ints& pads);
@@ -115,6 +121,22 @@ class Emitter {
   // The shape of a value; NS if a dimension depends on data.
   Shape ShapeOf(const Value* x) const;
   int64_t DimOf(const Value* x, int64_t axis) const;  // NS if this dimension depends on data
+
+  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
+  // …".
+  Tensor Known(const Value* value, std::string_view what) const { return evaluator_->Require(value, what); }
+  Ints KnownInts(const Value* value, std::string_view what) const {
+    return evaluator_->RequireInts(value, what);
+  }
+  ExactNumber KnownScalar(const Value* value, std::string_view what) const {
+    return evaluator_->RequireScalar(value, what);
+  }
+  int64_t KnownInt(const Value* value, std::string_view what) const {
+    return evaluator_->RequireInt(value, what);
+  }
+  // nullopt unless the value follows from constants alone.
+  std::optional<Tensor> KnownConstant(const Value* value) const { return evaluator_->FromConstants(value); }
+
   // A possibly negative axis as 0 … rank - 1; a broken model if it is out of range.
   static int64_t Axis(int64_t axis, int64_t rank);
   // Non-negative axes in their given order; a broken model if one occurs twice.
@@ -133,6 +155,7 @@ class Emitter {
 
   Graph* graph_;
   Budget* budget_;
+  Evaluator* evaluator_;
   std::string name_;
 };
 

@@ -4,12 +4,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "graph/infer.h"
+#include "import/common/failure.h"
 
 namespace attune::importing {
 namespace {
@@ -108,6 +111,20 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>&
   if (open.empty()) return shapes;
   return InvalidInput("the ", rules.what, " leaves dimensions open: input ", absl::StrJoin(open, ", "),
                       "; give the shapes, for example ", absl::StrJoin(examples, " "));
+}
+
+Value* AddInput(Graph& graph, const std::string& name, TensorType type, const ImportOptions& options,
+                Evaluator& evaluator) {
+  OrThrow(Annotate(CheckType(type), absl::StrCat("input '", name, "'")));
+  Value* value = graph.AddInput(name, std::move(type));
+  const auto known = options.input_values.find(name);
+  if (known == options.input_values.end()) return value;
+  if (known->second.dtype() != value->type().dtype) {
+    Invalid("input '", name, "' is ", ToString(value->type()), ", but values of ",
+            DTypeName(known->second.dtype()), " were given");
+  }
+  evaluator.SetInput(value, known->second);
+  return value;
 }
 
 }  // namespace attune::importing

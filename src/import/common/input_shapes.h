@@ -1,13 +1,16 @@
-// The shapes of a model's inputs: those from the options, those that the model declares, and the error for
+// A model's inputs and their shapes: those from the options, those that the model declares, and the error for
 // the ones that it leaves open.
 #ifndef ATTUNE_IMPORT_COMMON_INPUT_SHAPES_H_
 #define ATTUNE_IMPORT_COMMON_INPUT_SHAPES_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/graph.h"
 #include "import/common/declared_tensor.h"
+#include "import/common/evaluator.h"
 #include "import/common/import_options.h"
 
 namespace attune::importing {
@@ -26,6 +29,11 @@ struct InputRules {
 // four dimensions.
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>& inputs,
                                               const ImportOptions& options, const InputRules& rules = {});
+
+// Adds an input to the graph, and its value if the options give one. Throws ImportFailure if the type is not
+// valid, or not that of the value.
+Value* AddInput(Graph& graph, const std::string& name, TensorType type, const ImportOptions& options,
+                Evaluator& evaluator);
 
 }  // namespace attune::importing
 

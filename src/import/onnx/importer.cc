@@ -159,17 +159,9 @@ void Importer::ImportInputs(Scope& scope) {
     if (scope.bindings.contains(name)) Invalid("the model has two inputs named '", name, "'");
     const int element = inputs[i]->type().tensor_type().elem_type();
     TensorType type(*DTypeFromOnnx(element), shapes[i]);
-    OrThrow(Annotate(CheckType(type), absl::StrCat("input '", name, "'")));
-    Value* value = scope.graph->AddInput(name, std::move(type));
-    Binding& binding = scope.bindings[name] = value;
+    Binding& binding = scope.bindings[name] =
+        importing::AddInput(*scope.graph, name, std::move(type), options_, evaluator_);
     binding.type = element;
-    const auto known = options_.input_values.find(name);
-    if (known == options_.input_values.end()) continue;
-    if (known->second.dtype() != value->type().dtype) {
-      Invalid("input '", name, "' is ", ToString(value->type()), ", but values of ",
-              DTypeName(known->second.dtype()), " were given");
-    }
-    evaluator_.SetInput(value, known->second);
   }
 }
 
@@ -301,7 +293,7 @@ Outputs Importer::CallOperator(const NodeProto& node, const std::string& name, s
   const auto opset = scope.opsets->find(domain);
   const int64_t version = opset != scope.opsets->end() ? opset->second : 1;
   absl::Status status;
-  if (const Lowering lower = FindLowering(domain, node.op_type(), version)) {
+  if (Lowering* lower = FindLowering(domain, node.op_type(), version)) {
     std::vector<Value*> values;
     for (const Binding& input : inputs) values.push_back(input.value);
     try {

@@ -32,7 +32,7 @@ AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
 
 OpContext::OpContext(Importer* importer, Scope* scope, const NodeProto* node, int64_t opset, std::string name,
                      std::vector<Binding> inputs)
-    : Emitter(scope->graph, &importer->budget(), std::move(name)),
+    : Emitter(scope->graph, &importer->budget(), &importer->evaluator(), std::move(name)),
       importer_(importer),
       scope_(scope),
       node_(node),
@@ -142,25 +142,9 @@ Value* OpContext::SparseConstant(const SparseTensorProto& proto) {
   return Reshape(dense, shape);
 }
 
-Tensor OpContext::Known(const Value* value, std::string_view what) const {
-  return importer_->evaluator().Require(value, what);
-}
-
 Ints OpContext::KnownInts(const Value* value, std::string_view what) const {
   if (value->type().rank() > 1) Invalid("its ", what, " must be a list, not ", ToString(value->type()));
-  return importer_->evaluator().RequireInts(value, what);
-}
-
-ExactNumber OpContext::KnownScalar(const Value* value, std::string_view what) const {
-  return importer_->evaluator().RequireScalar(value, what);
-}
-
-int64_t OpContext::KnownInt(const Value* value, std::string_view what) const {
-  return importer_->evaluator().RequireInt(value, what);
-}
-
-std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {
-  return importer_->evaluator().FromConstants(value);
+  return Emitter::KnownInts(value, what);
 }
 
 std::optional<ImportFailure> OpContext::Try(const std::function<void()>& attempt) {

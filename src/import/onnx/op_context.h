@@ -83,14 +83,8 @@ class OpContext : public Emitter {
   // An attribute that is an ONNX element type, as a dtype; NS for a type that Attune does not support.
   DType TypeAttribute(std::string_view name) const;
 
-  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
-  // …".
-  Tensor Known(const Value* value, std::string_view what) const;
-  Ints KnownInts(const Value* value, std::string_view what) const;  // a list, or a single number
-  ExactNumber KnownScalar(const Value* value, std::string_view what) const;
-  int64_t KnownInt(const Value* value, std::string_view what) const;  // saturated to 64 bits
-  // nullopt unless the value follows from constants alone.
-  std::optional<Tensor> KnownConstant(const Value* value) const;
+  // Of a list, or of a single number.
+  Ints KnownInts(const Value* value, std::string_view what) const;
 
   // Calls `attempt`; if it fails and another way may succeed, returns the reason and reports nothing.
   std::optional<ImportFailure> Try(const std::function<void()>& attempt);
@@ -114,6 +108,9 @@ class OpContext : public Emitter {
   int64_t opset_;
   std::vector<Binding> inputs_;
 };
+
+// Lowers one node. Returns its outputs in order; fewer than the node has is NS. Throws ImportFailure.
+using Lowering = Outputs(OpContext& c);
 
 }  // namespace attune::onnx
 

@@ -8,11 +8,8 @@
 
 namespace attune::onnx {
 
-// Lowers one node. Returns its outputs in order; fewer than the node has is NS. Throws ImportFailure.
-using Lowering = Outputs (*)(OpContext& c);
-
 // The row for an operator in `opset` of `domain` ("" is the default domain), or nullptr.
-Lowering FindLowering(std::string_view domain, std::string_view op_type, int64_t opset);
+Lowering* FindLowering(std::string_view domain, std::string_view op_type, int64_t opset);
 
 }  // namespace attune::onnx
 

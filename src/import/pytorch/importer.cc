@@ -129,17 +129,8 @@ void Importer::ImportUserInputs(Scope& scope) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const UserInput& input = inputs[i];
     TensorType type(*DTypeFromTorch(input.meta->scalar_type), shapes[i]);
-    OrThrow(Annotate(CheckType(type), absl::StrCat("input '", input.name, "'")));
-    Binding binding = graph_->AddInput(input.name, type);
+    Binding binding = importing::AddInput(*graph_, input.name, std::move(type), options_, evaluator_);
     storages_.PlaceNew(binding);
-    const auto known = options_.input_values.find(input.name);
-    if (known != options_.input_values.end()) {
-      if (known->second.dtype() != type.dtype) {
-        Invalid("input '", input.name, "' is ", ToString(type), ", but values of ",
-                DTypeName(known->second.dtype()), " were given");
-      }
-      evaluator_.SetInput(binding.value, known->second);
-    }
     Bind(scope, input.name, binding);
   }
 }
@@ -329,7 +320,7 @@ void Importer::Mutate(const NodeProgram& node, Binding& result, Scope& scope) {
     result.failed = true;
     return;
   }
-  Emitter emitter(graph_.get(), &budget_, ScopedName(scope.prefix, node.name));
+  Emitter emitter(graph_.get(), &budget_, &evaluator_, ScopedName(scope.prefix, node.name));
   result.value = emitter.Cast(result.value, changed.value->type().dtype);
   if (result.value->type() != changed.value->type()) {
     Invalid("it changes ", ToString(changed.value->type()), " to ", ToString(result.value->type()),

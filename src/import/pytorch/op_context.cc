@@ -10,7 +10,7 @@ namespace attune::pytorch {
 using Kind = Argument::Kind;
 
 OpContext::OpContext(Importer* importer, Scope* scope, const NodeProgram* node, std::string node_name)
-    : Emitter(&importer->graph(), &importer->budget(), std::move(node_name)),
+    : Emitter(&importer->graph(), &importer->budget(), &importer->evaluator(), std::move(node_name)),
       importer_(importer),
       scope_(scope),
       node_(node) {}
@@ -143,10 +143,6 @@ Value* OpContext::As(const Operand& operand, DType dtype) {
     return Cast(Integer(ToInt(operand.number)), dtype);
   }
   return Scalar(dtype, pytorch::Exact(operand.number));
-}
-
-Tensor OpContext::Known(const Value* value, std::string_view what) const {
-  return importer_->evaluator().Require(value, what);
 }
 
 Outputs OpContext::Inline(size_t position) {

@@ -91,8 +91,6 @@ class OpContext : public Emitter {
 
   // The operand as a tensor of this type.
   Value* As(const Operand& operand, DType dtype);
-  // The value's data, computed if it follows from known values; NS otherwise.
-  Tensor Known(const Value* value, std::string_view what) const;
   // Appends the program in argument `position`, a graph, to this one; the following arguments are its
   // inputs.
   Outputs Inline(size_t position);
@@ -107,6 +105,10 @@ class OpContext : public Emitter {
   Scope* scope_;
   const NodeProgram* node_;
 };
+
+// Lowers one node. Returns its outputs in order, lists flattened; an output without a result cannot be
+// used. Throws ImportFailure.
+using Lowering = Outputs(OpContext& c);
 
 }  // namespace attune::pytorch
 

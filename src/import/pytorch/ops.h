@@ -8,10 +8,6 @@
 
 namespace attune::pytorch {
 
-// Lowers one node. Returns its outputs in order, lists flattened; an output without a result cannot be
-// used. Throws ImportFailure.
-using Lowering = Outputs (*)(OpContext& c);
-
 // The memory that PyTorch stores a result in. kSame: it is the first tensor among the arguments. kView: it
 // may share that tensor's memory.
 enum class Memory { kNew, kSame, kView };
@@ -19,7 +15,7 @@ enum class Memory { kNew, kSame, kView };
 struct Row {
   // Without "torch.ops."; a name with an overload ("aten.max.dim") has priority over one without.
   std::string_view name;
-  Lowering lower;
+  Lowering* lower;
   Memory memory = Memory::kNew;
 };
 

@@ -172,20 +172,12 @@ void Importer::AddInput(const Endpoint& endpoint, const Shape& shape, Scope& sco
     return;
   }
   TensorType type(*dtype, shape);
-  OrThrow(Annotate(CheckType(type), absl::StrCat("input '", endpoint.name, "'")));
-  Value* value = scope.graph->AddInput(endpoint.name, std::move(type));
+  Value* value = importing::AddInput(*scope.graph, endpoint.name, std::move(type), options_, evaluator_);
   constexpr int kMaxOutputs = 1024;
   if (reference.index >= kMaxOutputs) Invalid("the input '", endpoint.name, "' is output ", reference.index);
   const auto count = static_cast<size_t>(reference.index) + 1;
   if (result.outputs.size() < count) result.outputs.resize(count);
   result.outputs[count - 1] = value;
-  const auto known = options_.input_values.find(endpoint.name);
-  if (known == options_.input_values.end()) return;
-  if (known->second.dtype() != *dtype) {
-    Invalid("input '", endpoint.name, "' is ", ToString(value->type()), ", but values of ",
-            DTypeName(known->second.dtype()), " were given");
-  }
-  evaluator_.SetInput(value, known->second);
 }
 
 void Importer::AddOutputs(Scope& scope) {

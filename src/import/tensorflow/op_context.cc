@@ -11,7 +11,7 @@ namespace attune::tensorflow {
 
 OpContext::OpContext(Importer* importer, Scope* scope, const NodeDef* node, std::string name,
                      std::vector<Binding> inputs)
-    : Emitter(scope->graph, &importer->budget(), std::move(name)),
+    : Emitter(scope->graph, &importer->budget(), &importer->evaluator(), std::move(name)),
       importer_(importer),
       scope_(scope),
       node_(node),
@@ -101,26 +101,6 @@ std::optional<Shape> OpContext::ShapeAttribute(std::string_view name) const {
 
 Tensor OpContext::TensorAttribute(std::string_view name) const {
   return importer_->TensorOf(Require(name, AttrValue::kTensor).tensor());
-}
-
-Tensor OpContext::Known(const Value* value, std::string_view what) const {
-  return importer_->evaluator().Require(value, what);
-}
-
-Ints OpContext::KnownInts(const Value* value, std::string_view what) const {
-  return importer_->evaluator().RequireInts(value, what);
-}
-
-ExactNumber OpContext::KnownScalar(const Value* value, std::string_view what) const {
-  return importer_->evaluator().RequireScalar(value, what);
-}
-
-int64_t OpContext::KnownInt(const Value* value, std::string_view what) const {
-  return importer_->evaluator().RequireInt(value, what);
-}
-
-std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {
-  return importer_->evaluator().FromConstants(value);
 }
 
 const NameAttrList& OpContext::FunctionAttribute(std::string_view name) const {

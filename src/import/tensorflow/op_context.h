@@ -80,15 +80,6 @@ class OpContext : public Emitter {
   std::optional<Shape> ShapeAttribute(std::string_view name) const;  // nullopt if it is not complete
   Tensor TensorAttribute(std::string_view name) const;
 
-  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
-  // …".
-  Tensor Known(const Value* value, std::string_view what) const;
-  Ints KnownInts(const Value* value, std::string_view what) const;
-  ExactNumber KnownScalar(const Value* value, std::string_view what) const;
-  int64_t KnownInt(const Value* value, std::string_view what) const;
-  // nullopt unless the value follows from constants alone.
-  std::optional<Tensor> KnownConstant(const Value* value) const;
-
   // Appends the nodes of `function` for these arguments to `target`, which is this node's graph or a
   // region. Returns the results.
   Outputs Call(const NameAttrList& function, std::vector<Binding> arguments, Graph* target);
@@ -107,6 +98,10 @@ class OpContext : public Emitter {
   const NodeDef* node_;
   std::vector<Binding> inputs_;
 };
+
+// Lowers one node. Returns its outputs in order; missing outputs at the end are not supported. Throws
+// ImportFailure.
+using Lowering = Outputs(OpContext& c);
 
 }  // namespace attune::tensorflow
 

@@ -8,13 +8,9 @@
 
 namespace attune::tensorflow {
 
-// Lowers one node. Returns its outputs in order; missing outputs at the end are not supported. Throws
-// ImportFailure.
-using Lowering = Outputs (*)(OpContext& c);
-
 struct OpRow {
   std::string_view op;
-  Lowering lower;
+  Lowering* lower;
   // If there are several outputs, their names, separated by spaces; nodes in functions refer to them.
   std::string_view outputs = "";
 };

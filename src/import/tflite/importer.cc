@@ -207,7 +207,7 @@ const Binding& Importer::Lookup(Scope& scope, int index) {
   if (binding.value != nullptr || binding.failed) return binding;
   const schema::Tensor& tensor = TensorOf(*model_, scope, index);
   const std::string name = NameOf(tensor.name());
-  Emitter emitter(scope.graph, &budget_, ScopedName(scope.prefix, name));
+  Emitter emitter(scope.graph, &budget_, &evaluator_, ScopedName(scope.prefix, name));
   try {
     const bool empty = SizeOf(tensor.shape()) > 0 && Product(RequireShape(tensor)) == 0;
     if (tensor.is_variable()) {

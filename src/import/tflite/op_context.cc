@@ -42,7 +42,7 @@ Value* VectorOf(Emitter& emitter, const std::vector<double>& values, DType dtype
 
 OpContext::OpContext(Importer* importer, Scope* scope, const schema::Operator* node, std::string name,
                      Numbers numbers)
-    : Emitter(scope->graph, &importer->budget(), std::move(name)),
+    : Emitter(scope->graph, &importer->budget(), &importer->evaluator(), std::move(name)),
       importer_(importer),
       scope_(scope),
       node_(node) {
@@ -266,26 +266,6 @@ Value* OpContext::ActivateReal(Value* x, Activation activation) {
   }
   const Bounds bounds = BoundsOf(activation);
   return Clip(x, bounds.min, bounds.max);
-}
-
-Tensor OpContext::Known(const Value* value, std::string_view what) const {
-  return importer_->evaluator().Require(value, what);
-}
-
-Ints OpContext::KnownInts(int input, std::string_view what) const {
-  return importer_->evaluator().RequireInts(Stored(input), what);
-}
-
-ExactNumber OpContext::KnownScalar(int input, std::string_view what) const {
-  return importer_->evaluator().RequireScalar(Stored(input), what);
-}
-
-int64_t OpContext::KnownInt(int input, std::string_view what) const {
-  return importer_->evaluator().RequireInt(Stored(input), what);
-}
-
-std::optional<Tensor> OpContext::KnownConstant(const Value* value) const {
-  return importer_->evaluator().FromConstants(value);
 }
 
 std::optional<ImportFailure> OpContext::Try(const std::function<void()>& attempt) {

@@ -108,14 +108,12 @@ class OpContext : public Emitter {
   // For floats and unquantized integers.
   Value* ActivateReal(Value* x, Activation activation);
 
-  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
-  // …".
-  Tensor Known(const Value* value, std::string_view what) const;
-  Ints KnownInts(int input, std::string_view what) const;
-  ExactNumber KnownScalar(int input, std::string_view what) const;
-  int64_t KnownInt(int input, std::string_view what) const;
-  // nullopt unless the value follows from constants alone.
-  std::optional<Tensor> KnownConstant(const Value* value) const;
+  // The same of input i.
+  Ints KnownInts(int i, std::string_view what) const { return Emitter::KnownInts(Stored(i), what); }
+  ExactNumber KnownScalar(int i, std::string_view what) const {
+    return Emitter::KnownScalar(Stored(i), what);
+  }
+  int64_t KnownInt(int i, std::string_view what) const { return Emitter::KnownInt(Stored(i), what); }
 
   // Calls `attempt`; if it fails and another way may succeed, returns the reason and reports nothing.
   std::optional<ImportFailure> Try(const std::function<void()>& attempt);
@@ -143,6 +141,10 @@ class OpContext : public Emitter {
   bool real_ = false;
   std::map<int, Value*> real_values_;  // cache of Real(), by input
 };
+
+// Lowers one operator. Returns its outputs in order; fewer than it has is NS, and a float output is
+// quantized if the model declares it as integers. Throws ImportFailure.
+using Lowering = Outputs(OpContext& c);
 
 }  // namespace attune::tflite
 

@@ -8,13 +8,9 @@
 
 namespace attune::tflite {
 
-// Lowers one operator. Returns its outputs in order; fewer than it has is NS, and a float output is
-// quantized if the model declares it as integers. Throws ImportFailure.
-using Lowering = Outputs (*)(OpContext& c);
-
 struct Row {
   schema::BuiltinOperator code;
-  Lowering lower;  // nullptr: known, but not supported
+  Lowering* lower;  // nullptr: known, but not supported
   Numbers numbers = Numbers::kStored;
   std::string_view refused = {};  // why not
   std::string_view custom = {};   // the name of a custom operator

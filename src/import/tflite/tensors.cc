@@ -1,7 +1,10 @@
 #include "import/tflite/tensors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "base/checked.h"
@@ -11,6 +14,18 @@ namespace attune::tflite {
 namespace {
 
 using schema::TensorType;
+
+// Elements of fewer than 8 bits are unpacked.
+constexpr std::pair<TensorType, DType> kTypes[] = {
+    {TensorType::FLOAT32, DType::kF32},   {TensorType::FLOAT16, DType::kF16},
+    {TensorType::BFLOAT16, DType::kBF16}, {TensorType::FLOAT64, DType::kF64},
+    {TensorType::INT2, DType::kI8},       {TensorType::INT4, DType::kI8},
+    {TensorType::INT8, DType::kI8},       {TensorType::INT16, DType::kI16},
+    {TensorType::INT32, DType::kI32},     {TensorType::INT64, DType::kI64},
+    {TensorType::UINT4, DType::kU8},      {TensorType::UINT8, DType::kU8},
+    {TensorType::UINT16, DType::kU16},    {TensorType::UINT32, DType::kU32},
+    {TensorType::UINT64, DType::kU64},    {TensorType::BOOL, DType::kBool},
+};
 
 // The number of bits of an element in the file.
 int StoredBits(TensorType type) {
@@ -70,39 +85,8 @@ Tensor ReadTensor(const Model& model, const schema::Tensor& tensor, const Shape&
 }  // namespace
 
 std::optional<DType> DTypeOf(TensorType type) {
-  switch (type) {
-    case TensorType::FLOAT32:
-      return DType::kF32;
-    case TensorType::FLOAT16:
-      return DType::kF16;
-    case TensorType::BFLOAT16:
-      return DType::kBF16;
-    case TensorType::FLOAT64:
-      return DType::kF64;
-    case TensorType::INT2:
-    case TensorType::INT4:
-    case TensorType::INT8:
-      return DType::kI8;
-    case TensorType::INT16:
-      return DType::kI16;
-    case TensorType::INT32:
-      return DType::kI32;
-    case TensorType::INT64:
-      return DType::kI64;
-    case TensorType::UINT4:
-    case TensorType::UINT8:
-      return DType::kU8;
-    case TensorType::UINT16:
-      return DType::kU16;
-    case TensorType::UINT32:
-      return DType::kU32;
-    case TensorType::UINT64:
-      return DType::kU64;
-    case TensorType::BOOL:
-      return DType::kBool;
-    default:
-      return std::nullopt;
-  }
+  const auto* row = std::ranges::find(kTypes, type, &std::pair<TensorType, DType>::first);
+  return row != std::end(kTypes) ? std::optional(row->second) : std::nullopt;
 }
 
 std::string TypeName(TensorType type) {

@@ -12,12 +12,24 @@
 
 namespace attune {
 
+// The functions of the strategies, by kind.
+Strategy::WhyNot ConvDirectWhyNot, ConvWinogradWhyNot, ConvShallowWhyNot, ConvMatrixWhyNot,
+    SlidingWindowWhyNot, ConvChainWhyNot, GemmWhyNot, GemmMatrixWhyNot, AttentionWhyNot,
+    AttentionMatrixWhyNot, ContractionWhyNot, LoopsWhyNot;
+Strategy::Space ConvDirectSpace, ConvWinogradSpace, ConvShallowSpace, ConvMatrixSpace, SlidingWindowSpace,
+    ConvChainSpace, GemmSpace, GemmMatrixSpace, AttentionSpace, AttentionMatrixSpace, ContractionSpace,
+    LoopsSpace;
+Strategy::Default ConvDirectDefault, ConvWinogradDefault, ConvShallowDefault, ConvMatrixDefault,
+    SlidingWindowDefault, ConvChainDefault, GemmDefault, GemmMatrixDefault, AttentionDefault,
+    AttentionMatrixDefault, ContractionDefault, LoopsDefault;
+Strategy::Apply ConvDirectApply, ConvWinogradApply, ConvShallowApply, ConvMatrixApply, SlidingWindowApply,
+    ConvChainApply, GemmApply, GemmMatrixApply, AttentionApply, AttentionMatrixApply, ContractionApply,
+    LoopsApply;
+Strategy::Define ConvWinogradDefine, ConvShallowDefine, ConvMatrixDefine, AttentionMatrixDefine,
+    ContractionDefine;
+Strategy::Cost ConvDirectCost, ConvWinogradCost, ConvShallowCost, ConvMatrixCost;
+
 // Convolutions in NCHW[v]c, dense or grouped: a register tile of pixels × channel blocks. conv_direct.cc
-std::string ConvDirectWhyNot(const Workload&, const Target&);
-std::vector<Knob> ConvDirectSpace(const Workload&, const Target&);
-Config ConvDirectDefault(const Workload&, const Target&);
-absl::Status ConvDirectApply(Schedule&, const Workload&, const Config&, const Target&);
-double ConvDirectCost(const Workload&, const Config&, const Target&);
 bool IsDenseConv(const Node& node);
 // Fuses a product of an image with a factor per channel into the convolution that reads it: the weights
 // take the factors. scaled_weights.cc
@@ -37,12 +49,6 @@ inline constexpr Strategy kConvDirect = {.name = "conv_direct",
                                          .made_for = IsDenseConv};
 
 // Winograd: 3×3 convolutions in NCHW[v]c with fewer multiplications. conv_winograd.cc
-std::string ConvWinogradWhyNot(const Workload&, const Target&);
-std::vector<Knob> ConvWinogradSpace(const Workload&, const Target&);
-Config ConvWinogradDefault(const Workload&, const Target&);
-absl::Status ConvWinogradApply(Schedule&, const Workload&, const Config&, const Target&);
-absl::StatusOr<ComputeDef> ConvWinogradDefine(const Workload&, const Config&);
-double ConvWinogradCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvWinograd = {.name = "conv_winograd",
                                            .version = 3,
                                            .why_not = ConvWinogradWhyNot,
@@ -56,12 +62,6 @@ inline constexpr Strategy kConvWinograd = {.name = "conv_winograd",
 
 // Convolutions of plain images of a few channels, in bf16 or in integers: an instruction takes neighbouring
 // taps of a row. conv_shallow.cc
-std::string ConvShallowWhyNot(const Workload&, const Target&);
-std::vector<Knob> ConvShallowSpace(const Workload&, const Target&);
-Config ConvShallowDefault(const Workload&, const Target&);
-absl::Status ConvShallowApply(Schedule&, const Workload&, const Config&, const Target&);
-absl::StatusOr<ComputeDef> ConvShallowDefine(const Workload&, const Config&);
-double ConvShallowCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvShallow = {.name = "conv_shallow",
                                           .version = 2,
                                           .why_not = ConvShallowWhyNot,
@@ -73,12 +73,6 @@ inline constexpr Strategy kConvShallow = {.name = "conv_shallow",
 
 // Convolutions of narrow numbers, in blocks of 16 channels or of a divisor of that, on a matrix unit.
 // conv_matrix.cc
-std::string ConvMatrixWhyNot(const Workload&, const Target&);
-std::vector<Knob> ConvMatrixSpace(const Workload&, const Target&);
-Config ConvMatrixDefault(const Workload&, const Target&);
-absl::Status ConvMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
-absl::StatusOr<ComputeDef> ConvMatrixDefine(const Workload&, const Config&);
-double ConvMatrixCost(const Workload&, const Config&, const Target&);
 inline constexpr Strategy kConvMatrix = {.name = "conv_matrix",
                                          .version = 1,
                                          .why_not = ConvMatrixWhyNot,
@@ -90,10 +84,6 @@ inline constexpr Strategy kConvMatrix = {.name = "conv_matrix",
 
 // Depthwise convolutions and pools in NCHW[v]c: channels in lanes, a register tile of pixels.
 // sliding_window.cc
-std::string SlidingWindowWhyNot(const Workload&, const Target&);
-std::vector<Knob> SlidingWindowSpace(const Workload&, const Target&);
-Config SlidingWindowDefault(const Workload&, const Target&);
-absl::Status SlidingWindowApply(Schedule&, const Workload&, const Config&, const Target&);
 bool IsChannelwiseConv(const Node& node);
 // Fuses a second group that is the mean over the pixels of each channel of the first one's result.
 // average.cc
@@ -112,10 +102,6 @@ inline constexpr Strategy kSlidingWindow = {.name = "sliding_window",
                                             .made_for = IsChannelwiseConv};
 
 // Depth-first fusion of convolutions and pools in NCHW[v]c, in row strips. conv_chain.cc
-std::string ConvChainWhyNot(const Workload&, const Target&);
-std::vector<Knob> ConvChainSpace(const Workload&, const Target&);
-Config ConvChainDefault(const Workload&, const Target&);
-absl::Status ConvChainApply(Schedule&, const Workload&, const Config&, const Target&);
 bool MayChain(const Graph& first, const Graph& second, int input);
 absl::StatusOr<double> ConvChainSavings(const MergedGroups&, const Workload&, const Target&);
 inline constexpr GroupFusion kConvChainFusions[] = {{.may_join = MayChain, .savings = ConvChainSavings},
@@ -129,10 +115,6 @@ inline constexpr Strategy kConvChain = {.name = "conv_chain",
                                         .fusions = kConvChainFusions};
 
 // Matrix products with a packed right operand: a register tile of rows × column vectors. gemm.cc
-std::string GemmWhyNot(const Workload&, const Target&);
-std::vector<Knob> GemmSpace(const Workload&, const Target&);
-Config GemmDefault(const Workload&, const Target&);
-absl::Status GemmApply(Schedule&, const Workload&, const Config&, const Target&);
 bool IsMatrixProduct(const Node& node);
 inline constexpr Strategy kGemm = {.name = "gemm",
                                    .version = 3,
@@ -143,10 +125,6 @@ inline constexpr Strategy kGemm = {.name = "gemm",
                                    .made_for = IsMatrixProduct};
 
 // Matrix products of narrow numbers on a matrix unit: blocks of tiles. gemm_matrix.cc
-std::string GemmMatrixWhyNot(const Workload&, const Target&);
-std::vector<Knob> GemmMatrixSpace(const Workload&, const Target&);
-Config GemmMatrixDefault(const Workload&, const Target&);
-absl::Status GemmMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kGemmMatrix = {.name = "gemm_matrix",
                                          .version = 1,
                                          .why_not = GemmMatrixWhyNot,
@@ -155,10 +133,6 @@ inline constexpr Strategy kGemmMatrix = {.name = "gemm_matrix",
                                          .apply = GemmMatrixApply};
 
 // Attention in blocks of query rows: two register-tiled products around a softmax. attention.cc
-std::string AttentionWhyNot(const Workload&, const Target&);
-std::vector<Knob> AttentionSpace(const Workload&, const Target&);
-Config AttentionDefault(const Workload&, const Target&);
-absl::Status AttentionApply(Schedule&, const Workload&, const Config&, const Target&);
 bool IsAttention(const Node& node);
 inline constexpr Strategy kAttention = {.name = "attention",
                                         .version = 3,
@@ -169,11 +143,6 @@ inline constexpr Strategy kAttention = {.name = "attention",
                                         .made_for = IsAttention};
 
 // The same in bf16 on a matrix unit. attention_matrix.cc
-std::string AttentionMatrixWhyNot(const Workload&, const Target&);
-std::vector<Knob> AttentionMatrixSpace(const Workload&, const Target&);
-Config AttentionMatrixDefault(const Workload&, const Target&);
-absl::Status AttentionMatrixApply(Schedule&, const Workload&, const Config&, const Target&);
-absl::StatusOr<ComputeDef> AttentionMatrixDefine(const Workload&, const Config&);
 inline constexpr Strategy kAttentionMatrix = {.name = "attention_matrix",
                                               .version = 1,
                                               .why_not = AttentionMatrixWhyNot,
@@ -183,11 +152,6 @@ inline constexpr Strategy kAttentionMatrix = {.name = "attention_matrix",
                                               .define = AttentionMatrixDefine};
 
 // Any sum of products: a register tile of up to three loops, whichever they are. contraction.cc
-std::string ContractionWhyNot(const Workload&, const Target&);
-std::vector<Knob> ContractionSpace(const Workload&, const Target&);
-Config ContractionDefault(const Workload&, const Target&);
-absl::StatusOr<ComputeDef> ContractionDefine(const Workload&, const Config&);
-absl::Status ContractionApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kContraction = {.name = "contraction",
                                           .version = 1,
                                           .why_not = ContractionWhyNot,
@@ -197,10 +161,6 @@ inline constexpr Strategy kContraction = {.name = "contraction",
                                           .define = ContractionDefine};
 
 // Everything: rows with their temporaries, vectorized across or within them. loops.cc, loops_elements.cc
-std::string LoopsWhyNot(const Workload&, const Target&);
-std::vector<Knob> LoopsSpace(const Workload&, const Target&);
-Config LoopsDefault(const Workload&, const Target&);
-absl::Status LoopsApply(Schedule&, const Workload&, const Config&, const Target&);
 inline constexpr Strategy kLoops = {.name = "loops",
                                     .version = 2,
                                     .why_not = LoopsWhyNot,

@@ -4,8 +4,6 @@
 // they are farther away. Idea: along each axis, an iteration writes either one index or all of them. If a
 // stage reads the axes of the first kind by axes of its own, each of its elements depends on one iteration
 // alone. So each iteration computes its elements at its end, in whatever thread it runs.
-#include "tensor/schedule/compute_after.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {

@@ -4,8 +4,6 @@
 // part there keeps it in cache or in registers. Idea: each index of each read is affine in the loop
 // variables. The variables of loops inside run through their full range and give the region's extent; the
 // rest gives its start.
-#include "tensor/schedule/compute_at.h"
-
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 #include "tensor/spelling.h"
 

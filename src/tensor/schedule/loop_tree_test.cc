@@ -4,10 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tensor/schedule/compute_at.h"
 #include "tensor/schedule/lower_tree.h"
-#include "tensor/schedule/transform_loops.h"
-#include "tensor/schedule/transform_stages.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/testing/definitions.h"
 
 namespace attune {

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "tensor/registers.h"
-#include "tensor/schedule/prefetch.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {

@@ -1,11 +1,10 @@
-#include "tensor/schedule/overcompute.h"
-
 #include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {

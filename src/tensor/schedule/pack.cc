@@ -1,11 +1,10 @@
-#include "tensor/schedule/pack.h"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 #include "tensor/spelling.h"
 

@@ -1,5 +1,3 @@
-#include "tensor/schedule/prefetch.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {

@@ -4,13 +4,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tensor/schedule/compute_after.h"
-#include "tensor/schedule/compute_at.h"
-#include "tensor/schedule/overcompute.h"
-#include "tensor/schedule/pack.h"
-#include "tensor/schedule/prefetch.h"
-#include "tensor/schedule/transform_loops.h"
-#include "tensor/schedule/transform_stages.h"
+#include "tensor/schedule/transforms.h"
 
 namespace attune {
 namespace {

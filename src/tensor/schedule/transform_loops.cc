@@ -1,5 +1,3 @@
-#include "tensor/schedule/transform_loops.h"
-
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -7,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/status.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {

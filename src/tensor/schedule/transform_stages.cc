@@ -1,9 +1,8 @@
-#include "tensor/schedule/transform_stages.h"
-
 #include <map>
 #include <utility>
 
 #include "base/status.h"
+#include "tensor/schedule/transforms.h"
 #include "tensor/schedule_expr.h"
 
 namespace attune {

@@ -109,7 +109,7 @@ absl::Status FinalPhase::ConfirmBuild(const JobGrant& grant) {
   for (const size_t index : Unconfirmed()) {
     const TaskTuning& task = *context_.tasks[index];
     std::vector<Candidate> candidates = task.ToConfirm(most);
-    candidates.insert(candidates.begin(), context_.tasks[index]->space().Default());
+    candidates.insert(candidates.begin(), task.Default());
     for (Candidate& candidate : candidates) {
       attempts.push_back({.task = index, .candidate = std::move(candidate)});
     }
@@ -133,15 +133,15 @@ absl::Status FinalPhase::NoteConfirmation(TaskTuning& task, const Attempt& attem
                     .measure_seconds = attempt.check.seconds + m.seconds};
   if (m.outcome != TrialOutcome::kOk || m.ratio <= 0) {
     if (m.outcome != TrialOutcome::kRetry)  // else it may still be confirmed
-      task.Confirm(attempt.candidate, std::numeric_limits<double>::infinity(), false, "");
+      task.times().Confirm(attempt.candidate, std::numeric_limits<double>::infinity(), false, "");
     return m.outcome == TrialOutcome::kOk ? absl::OkStatus()
                                           : context_.log.Keep(task.task(), attempt.candidate, note);
   }
-  const double baseline = task.baseline_seconds();
+  const double baseline = task.times().baseline_seconds();
   note.timing = {baseline * m.ratio, baseline * m.ratio_low, baseline * m.ratio_high, m.timing.repetitions};
   const bool is_faster = m.is_significant && m.ratio_high < 1;
   if (is_faster) note.search = kConfirmation;
-  task.Confirm(attempt.candidate, note.timing.seconds, is_faster, note.code_digest);
+  task.times().Confirm(attempt.candidate, note.timing.seconds, is_faster, note.code_digest);
   RETURN_IF_ERROR(context_.log.Keep(task.task(), attempt.candidate, note));
   return context_.log.Log("confirm",
                           {{"task", task.task().digest},
@@ -178,7 +178,7 @@ absl::Status FinalPhase::ConfirmTime(const JobGrant& grant) {
     RETURN_IF_ERROR(context_.measuring.Time({&timed, 1}, context_.tasks, grant, note));
   }
   if (confirmed == 0) return absl::OkStatus();
-  const double seconds = task.baseline_seconds();
+  const double seconds = task.times().baseline_seconds();
   return context_.log.Keep(task.task(), baseline.candidate,
                            {.timing = {seconds, seconds, seconds, 1},
                             .search = kConfirmation,
@@ -230,11 +230,11 @@ absl::Status FinalPhase::CompareTime(const JobGrant& grant) {
   }
   for (size_t i = 0; i < context_.tasks.size(); ++i) {
     TaskTuning& task = *context_.tasks[i];
-    const std::optional<TaskTuning::Code> code = task.ConfirmedCode();
+    const std::optional<TaskTimes::Code> code = task.times().ConfirmedCode();
     if (!code.has_value()) continue;
     std::optional<MedianInterval> ratio = RatioOfTurns(m, code->best, code->baseline);
     if (!ratio.has_value()) continue;
-    const std::string candidate = ToString(task.best()->strategy, task.best()->config);
+    const std::string candidate = ToString(task.times().best()->strategy, task.times().best()->config);
     if (const auto recorded = context_.Recorded("compare", CandidateKey(task.task().digest, candidate)))
       ratio = {recorded->at("ratio"), recorded->at("ratio_low"), recorded->at("ratio_high")};
     RETURN_IF_ERROR(context_.log.Log("compare", {{"task", task.task().digest},
@@ -334,18 +334,18 @@ absl::Status FinalPhase::NetworkTime(const JobGrant& grant) {
 }
 
 // Records that the best candidate, with this code, takes `ratio` times as long as the baseline.
-absl::Status FinalPhase::KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster) {
+absl::Status FinalPhase::KeepRatio(size_t index, const TaskTimes::Code& code, double ratio, bool is_faster) {
   TaskTuning& task = *context_.tasks[index];
-  const Candidate candidate = *task.best();
-  const double seconds = task.baseline_seconds() * ratio;
-  task.Confirm(candidate, seconds, is_faster, code.best);
+  const Candidate candidate = *task.times().best();
+  const double seconds = task.times().baseline_seconds() * ratio;
+  task.times().Confirm(candidate, seconds, is_faster, code.best);
   return context_.log.Keep(
       task.task(), candidate,
       {.timing = {seconds, seconds, seconds, 1}, .search = kConfirmation, .code_digest = code.best});
 }
 
 absl::Status FinalPhase::KeepDefault(size_t index, double ratio) {
-  while (const std::optional<TaskTuning::Code> code = context_.tasks[index]->ConfirmedCode())
+  while (const std::optional<TaskTimes::Code> code = context_.tasks[index]->times().ConfirmedCode())
     RETURN_IF_ERROR(KeepRatio(index, *code, ratio, /*is_faster=*/false));
   return absl::OkStatus();
 }

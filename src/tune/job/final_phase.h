@@ -72,7 +72,7 @@ class FinalPhase {
 
   // The layout override that is tried now.
   LayoutOverrides OtherLayouts() const;
-  absl::Status KeepRatio(size_t index, const TaskTuning::Code& code, double ratio, bool is_faster);
+  absl::Status KeepRatio(size_t index, const TaskTimes::Code& code, double ratio, bool is_faster);
   absl::Status KeepDefault(size_t index, double ratio);
 
   TuningContext& context_;

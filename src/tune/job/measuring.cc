@@ -46,9 +46,9 @@ std::map<size_t, std::string> BaselinesOf(std::span<const Measuring::Timed> time
   for (const Measuring::Timed& one : timed) {
     const Attempt& attempt = *one.attempt;
     TaskTuning& task = *tasks[attempt.task];
-    if (task.baseline().has_value()) {
-      digests[attempt.task] = task.baseline()->kernel.digest();
-    } else if (attempt.is_checked() && attempt.candidate == task.space().Default()) {
+    if (task.times().baseline().has_value()) {
+      digests[attempt.task] = task.times().baseline()->kernel.digest();
+    } else if (attempt.is_checked() && attempt.candidate == task.Default()) {
       digests[attempt.task] = attempt.kernel->digest();
     }
   }
@@ -84,7 +84,7 @@ MeasureOptions Measuring::Options() const {
 
 MeasureOptions Measuring::Options(const TaskTuning& task) const {
   MeasureOptions options = Options();
-  const std::optional<Baseline>& baseline = task.baseline();
+  const std::optional<Baseline>& baseline = task.times().baseline();
   options.execution_seconds_limit =
       execution_limit_.Of(baseline ? std::optional(baseline->seconds) : std::nullopt);
   return options;
@@ -181,7 +181,7 @@ absl::Status Measuring::Time(std::span<const Timed> timed, std::span<const std::
   std::vector<Measurement> results(timed.size());
   for (size_t i = 0; i < timed.size(); ++i) {
     const Attempt& attempt = *timed[i].attempt;
-    const std::optional<Baseline>& baseline = tasks[attempt.task]->baseline();
+    const std::optional<Baseline>& baseline = tasks[attempt.task]->times().baseline();
     const auto digest = baselines.find(attempt.task);
     if (!attempt.is_checked()) {
       results[i] =

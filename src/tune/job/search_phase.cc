@@ -139,7 +139,7 @@ absl::Status SearchPhase::LoadRecords() {
           (record.run == context_.run.id || options.transfer_from_runs || options.part.combines());
       return record.outcome == TrialOutcome::kOk && !is_asked_for;
     });
-    task->Transfer(records, context_.run.id);
+    task->Transfer(records, context_.run.id, options);
   }
   return absl::OkStatus();
 }
@@ -192,7 +192,7 @@ bool SearchPhase::IsOver() const {
 }
 
 void SearchPhase::Choose(size_t task, std::vector<Candidate> candidates) {
-  const std::vector<float> scores = context_.tasks[task]->Scores(candidates, context_.tools.model);
+  const std::vector<float> scores = context_.tasks[task]->search().Scores(candidates, context_.tools.model);
   for (size_t i = 0; i < candidates.size(); ++i) {
     pending_.push_back({.task = task,
                         .candidate = std::move(candidates[i]),
@@ -241,7 +241,7 @@ absl::Status SearchPhase::Select() {
     int64_t batch = options.batch;
     if (options.trials > 0) batch = std::min(batch, options.trials - context_.trials);
     if (options.trials_per_task > 0) batch = std::min(batch, options.trials_per_task - task.trials());
-    if (options.transfer_from_tasks) task.Hint(transfer_.FoundElsewhere(next->task));
+    if (options.transfer_from_tasks) task.search().Hint(transfer_.FoundElsewhere(next->task));
     Choose(next->task, task.Propose(static_cast<int>(batch), context_.tools.model));
     if (!pending_.empty()) {
       return context_.log.Log("select", {{"task", task.task().digest},
@@ -301,10 +301,11 @@ absl::Status SearchPhase::Time(const JobGrant& grant) {
   std::vector<Measuring::Timed> timed;
   for (Attempt& attempt : pending_) {
     const TaskTuning& task = *context_.tasks[attempt.task];
+    const TaskTimes& times = task.times();
     MeasureOptions options = context_.measuring.Options(task);
-    if (!task.best().has_value()) options.abandon_ratio = 0;
-    if (task.baseline().has_value() && task.best().has_value())
-      options.best_ratio = task.best_seconds() / task.baseline_seconds();
+    if (!times.best().has_value()) options.abandon_ratio = 0;
+    if (times.baseline().has_value() && times.best().has_value())
+      options.best_ratio = times.best_seconds() / times.baseline_seconds();
     timed.push_back({&attempt, options});
   }
   const auto take = [&](size_t i, const Measurement& measurement) -> absl::StatusOr<bool> {
@@ -328,7 +329,7 @@ absl::Status SearchPhase::Time(const JobGrant& grant) {
   // Every task deserves its first trial, that of its baseline.
   timed.erase(timed.begin(), timed.begin() + static_cast<std::ptrdiff_t>(taken));
   std::erase_if(timed, [&](const Measuring::Timed& one) {
-    return one.attempt->candidate != context_.tasks[one.attempt->task]->space().Default();
+    return one.attempt->candidate != context_.tasks[one.attempt->task]->Default();
   });
   if (!timed.empty() && !context_.is_stopped())
     RETURN_IF_ERROR(context_.measuring.Time(timed, context_.tasks, grant, take));
@@ -365,7 +366,7 @@ absl::Status SearchPhase::TrainModel() {
   if (context_.tools.model == nullptr) return absl::OkStatus();
   std::vector<TaskSamples> samples = transfer_.samples();
   for (const auto& task : context_.tasks) {
-    TaskSamples own = task->Samples();
+    TaskSamples own = task->search().Samples();
     if (own.features.size() > 1) samples.push_back(std::move(own));
   }
   // With few measurements, there is nothing to learn yet.

@@ -7,33 +7,23 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "device/roofline.h"
-#include "measure/blob.h"
 #include "measure/item.h"
-#include "tune/cost_model/candidate_features.h"
-#include "tune/cost_model/cost_model.h"
 #include "tune/job/budget.h"
 #include "tune/job/options.h"
 #include "tune/job/report.h"
-#include "tune/records/known_times.h"
+#include "tune/job/task_records.h"
+#include "tune/job/task_search.h"
+#include "tune/job/task_times.h"
 #include "tune/records/record.h"
-#include "tune/search/search.h"
 #include "tune/task/similarity.h"
 #include "tune/task/sliced_space.h"
-#include "tune/task/space.h"
 
 namespace attune {
-
-// The kernel that all candidates of a task are compared with, built from the analytic default config.
-struct Baseline {
-  Blob kernel;
-  std::string code_digest;
-  double seconds = 0;  // in this run, > 0
-};
 
 // Not thread safe.
 class TaskTuning {
@@ -43,9 +33,8 @@ class TaskTuning {
                                                             const TuningOptions& options, uint64_t seed,
                                                             Slice slice = {});
 
-  // Sets the roofline's lower bound for one execution, in seconds.
-  // The least that its kernels do, and the seconds of that on this device: usual ones by the roofline, and a
-  // lower bound.
+  // The least that the task's kernels do, and the seconds of that on this device: usual ones by the
+  // roofline, and a lower bound.
   void SetWork(const Work& work, double roofline, double bound) {
     work_ = work;
     progress_.lower_bound = roofline;
@@ -54,24 +43,26 @@ class TaskTuning {
   const Work& work() const { return work_; }
   double bound() const { return bound_; }  // 0: not known
 
-  const TuningTask& task() const { return task_; }
-  ConfigSpace& space() { return *space_; }
+  const TuningTask& task() const { return search_->task(); }
   const TaskShape& shape() const { return shape_; }
+  TaskSearch& search() { return *search_; }
+  TaskTimes& times() { return times_; }
+  const TaskTimes& times() const { return times_; }
+  // The candidate that the baseline is built from.
+  const Candidate& Default() const { return search_->space().Default(); }
 
   // Takes over records of this task, oldest first, as if they had just been tried: from other runs, and
   // from `run`, which is resumed. Records that no longer fit are ignored.
-  void Transfer(std::span<const Record> records, const std::string& run);
+  void Transfer(std::span<const Record> records, const std::string& run, const TuningOptions& options);
 
   // The candidates to measure before anything is proposed: the baseline, the best one by the records, and
   // one that may be better but was not confirmed. Other candidates have to beat their newly measured times.
   std::vector<Candidate> First() const;
-  // One more candidate to measure at first if there are no records. It is the fitting one of `others`, which
-  // were fast for other tasks, that the model predicts to be the fastest, or the first one if there is no
-  // model. If even the baseline does not count as a trial, it is at least the first proposal of the search.
-  // So the network's time is known after one round, and shows how much each task matters.
+  // One more candidate to measure at first if there are no records. It is the best of `others`, which were
+  // fast for other tasks (TaskSearch::BestOf). If even the baseline does not count as a trial, it is at
+  // least the first proposal of the search. So the network's time is known after one round, and shows how
+  // much each task matters.
   std::optional<Candidate> Guess(std::span<const Candidate> others, const CostModel* model);
-  // Candidates that were fast for other tasks are tried early if they fit.
-  void Hint(std::span<const Candidate> others);
   // The next candidates. Empty if the space is exhausted.
   std::vector<Candidate> Propose(int batch, const CostModel* model);
 
@@ -82,91 +73,41 @@ class TaskTuning {
   void Add(const Candidate& candidate, const Measurement& measurement, const Blob& kernel,
            const std::string& code_digest);
   void AddFailure(const Candidate& candidate);
-  // Adds the time of a candidate that was measured again, and whether it is significantly faster than the
-  // baseline. The digest of its code is empty if there is none.
-  void Confirm(const Candidate& candidate, double seconds, bool is_faster, const std::string& code_digest);
   // Ends a batch of trials: reports it to the search strategy and the budget.
   void EndBatch();
 
-  // The samples that the cost model learns from.
-  TaskSamples Samples() { return features_->SamplesOf(observed_); }
-  // The model's scores; empty if there is no model, or it is not trained.
-  std::vector<float> Scores(std::span<const Candidate> candidates, const CostModel* model) {
-    return features_->Scores(candidates, model);
-  }
-
-  // The kernel to interleave candidates with; nothing until the baseline is measured in this run.
-  const std::optional<Baseline>& baseline() const { return baseline_; }
-  const std::optional<Candidate>& best() const { return best_; }
   // The candidate that other tasks may try: the best, unless that is the baseline; otherwise the best by
   // the records.
   const Candidate* found() const;
-  double best_seconds() const { return best_seconds_; }
-  // 0 if there is no baseline.
-  double baseline_seconds() const { return baseline_.has_value() ? baseline_->seconds : 0; }
-  // Candidates to confirm: those not passed to Confirm() yet that are faster than the baseline and than all
-  // confirmed ones, fastest first, at most `most`; if there are none, the one that an earlier run has
-  // confirmed.
-  std::vector<Candidate> ToConfirm(size_t most) const;
-  // The digests of the code of the baseline and of the best; nothing unless the best is confirmed and not
-  // the baseline.
-  struct Code {
-    std::string baseline, best;
-  };
-  std::optional<Code> ConfirmedCode() const;
+  // TaskTimes::ToConfirm() with what the records say.
+  std::vector<Candidate> ToConfirm(size_t most) const { return times_.ToConfirm(most, known_.confirmed); }
   const TaskProgress& progress() const { return progress_; }
-  int64_t trials() const { return trials_; }
-  bool is_patient(int64_t patience) const { return patience == 0 || since_gain_ < patience; }
+  int64_t trials() const { return counts_.trials; }
+  bool is_patient(int64_t patience) const { return patience == 0 || counts_.since_gain < patience; }
   void GiveUp() { progress_.is_exhausted = true; }
 
   TaskSummary Summary() const;
 
  private:
-  explicit TaskTuning(TuningTask task) : task_(std::move(task)) {}
+  struct Counts {
+    int64_t trials = 0, failed = 0, transferred = 0, since_gain = 0;
+  };
 
-  void KeepKnown(std::span<const KnownTime> times);
-  // Instead, the best that any run has found, each compared with that run's baseline: the runs are the parts
-  // of this job, and their devices may differ.
-  void KeepFoundByParts(std::span<const Record> records);
-  // The candidates of other tasks moved into this task's space, each once; those that do not fit are
-  // dropped.
-  std::vector<Candidate> Fitting(std::span<const Candidate> others);
-  // The budget's knowledge of this run before it was killed: the best after each batch, relative to the
-  // baseline. Batches are told apart by their size, and by the numbers of trials, which other tasks have had
-  // between.
-  void KeepHistory(std::span<const Record> records, const std::string& run);
+  TaskTuning(std::unique_ptr<TaskSearch> search, TaskShape shape);
+
+  // Rescales what this run measured before it was killed by the baseline's new time.
   void Resume();
 
-  TuningTask task_;
+  std::unique_ptr<TaskSearch> search_;
   TaskShape shape_;
-  std::unique_ptr<ConfigSpace> space_;
-  Slice slice_;
-  std::unique_ptr<SlicedSpace> sliced_;  // of space_, for the search strategy
-  bool combines_ = false;                // the records are those of its parts
-  std::unique_ptr<CandidateFeatures> features_;
-  std::unique_ptr<SearchStrategy> search_;
+  TaskTimes times_;
+  KnownCandidates known_;
+  ResumedRun resumed_;        // until the baseline is measured again
+  bool is_resuming_ = false;  // this batch measures the baseline again
   TaskProgress progress_;
+  Counts counts_;
   Work work_;
   double bound_ = 0;
-  std::vector<Trial> observed_, unobserved_;   // by the search strategy
-  std::vector<Candidate> known_;               // the best of the records, and maybe a better one
-  std::optional<Candidate> confirmed_before_;  // the best of the records, if a run has confirmed it
-  // Times of this run from before it was killed, relative to the baseline's, until that is measured again.
-  std::unordered_map<Candidate, double, CandidateHash> resumed_;
-  std::vector<double> resumed_best_;  // likewise, the best after each batch
-  int64_t resumed_since_gain_ = 0;
-  bool is_resuming_ = false;                                    // this batch measures the baseline again
-  int batch_ = 1;                                               // TuningOptions::batch
-  std::unordered_map<Candidate, double, CandidateHash> times_;  // of this run
-  std::optional<Candidate> best_;                               // of this run
-  std::optional<Baseline> baseline_;
-  double best_seconds_ = 0;
-  struct Confirmation {
-    bool is_faster = false;  // than the baseline
-    std::string code_digest;
-  };
-  std::unordered_map<Candidate, Confirmation, CandidateHash> confirmed_;
-  int64_t trials_ = 0, failed_ = 0, transferred_ = 0, since_gain_ = 0;
 };
 
 }  // namespace attune

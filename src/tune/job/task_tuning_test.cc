@@ -70,7 +70,7 @@ TEST(TaskTuning, TheBudgetKnowsWhatAKilledRunHasFound) {
   }
   const std::vector<Record> before = records;
   const auto second = create();
-  second->Transfer(before, "run");
+  second->Transfer(before, "run", options);
   add(*second, baseline, 2e-3, trial);
   second->EndBatch();
   ASSERT_EQ(first->progress().best.size(), kBatches + 1);

@@ -27,8 +27,7 @@ bool TuningContext::IsLate() const {
 BestConfigs TuningContext::Best() const {
   BestConfigs best;
   for (const auto& task : tasks) {
-    const std::optional<Candidate>& candidate = task->best();
-    if (candidate.has_value() && *candidate != task->space().Default()) best[task->task().text] = *candidate;
+    if (task->times().is_tuned()) best[task->task().text] = *task->times().best();
   }
   return best;
 }
@@ -42,7 +41,7 @@ double TuningContext::NetworkSeconds() const {
   std::vector<TaskProgress> progress;
   for (const auto& task : tasks) {
     TaskProgress now = task->progress();
-    if (task->best().has_value()) now.best = {task->best_seconds()};
+    if (task->times().best().has_value()) now.best = {task->times().best_seconds()};
     progress.push_back(std::move(now));
   }
   return InferenceSeconds(progress);

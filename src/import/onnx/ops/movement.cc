@@ -170,16 +170,8 @@ Outputs Concat(OpContext& c) {
 Outputs Split(OpContext& c) {
   Value* x = c.In(0);
   const int64_t axis = Emitter::Axis(c.Int("axis", 0), c.InRank(0));
-  const int64_t dim = c.DimOf(x, axis);
-  Outputs outputs;
-  int64_t start = 0;
-  for (int64_t size : SplitSizes(c, dim)) {
-    if (size < 0 || size > dim - start) Invalid("its parts exceed the ", dim, " elements along axis ", axis);
-    outputs.emplace_back(c.SliceAxis(x, axis, start, size));
-    start += size;
-  }
-  if (start != dim) Invalid("its parts are ", start, " elements together, axis ", axis, " has ", dim);
-  return outputs;
+  const std::vector<Value*> parts = c.Split(x, axis, SplitSizes(c, c.DimOf(x, axis)));
+  return {parts.begin(), parts.end()};
 }
 
 Outputs Slice(OpContext& c) {
@@ -215,9 +207,7 @@ Outputs Expand(OpContext& c) {
 }
 
 Outputs Tile(OpContext& c) {
-  Value* x = c.In(0);
-  const Shape shape = c.InShape(0);
-  const int64_t rank = static_cast<int64_t>(shape.size());
+  const int64_t rank = c.InRank(0);
   Ints repeats(rank, 1);
   if (c.opset() < 6) {
     // These have the input's type, which may be float.
@@ -232,17 +222,7 @@ Outputs Tile(OpContext& c) {
   }
   if (static_cast<int64_t>(repeats.size()) != rank)
     Invalid("it has ", repeats.size(), " repeats for rank ", rank);
-  // [a, b] as [1, a, 1, b], broadcast to [ra, a, rb, b] and flattened.
-  Shape apart;
-  Shape repeated;
-  Shape tiled;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (repeats[i] < 0) Invalid("it repeats ", repeats[i], " times");
-    apart.insert(apart.end(), {1, shape[i]});
-    repeated.insert(repeated.end(), {repeats[i], shape[i]});
-    tiled.push_back(Product({repeats[i], shape[i]}));
-  }
-  return {c.Reshape(c.Broadcast(c.Reshape(x, apart), repeated), tiled)};
+  return {c.Tile(c.In(0), repeats)};
 }
 
 // If the padding value is data, it replaces the elements outside a mask that is padded in the same way.

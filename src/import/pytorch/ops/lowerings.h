@@ -8,6 +8,9 @@
 
 namespace attune::pytorch {
 
+// Operators that differ in the canonical operator only.
+using LoweringOf = Outputs(OpContext& c, Op op);
+
 // For operators that differ in one argument only: Lower<Unary, Op::kAbs> is Unary(c, Op::kAbs).
 template <auto function, auto... arguments>
 Outputs Lower(OpContext& c) {
@@ -15,222 +18,80 @@ Outputs Lower(OpContext& c) {
 }
 
 // Python's operators on numbers, with positional arguments.
-template <Number (*function)(const Number&)>
+using NumberFunction = Number(const Number& a);
+template <NumberFunction function>
 Outputs OnNumber(OpContext& c) {
   return {function(c.NumAt(0))};
 }
-template <Number (*function)(const Number&, const Number&)>
+using BinaryNumberFunction = Number(const Number& a, const Number& b);
+template <BinaryNumberFunction function>
 Outputs OnNumbers(OpContext& c) {
   return {function(c.NumAt(0), c.NumAt(1))};
 }
 
 // activation.cc
-Outputs Relu(OpContext& c);
-Outputs Relu6(OpContext& c);
-Outputs HardTanh(OpContext& c);
-Outputs LeakyRelu(OpContext& c);
-Outputs RandomLeakyRelu(OpContext& c);
-Outputs Elu(OpContext& c);
-Outputs Selu(OpContext& c);
-Outputs Celu(OpContext& c);
-Outputs Gelu(OpContext& c);
-Outputs HardSigmoid(OpContext& c);
-Outputs Mish(OpContext& c);
-Outputs Softplus(OpContext& c);
-Outputs LogSigmoid(OpContext& c);
-Outputs Threshold(OpContext& c);
-Outputs PRelu(OpContext& c);
-Outputs HardShrink(OpContext& c);
-Outputs SoftShrink(OpContext& c);
-Outputs TanhShrink(OpContext& c);
-Outputs Glu(OpContext& c);
-Outputs Dropout(OpContext& c);
+Lowering Relu, Relu6, HardTanh, LeakyRelu, RandomLeakyRelu, Elu, Selu, Celu, Gelu, HardSigmoid, Mish,
+    Softplus, LogSigmoid, Threshold, PRelu, HardShrink, SoftShrink, TanhShrink, Glu, Dropout;
 
 // attention.cc
-Outputs Attention(OpContext& c);
+Lowering Attention;
 
 // contraction.cc
+Lowering GeneralConvolution, Linear, MatMul, MatrixProduct, AddMm, AddBmm, MatrixVector, Dot;
 Outputs Convolution(OpContext& c, bool transposed);
-Outputs GeneralConvolution(OpContext& c);
-Outputs Linear(OpContext& c);
-Outputs MatMul(OpContext& c);
-Outputs MatrixProduct(OpContext& c);
-Outputs AddMm(OpContext& c);
-Outputs AddBmm(OpContext& c);
-Outputs MatrixVector(OpContext& c);
-Outputs Dot(OpContext& c);
 
 // creation.cc
-Outputs Arange(OpContext& c);
-Outputs Linspace(OpContext& c);
-Outputs Full(OpContext& c);
-Outputs FullLike(OpContext& c);
-Outputs NewFull(OpContext& c);
+Lowering Arange, Linspace, Full, FullLike, NewFull, FillInto, ScalarTensor, Eye, RandomNumbers;
 Outputs Filled(OpContext& c, double value);
 Outputs FilledLike(OpContext& c, double value);
 Outputs NewFilled(OpContext& c, double value);
-Outputs FillInto(OpContext& c);
-Outputs ScalarTensor(OpContext& c);
-Outputs Eye(OpContext& c);
-Outputs RandomNumbers(OpContext& c);
 
 // elementwise.cc
-Outputs Unary(OpContext& c, Op op);
-Outputs UnaryFloat(OpContext& c, Op op);
-Outputs Rounding(OpContext& c, Op op);
-Outputs RoundDecimals(OpContext& c);
-Outputs Trunc(OpContext& c);
-Outputs Frac(OpContext& c);
-Outputs Rsqrt(OpContext& c);
-Outputs Reciprocal(OpContext& c);
-Outputs Square(OpContext& c);
-Outputs Exp2(OpContext& c);
-Outputs Expm1(OpContext& c);
-Outputs Log1p(OpContext& c);
-Outputs Log2(OpContext& c);
-Outputs Log10(OpContext& c);
-Outputs Erfc(OpContext& c);
-Outputs IsSpecial(OpContext& c, Op op);
-Outputs IsFinite(OpContext& c);
-Outputs NanToNum(OpContext& c);
-Outputs LogicalNot(OpContext& c);
-Outputs Binary(OpContext& c, Op op);
-Outputs AddScaled(OpContext& c, Op op);
-Outputs Rsub(OpContext& c);
-Outputs Divide(OpContext& c);
-Outputs FloorDivide(OpContext& c);
+Lowering RoundDecimals, Trunc, Frac, Rsqrt, Reciprocal, Square, Exp2, Expm1, Log1p, Log2, Log10, Erfc,
+    IsFinite, NanToNum, LogicalNot, Rsub, Divide, FloorDivide, Power, Where, MaskedFill, Clamp, Lerp, CastTo,
+    CastLike;
 Outputs Modulo(OpContext& c, bool truncate);
-Outputs Power(OpContext& c);
 Outputs Compare(OpContext& c, Op op, bool negate);
-Outputs Logical(OpContext& c, Op op);
-Outputs Bitwise(OpContext& c, Op op);
-Outputs Where(OpContext& c);
-Outputs MaskedFill(OpContext& c);
-Outputs Clamp(OpContext& c);
-Outputs Lerp(OpContext& c);
-Outputs AddCombined(OpContext& c, Op op);
-Outputs CastTo(OpContext& c);
-Outputs CastLike(OpContext& c);
+LoweringOf Unary, UnaryFloat, Rounding, IsSpecial, Binary, AddScaled, Logical, Bitwise, AddCombined;
 
 // indexing.cc
-Outputs Embedding(OpContext& c);
-Outputs IndexSelect(OpContext& c);
-Outputs Gather(OpContext& c);
-Outputs Index(OpContext& c);
-Outputs IndexPut(OpContext& c);
+Lowering Embedding, IndexSelect, Gather, Index, IndexPut, OneHot, LowerTriangle, UpperTriangle, DependsOnData;
 Outputs Scatter(OpContext& c, const char* reduction);
-Outputs OneHot(OpContext& c);
-Outputs LowerTriangle(OpContext& c);
-Outputs UpperTriangle(OpContext& c);
-Outputs DependsOnData(OpContext& c);
 
 // movement.cc
-Outputs Identity(OpContext& c);
-Outputs Reshape(OpContext& c);
-Outputs ReshapeLike(OpContext& c);
-Outputs Flatten(OpContext& c);
-Outputs Unflatten(OpContext& c);
-Outputs Permute(OpContext& c);
-Outputs TransposeAxes(OpContext& c);
-Outputs TransposeMatrix(OpContext& c);
-Outputs ReverseAxes(OpContext& c);
-Outputs MoveAxes(OpContext& c);
-Outputs Expand(OpContext& c);
-Outputs ExpandLike(OpContext& c);
-Outputs CopyInto(OpContext& c);
-Outputs Unsqueeze(OpContext& c);
-Outputs Squeeze(OpContext& c);
-Outputs Slice(OpContext& c);
-Outputs SliceScatter(OpContext& c);
-Outputs Select(OpContext& c);
-Outputs SelectScatter(OpContext& c);
-Outputs Narrow(OpContext& c);
-Outputs Flip(OpContext& c);
-Outputs Roll(OpContext& c);
-Outputs ViewAsType(OpContext& c);
+Lowering Identity, Reshape, ReshapeLike, Flatten, Unflatten, Permute, TransposeAxes, TransposeMatrix,
+    ReverseAxes, MoveAxes, Expand, ExpandLike, CopyInto, Unsqueeze, Squeeze, Slice, SliceScatter, Select,
+    SelectScatter, Narrow, Flip, Roll, ViewAsType;
 
 // normalization.cc
-Outputs BatchNorm(OpContext& c);
-Outputs InstanceNorm(OpContext& c);
-Outputs GroupNorm(OpContext& c);
-Outputs LayerNorm(OpContext& c);
-Outputs RmsNorm(OpContext& c);
-Outputs Softmax(OpContext& c, Op op);
+Lowering BatchNorm, InstanceNorm, GroupNorm, LayerNorm, RmsNorm;
+LoweringOf Softmax;
 
 // numbers.cc
-Number AddNumbers(const Number& a, const Number& b);
-Number SubtractNumbers(const Number& a, const Number& b);
-Number MultiplyNumbers(const Number& a, const Number& b);
-Number DivideNumbers(const Number& a, const Number& b);
-Number FloorDivideNumbers(const Number& a, const Number& b);
-Number ModuloNumbers(const Number& a, const Number& b);
-Number PowerOfNumbers(const Number& a, const Number& b);
-Number SmallerNumber(const Number& a, const Number& b);
-Number LargerNumber(const Number& a, const Number& b);
-Number NumbersEqual(const Number& a, const Number& b);
-Number NumbersDiffer(const Number& a, const Number& b);
-Number NumberLess(const Number& a, const Number& b);
-Number NumberLessEqual(const Number& a, const Number& b);
-Number NumberGreater(const Number& a, const Number& b);
-Number NumberGreaterEqual(const Number& a, const Number& b);
-Number BothNumbers(const Number& a, const Number& b);
-Number EitherNumber(const Number& a, const Number& b);
-Number NegateNumber(const Number& a);
-Number SameNumber(const Number& a);
-Number NotNumber(const Number& a);
-Number NumberAsFloat(const Number& a);
-Number TruncatedNumber(const Number& a);
-Number NumberRoundedDown(const Number& a);
-Number NumberRoundedUp(const Number& a);
-Number RootOfNumber(const Number& a);
-Outputs ChooseNumber(OpContext& c);
-Outputs SizeOf(OpContext& c);
-Outputs CountOf(OpContext& c);
-Outputs NumberOfTensor(OpContext& c);
-Outputs Nothing(OpContext& c);
+Lowering ChooseNumber, SizeOf, CountOf, NumberOfTensor, Nothing;
+BinaryNumberFunction AddNumbers, SubtractNumbers, MultiplyNumbers, DivideNumbers, FloorDivideNumbers,
+    ModuloNumbers, PowerOfNumbers, SmallerNumber, LargerNumber, NumbersEqual, NumbersDiffer, NumberLess,
+    NumberLessEqual, NumberGreater, NumberGreaterEqual, BothNumbers, EitherNumber;
+NumberFunction NegateNumber, SameNumber, NotNumber, NumberAsFloat, TruncatedNumber, NumberRoundedDown,
+    NumberRoundedUp, RootOfNumber;
 
 // rearrange.cc
-Outputs Concat(OpContext& c);
-Outputs Stack(OpContext& c);
-Outputs Split(OpContext& c);
-Outputs SplitSizes(OpContext& c);
-Outputs Chunk(OpContext& c);
-Outputs Unbind(OpContext& c);
-Outputs Repeat(OpContext& c);
-Outputs Tile(OpContext& c);
-Outputs RepeatInterleave(OpContext& c);
-Outputs Pad(OpContext& c);
+Lowering Concat, Stack, Split, SplitSizes, Chunk, Unbind, Repeat, Tile, RepeatInterleave, Pad, PixelShuffle,
+    PixelUnshuffle, ChannelShuffle;
 Outputs PadWith(OpContext& c, const char* mode);
-Outputs PixelShuffle(OpContext& c);
-Outputs PixelUnshuffle(OpContext& c);
-Outputs ChannelShuffle(OpContext& c);
 
 // reduction.cc
-Outputs Sum(OpContext& c);
-Outputs Prod(OpContext& c);
-Outputs Mean(OpContext& c);
-Outputs Extreme(OpContext& c, Op op);
-Outputs Truth(OpContext& c, Op op);
+Lowering Sum, Prod, Mean, Variance, Deviation, VarianceAndMean, Norm, LogSumExp, TopK, Sort, ArgSort;
 Outputs ExtremeWithIndex(OpContext& c, Op values, Op positions);
-Outputs ArgExtreme(OpContext& c, Op op);
-Outputs Variance(OpContext& c);
-Outputs Deviation(OpContext& c);
-Outputs VarianceAndMean(OpContext& c);
-Outputs Norm(OpContext& c);
-Outputs LogSumExp(OpContext& c);
-Outputs Scan(OpContext& c, Op op);
-Outputs TopK(OpContext& c);
-Outputs Sort(OpContext& c);
-Outputs ArgSort(OpContext& c);
+LoweringOf Extreme, Truth, ArgExtreme, Scan;
 
 // sampling.cc
+Lowering GridSample;
 enum class Sampling { kNearest, kNearestExact, kLinear, kCubic };
 Outputs Upsample(OpContext& c, size_t rank, Sampling sampling);
-Outputs GridSample(OpContext& c);
 
 // subgraph.cc
-Outputs WithGradient(OpContext& c);
-Outputs WithAutocast(OpContext& c);
+Lowering WithGradient, WithAutocast;
 
 // window.cc: `rank` is the number of spatial dimensions
 Outputs MaxPool(OpContext& c, size_t rank, bool indices);

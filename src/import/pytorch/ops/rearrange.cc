@@ -24,17 +24,8 @@ std::vector<Value*> InOneType(OpContext& c) {
 
 // Splits the argument self into parts of these sizes along an axis.
 Outputs Parts(OpContext& c, int64_t axis, const Ints& sizes) {
-  Value* x = c.In("self");
-  const int64_t dim = c.DimOf(x, axis);
-  Outputs parts;
-  int64_t start = 0;
-  for (int64_t size : sizes) {
-    if (size < 0 || size > dim - start) Invalid("its parts exceed the ", dim, " elements along axis ", axis);
-    parts.emplace_back(c.SliceAxis(x, axis, start, size));
-    start += size;
-  }
-  if (start != dim) Invalid("its parts are ", start, " elements together, axis ", axis, " has ", dim);
-  return parts;
+  const std::vector<Value*> parts = c.Split(c.In("self"), axis, sizes);
+  return {parts.begin(), parts.end()};
 }
 
 // Splits it into parts of `size` elements; the last part has the rest.
@@ -48,21 +39,6 @@ Outputs EqualParts(OpContext& c, int64_t axis, int64_t size) {
     Invalid("it makes ", count, " parts, the program names fewer");
   sizes.back() = dim - (count - 1) * size;
   return Parts(c, axis, sizes);
-}
-
-// [a, b] as [1, a, 1, b], broadcast to [ra, a, rb, b] and flattened.
-Value* Tiled(OpContext& c, Value* x, const Ints& repeats) {
-  const Shape shape = c.ShapeOf(x);
-  Shape apart;
-  Shape repeated;
-  Shape tiled;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    CheckedSize(repeats[i], "number of repetitions");
-    apart.insert(apart.end(), {1, shape[i]});
-    repeated.insert(repeated.end(), {repeats[i], shape[i]});
-    tiled.push_back(Multiply(repeats[i], shape[i]));
-  }
-  return c.Reshape(c.Broadcast(c.Reshape(x, apart), repeated), tiled);
 }
 
 // Adds leading axes of size 1 up to rank `rank`.
@@ -171,14 +147,14 @@ Outputs Unbind(OpContext& c) {
 Outputs Repeat(OpContext& c) {
   const Ints repeats = c.IntList("repeats");
   if (repeats.size() < static_cast<size_t>(c.InRank("self"))) Invalid("it repeats fewer axes than there are");
-  return {Tiled(c, WithRank(c, c.In("self"), repeats.size()), repeats)};
+  return {c.Tile(WithRank(c, c.In("self"), repeats.size()), repeats)};
 }
 
 Outputs Tile(OpContext& c) {
   Ints repeats = c.IntList("dims");
   const size_t rank = static_cast<size_t>(c.InRank("self"));
   if (repeats.size() < rank) repeats.insert(repeats.begin(), rank - repeats.size(), 1);
-  return {Tiled(c, WithRank(c, c.In("self"), repeats.size()), repeats)};
+  return {c.Tile(WithRank(c, c.In("self"), repeats.size()), repeats)};
 }
 
 // Repeats each element several times in a row; without an axis, for the flattened tensor.

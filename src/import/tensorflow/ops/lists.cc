@@ -1,16 +1,40 @@
 // Lists of tensors. A TensorList is a value, and each change makes a new list; a TensorArray is a resource
 // with a flow that represents its state. During import, both are lists of values of the graph.
-#include "import/tensorflow/ops/lists.h"
-
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <optional>
 
+#include "import/tensorflow/importer.h"
 #include "import/tensorflow/ops/lowerings.h"
 
 namespace attune::tensorflow {
 namespace {
 
 constexpr int64_t kMaxItems = 1 << 20;
+
+// Members throw ImportFailure.
+class ListContext {
+ public:
+  // `shape_input`: the index of the input with the items' shape; -1 if there is none.
+  explicit ListContext(OpContext& c, int shape_input = -1) : c_(c), shape_input_(shape_input) {}
+
+  const TensorItems& Items(int input) const;
+  // Item i; zeros if it was never written.
+  Value* Item(const TensorItems& items, size_t i);
+  // Stacks all items along a new first axis, and the inverse.
+  Value* Stack(const TensorItems& items);
+  TensorItems Unstack(Value* tensor);
+  // Spends budget for lists, which may add no nodes.
+  void Spend(int64_t work) { c_.importer().budget().SpendNodes(work); }
+
+ private:
+  std::optional<Shape> ItemShape();
+  DType ItemType() const;
+
+  OpContext& c_;
+  int shape_input_;
+};
 
 Binding ListOf(TensorItems items) {
   Binding binding;
@@ -38,8 +62,6 @@ int64_t CheckedCount(ListContext& l, int64_t count) {
   l.Spend(1 + count / 16);
   return count;
 }
-
-}  // namespace
 
 const TensorItems& ListContext::Items(int input) const {
   const Binding& binding = c_.BindingOf(input);
@@ -93,6 +115,8 @@ TensorItems ListContext::Unstack(Value* tensor) {
   for (int64_t i = 0; i < count; ++i) items.push_back(c_.Squeeze(c_.SliceAxis(tensor, 0, i, 1), {0}));
   return items;
 }
+
+}  // namespace
 
 Outputs TensorListReserve(OpContext& c) {
   ListContext l(c);

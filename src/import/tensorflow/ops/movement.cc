@@ -185,17 +185,7 @@ Outputs Tile(OpContext& c) {
   const Ints repeats = c.KnownInts(c.In(1), "multiples");
   if (repeats.size() != shape.size())
     Invalid("it has ", repeats.size(), " multiples for rank ", shape.size());
-  // [a, b] as [1, a, 1, b], broadcast to [ra, a, rb, b] and flattened.
-  Shape apart;
-  Shape repeated;
-  Shape tiled;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    apart.insert(apart.end(), {1, shape[i]});
-    repeated.insert(repeated.end(), {CheckedSize(repeats[i], "multiple"), shape[i]});
-    tiled.push_back(Multiply(repeats[i], shape[i]));
-  }
-  if (tiled == shape) return {c.In(0)};
-  return {c.Reshape(c.Broadcast(c.Reshape(c.In(0), apart), repeated), tiled)};
+  return {c.Tile(c.In(0), repeats)};
 }
 
 Outputs Pad(OpContext& c) {

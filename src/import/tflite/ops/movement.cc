@@ -131,17 +131,7 @@ Outputs Tile(OpContext& c) {
   const Ints repeats = c.KnownInts(1, "multiples");
   if (repeats.size() != shape.size())
     Invalid("it has ", repeats.size(), " multiples for rank ", shape.size());
-  // [a, b] as [1, a, 1, b], broadcast to [ra, a, rb, b] and flattened.
-  Shape apart;
-  Shape repeated;
-  Shape tiled;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    CheckedSize(repeats[i], "multiple");
-    apart.insert(apart.end(), {1, shape[i]});
-    repeated.insert(repeated.end(), {repeats[i], shape[i]});
-    tiled.push_back(Multiply(repeats[i], shape[i]));
-  }
-  return {c.Reshape(c.Broadcast(c.Reshape(c.Stored(0), apart), repeated), tiled)};
+  return {c.Tile(c.Stored(0), repeats)};
 }
 
 Outputs BroadcastTo(OpContext& c) { return {BroadcastToAsked(c, c.Stored(0), c.KnownInts(1, "shape"))}; }

@@ -8,21 +8,12 @@ namespace {
 
 // Consecutive parts of `sizes` elements along `axis`.
 Outputs SplitInto(OpContext& c, Value* x, int64_t axis, const Ints& sizes, int64_t stated) {
-  const int64_t dim = c.DimOf(x, axis);
   if (stated != c.num_outputs())
     Invalid("it splits into ", stated, " parts, but has ", c.num_outputs(), " outputs");
   if (static_cast<int>(sizes.size()) != c.num_outputs()) {
     Invalid("it splits into ", sizes.size(), " parts, but has ", c.num_outputs(), " outputs");
   }
-  Outputs outputs;
-  int64_t start = 0;
-  for (int64_t size : sizes) {
-    if (size < 0 || size > dim - start) Invalid("its parts exceed the ", dim, " elements along axis ", axis);
-    outputs.push_back(c.SliceAxis(x, axis, start, size));
-    start += size;
-  }
-  if (start != dim) Invalid("its parts are ", start, " elements together, axis ", axis, " has ", dim);
-  return outputs;
+  return c.Split(x, axis, sizes);
 }
 
 // Bit i of a mask is for entry i of the slice's specification.
