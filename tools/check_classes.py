@@ -22,7 +22,6 @@ MAX_FUNCTIONS, MAX_MEMBERS = 20, 10
 # Classes that may have more of both, each with the reason.
 EXEMPT = {
     "NestEmitter": "one function for each kind of statement, and the emitters that these functions use",
-    "ConnectionOf": "is to be cut: reading a request, answering it, and the limits of time",
     "TaskTuning": "is to be cut: what resumes, what was observed, and what is confirmed",
 }
 
