@@ -1,4 +1,4 @@
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class SqlFleetStoreTest : public ::testing::Test {
   // Ends the store, as the end of the server does, and opens it again.
   void Reopen() {
     store_.reset();
-    auto store = SqlFleetStore::Open(path_);
+    auto store = FleetStore::Open(path_);
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
@@ -50,7 +50,7 @@ class SqlFleetStoreTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   const std::string path_ = folder_ / "state/fleet.db";
-  std::unique_ptr<SqlFleetStore> store_;
+  std::unique_ptr<FleetStore> store_;
 };
 
 TEST_P(FleetStoreTest, EpochsRise) {
@@ -171,7 +171,7 @@ TEST_F(SqlFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const auto store = SqlFleetStore::Open(path_);
+    const auto store = FleetStore::Open(path_);
     const bool done = store.ok() && (*store)->NextEpoch().ok() &&
                       (*store)->AddCertificate(SampleFacts("0a", "desk")).ok() &&
                       (*store)->RevokeCertificate("0a", {.reason = "test"}).ok() &&
@@ -289,10 +289,10 @@ TEST_F(SqlFleetStoreTest, TablesOfAnOlderVersionAreUpgraded) {
 TEST_F(SqlFleetStoreTest, OtherFilesAreRefused) {
   store_.reset();
   Damage("PRAGMA user_version = 7");
-  const absl::Status newer = SqlFleetStore::Open(path_).status();
+  const absl::Status newer = FleetStore::Open(path_).status();
   EXPECT_THAT(std::string(newer.message()), AllOf(HasSubstr("newer"), HasSubstr("--state")));
   Damage("PRAGMA application_id = 1");
-  EXPECT_THAT(std::string(SqlFleetStore::Open(path_).status().message()), HasSubstr("another program's"));
+  EXPECT_THAT(std::string(FleetStore::Open(path_).status().message()), HasSubstr("another program's"));
 }
 
 }  // namespace

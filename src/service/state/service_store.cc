@@ -1,4 +1,4 @@
-#include "service/state/sql_service_store.h"
+#include "service/state/service_store.h"
 
 #include <algorithm>
 
@@ -52,18 +52,15 @@ absl::StatusOr<KnownUpload> ReadUpload(const SqlRow& row) {
                      .used_ms = row.Integer(4)};
 }
 
-absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
-
 absl::StatusOr<std::vector<KnownUpload>> UploadsOf(SqlSession& session, const std::string& tenant) {
   return ReadRows(session, ReadUpload,
                   absl::StrCat(kSelectUpload, "WHERE tenant = ? ORDER BY created_ms, digest"), tenant);
 }
 
 absl::Status InsertToken(SqlSession& session, const AccessToken& token, const std::string& digest) {
-  return ChangeRows(session, "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", digest, token.id,
-                    token.name, token.tenant, Name(token.role), token.created_by, token.created_ms,
-                    token.expires_ms)
-      .status();
+  return Execute(session, "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", digest, token.id,
+                 token.name, token.tenant, Name(token.role), token.created_by, token.created_ms,
+                 token.expires_ms);
 }
 
 }  // namespace
@@ -77,12 +74,12 @@ const SqlSchema& ServiceSchema() {
   return kSchema;
 }
 
-absl::StatusOr<std::unique_ptr<SqlServiceStore>> SqlServiceStore::Open(const SqlLocation& location) {
+absl::StatusOr<std::unique_ptr<ServiceStore>> ServiceStore::Open(const SqlLocation& location) {
   ASSIGN_OR_RETURN(auto database, location.Open(ServiceSchema()));
-  return std::unique_ptr<SqlServiceStore>(new SqlServiceStore(std::move(database)));
+  return std::unique_ptr<ServiceStore>(new ServiceStore(std::move(database)));
 }
 
-absl::Status SqlServiceStore::AddToken(const AccessToken& token, const std::string& digest) {
+absl::Status ServiceStore::AddToken(const AccessToken& token, const std::string& digest) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
     ASSIGN_OR_RETURN(const auto known,
                      ReadSoundRows(session, ReadToken, absl::StrCat(kSelectToken, "tenant = ?"),
@@ -94,7 +91,7 @@ absl::Status SqlServiceStore::AddToken(const AccessToken& token, const std::stri
   });
 }
 
-absl::StatusOr<bool> SqlServiceStore::AddFirstToken(const AccessToken& token, const std::string& digest) {
+absl::StatusOr<bool> ServiceStore::AddFirstToken(const AccessToken& token, const std::string& digest) {
   return database_->Write([&](SqlSession& session) -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(const int64_t known, ReadInteger(session, "SELECT count(*) FROM tokens"));
     if (known > 0) return false;
@@ -103,33 +100,27 @@ absl::StatusOr<bool> SqlServiceStore::AddFirstToken(const AccessToken& token, co
   });
 }
 
-absl::StatusOr<std::optional<AccessToken>> SqlServiceStore::FindToken(const std::string& digest,
-                                                                      int64_t now_ms) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRow(session, ReadToken, absl::StrCat(kSelectToken, "digest = ?"), now_ms, digest);
-  });
+absl::StatusOr<std::optional<AccessToken>> ServiceStore::FindToken(const std::string& digest,
+                                                                   int64_t now_ms) {
+  return ReadRow(*database_, ReadToken, absl::StrCat(kSelectToken, "digest = ?"), now_ms, digest);
 }
 
-absl::StatusOr<std::vector<AccessToken>> SqlServiceStore::Tokens(const std::string& tenant, int64_t now_ms) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadSoundRows(session, ReadToken,
-                         absl::StrCat(kSelectToken, "tenant = ? ORDER BY created_ms DESC, id"), now_ms,
-                         tenant);
-  });
+absl::StatusOr<std::vector<AccessToken>> ServiceStore::Tokens(const std::string& tenant, int64_t now_ms) {
+  return ReadSoundRows(*database_, ReadToken,
+                       absl::StrCat(kSelectToken, "tenant = ? ORDER BY created_ms DESC, id"), now_ms, tenant);
 }
 
-absl::Status SqlServiceStore::RevokeToken(const std::string& id, const std::string& tenant) {
-  ASSIGN_OR_RETURN(const int64_t found, database_->Write([&](SqlSession& session) {
-    return ChangeRows(session,
-                      absl::StrCat("UPDATE tokens SET is_revoked = 1 WHERE id = ? AND ",
-                                   tenant.empty() ? "? = ''" : "tenant = ?"),
-                      id, tenant);
-  }));
+absl::Status ServiceStore::RevokeToken(const std::string& id, const std::string& tenant) {
+  ASSIGN_OR_RETURN(const int64_t found,
+                   ChangeRows(*database_,
+                              absl::StrCat("UPDATE tokens SET is_revoked = 1 WHERE id = ? AND ",
+                                           tenant.empty() ? "? = ''" : "tenant = ?"),
+                              id, tenant));
   if (found > 0) return absl::OkStatus();
   return absl::NotFoundError(absl::StrCat("there is no token \"", Printable(id), "\""));
 }
 
-absl::StatusOr<KnownUpload> SqlServiceStore::AddUpload(const KnownUpload& upload, int64_t most_bytes) {
+absl::StatusOr<KnownUpload> ServiceStore::AddUpload(const KnownUpload& upload, int64_t most_bytes) {
   return database_->Write([&](SqlSession& session) -> absl::StatusOr<KnownUpload> {
     ASSIGN_OR_RETURN(const std::vector<KnownUpload> known, UploadsOf(session, upload.tenant));
     int64_t left = most_bytes;
@@ -142,58 +133,44 @@ absl::StatusOr<KnownUpload> SqlServiceStore::AddUpload(const KnownUpload& upload
                                                 " bytes in ", kMostUploads, " uploads, and has ", left,
                                                 " bytes and ", kMostUploads - std::ssize(known),
                                                 " uploads left; delete some"));
-    RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO uploads VALUES (?, ?, ?, ?, ?)", upload.tenant,
-                               upload.digest, upload.bytes, upload.created_ms, upload.used_ms)
-                        .status());
+    RETURN_IF_ERROR(Execute(session, "INSERT INTO uploads VALUES (?, ?, ?, ?, ?)", upload.tenant,
+                            upload.digest, upload.bytes, upload.created_ms, upload.used_ms));
     return upload;
   });
 }
 
-absl::StatusOr<std::optional<KnownUpload>> SqlServiceStore::FindUpload(const std::string& tenant,
-                                                                       const std::string& digest) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRow(session, ReadUpload, absl::StrCat(kSelectUpload, "WHERE tenant = ? AND digest = ?"),
-                   tenant, digest);
-  });
+absl::StatusOr<std::optional<KnownUpload>> ServiceStore::FindUpload(const std::string& tenant,
+                                                                    const std::string& digest) {
+  return ReadRow(*database_, ReadUpload, absl::StrCat(kSelectUpload, "WHERE tenant = ? AND digest = ?"),
+                 tenant, digest);
 }
 
-absl::StatusOr<std::vector<KnownUpload>> SqlServiceStore::Uploads(const std::string& tenant) {
+absl::StatusOr<std::vector<KnownUpload>> ServiceStore::Uploads(const std::string& tenant) {
   return database_->Read([&](SqlSession& session) { return UploadsOf(session, tenant); });
 }
 
-absl::Status SqlServiceStore::UseUpload(const std::string& tenant, const std::string& digest,
-                                        int64_t now_ms) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "UPDATE uploads SET used_ms = ? WHERE tenant = ? AND digest = ?", now_ms,
-                      tenant, digest)
-        .status();
-  });
+absl::Status ServiceStore::UseUpload(const std::string& tenant, const std::string& digest, int64_t now_ms) {
+  return Execute(*database_, "UPDATE uploads SET used_ms = ? WHERE tenant = ? AND digest = ?", now_ms, tenant,
+                 digest);
 }
 
-absl::StatusOr<std::vector<KnownUpload>> SqlServiceStore::RestingUploads(int64_t before_ms) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadUpload,
-                    absl::StrCat(kSelectUpload, "WHERE used_ms < ? ORDER BY tenant, used_ms, digest"),
-                    before_ms);
-  });
+absl::StatusOr<std::vector<KnownUpload>> ServiceStore::RestingUploads(int64_t before_ms) {
+  return ReadRows(*database_, ReadUpload,
+                  absl::StrCat(kSelectUpload, "WHERE used_ms < ? ORDER BY tenant, used_ms, digest"),
+                  before_ms);
 }
 
-absl::Status SqlServiceStore::RemoveUpload(const std::string& tenant, const std::string& digest) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "DELETE FROM uploads WHERE tenant = ? AND digest = ?", tenant, digest)
-        .status();
-  });
+absl::Status ServiceStore::RemoveUpload(const std::string& tenant, const std::string& digest) {
+  return Execute(*database_, "DELETE FROM uploads WHERE tenant = ? AND digest = ?", tenant, digest);
 }
 
-absl::StatusOr<std::string> SqlServiceStore::ClaimKey(const std::string& tenant, const std::string& key,
-                                                      const std::string& request, int64_t now_ms,
-                                                      int64_t forgotten_ms) {
+absl::StatusOr<std::string> ServiceStore::ClaimKey(const std::string& tenant, const std::string& key,
+                                                   const std::string& request, int64_t now_ms,
+                                                   int64_t forgotten_ms) {
   return database_->Write([&](SqlSession& session) -> absl::StatusOr<std::string> {
-    RETURN_IF_ERROR(
-        ChangeRows(session, "DELETE FROM request_keys WHERE created_ms < ?", forgotten_ms).status());
-    RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO request_keys VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                               tenant, key, request, now_ms)
-                        .status());
+    RETURN_IF_ERROR(Execute(session, "DELETE FROM request_keys WHERE created_ms < ?", forgotten_ms));
+    RETURN_IF_ERROR(Execute(session, "INSERT INTO request_keys VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                            tenant, key, request, now_ms));
     ASSIGN_OR_RETURN(const std::optional<std::string> found,
                      ReadRow(session, ReadText,
                              "SELECT request FROM request_keys WHERE tenant = ? AND key = ?", tenant, key));
@@ -201,16 +178,14 @@ absl::StatusOr<std::string> SqlServiceStore::ClaimKey(const std::string& tenant,
   });
 }
 
-absl::Status SqlServiceStore::ForgetKey(const std::string& tenant, const std::string& key) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "DELETE FROM request_keys WHERE tenant = ? AND key = ?", tenant, key).status();
-  });
+absl::Status ServiceStore::ForgetKey(const std::string& tenant, const std::string& key) {
+  return Execute(*database_, "DELETE FROM request_keys WHERE tenant = ? AND key = ?", tenant, key);
 }
 
-absl::Status SqlServiceStore::RemoveTenant(const std::string& tenant) {
+absl::Status ServiceStore::RemoveTenant(const std::string& tenant) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
-    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM tokens WHERE tenant = ?", tenant).status());
-    return ChangeRows(session, "DELETE FROM request_keys WHERE tenant = ?", tenant).status();
+    RETURN_IF_ERROR(Execute(session, "DELETE FROM tokens WHERE tenant = ?", tenant));
+    return Execute(session, "DELETE FROM request_keys WHERE tenant = ?", tenant);
   });
 }
 

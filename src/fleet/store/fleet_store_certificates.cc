@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -48,81 +48,74 @@ const std::string& SelectRevokedAmong() {
 
 }  // namespace
 
-absl::Status SqlFleetStore::AddCertificate(const CertificateFacts& facts) {
+absl::Status FleetStore::AddCertificate(const CertificateFacts& facts) {
   RETURN_IF_ERROR(Named(CheckStorable(facts)));
-  ASSIGN_OR_RETURN(const int64_t added, database_->Write([&](SqlSession& session) {
-    return ChangeRows(
-        session,
-        "INSERT INTO certificates (serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason, authority, "
-        "is_shown) VALUES (?, ?, ?, ?, ?, ?, 0, '', ?, 0) ON CONFLICT DO NOTHING",
-        facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms, facts.end_ms,
-        facts.authority);
-  }));
+  ASSIGN_OR_RETURN(
+      const int64_t added,
+      ChangeRows(*database_,
+                 "INSERT INTO certificates (serial, role, owner, id, begin_ms, end_ms, revoked_ms, reason, "
+                 "authority, is_shown) VALUES (?, ?, ?, ?, ?, ?, 0, '', ?, 0) ON CONFLICT DO NOTHING",
+                 facts.serial, Name(facts.who.role), facts.who.owner, facts.who.id, facts.begin_ms,
+                 facts.end_ms, facts.authority));
   if (added > 0) return absl::OkStatus();
   return Named(absl::AlreadyExistsError(absl::StrCat("has a certificate ", facts.serial, " already")));
 }
 
-absl::Status SqlFleetStore::SetShown(const std::string& serial) {
-  ASSIGN_OR_RETURN(const int64_t found, database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "UPDATE certificates SET is_shown = 1 WHERE serial = ?", serial);
-  }));
+absl::Status FleetStore::SetShown(const std::string& serial) {
+  ASSIGN_OR_RETURN(const int64_t found,
+                   ChangeRows(*database_, "UPDATE certificates SET is_shown = 1 WHERE serial = ?", serial));
   return found > 0 ? absl::OkStatus() : NoCertificate("serial", serial);
 }
 
-absl::Status SqlFleetStore::NoCertificate(std::string_view column, const std::string& value) const {
+absl::Status FleetStore::NoCertificate(std::string_view column, const std::string& value) const {
   return Named(absl::NotFoundError(
       absl::StrCat("has no certificate with the ", column, " \"", Printable(value), "\"")));
 }
 
-absl::Status SqlFleetStore::Revoke(std::string_view column, const std::string& value,
-                                   const Revocation& revocation) {
+absl::Status FleetStore::Revoke(std::string_view column, const std::string& value,
+                                const Revocation& revocation) {
   RETURN_IF_ERROR(Named(CheckStorable(revocation)));
-  ASSIGN_OR_RETURN(const int64_t found, database_->Write([&](SqlSession& session) {
-    return ChangeRows(
-        session,
-        absl::StrCat("UPDATE certificates SET revoked_ms = CASE WHEN reason = '' THEN ? ELSE revoked_ms END, "
-                     "reason = CASE WHEN reason = '' THEN ? ELSE reason END WHERE ",
-                     column, " = ?"),
-        revocation.time_ms, revocation.reason, value);
-  }));
+  ASSIGN_OR_RETURN(
+      const int64_t found,
+      ChangeRows(*database_,
+                 absl::StrCat("UPDATE certificates SET revoked_ms = CASE WHEN reason = '' THEN ? ELSE "
+                              "revoked_ms END, reason = CASE WHEN reason = '' THEN ? ELSE reason END WHERE ",
+                              column, " = ?"),
+                 revocation.time_ms, revocation.reason, value));
   return found > 0 ? absl::OkStatus() : NoCertificate(column, value);
 }
 
-absl::Status SqlFleetStore::RevokeCertificate(const std::string& serial, const Revocation& revocation) {
+absl::Status FleetStore::RevokeCertificate(const std::string& serial, const Revocation& revocation) {
   return Revoke("serial", serial, revocation);
 }
 
-absl::Status SqlFleetStore::RevokeIdentity(const std::string& id, const Revocation& revocation) {
+absl::Status FleetStore::RevokeIdentity(const std::string& id, const Revocation& revocation) {
   return Revoke("id", id, revocation);
 }
 
-absl::StatusOr<int64_t> SqlFleetStore::RevokeOwner(const std::string& owner, const Revocation& revocation) {
+absl::StatusOr<int64_t> FleetStore::RevokeOwner(const std::string& owner, const Revocation& revocation) {
   RETURN_IF_ERROR(Named(CheckStorable(revocation)));
   return database_->Write([&](SqlSession& session) -> absl::StatusOr<int64_t> {
-    ASSIGN_OR_RETURN(const int64_t revoked,
-                     ChangeRows(session,
-                                "UPDATE certificates SET revoked_ms = ?, reason = ? WHERE owner = ? AND "
-                                "reason = ''",
-                                revocation.time_ms, revocation.reason, owner));
+    ASSIGN_OR_RETURN(
+        const int64_t revoked,
+        ChangeRows(session,
+                   "UPDATE certificates SET revoked_ms = ?, reason = ? WHERE owner = ? AND reason = ''",
+                   revocation.time_ms, revocation.reason, owner));
     ASSIGN_OR_RETURN(const int64_t invited,
                      ChangeRows(session, "DELETE FROM invitations WHERE owner = ?", owner));
     return revoked + invited;
   });
 }
 
-absl::Status SqlFleetStore::ForgetCertificates(int64_t ended_ms) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "DELETE FROM certificates WHERE end_ms <= ?", ended_ms).status();
-  });
+absl::Status FleetStore::ForgetCertificates(int64_t ended_ms) {
+  return Execute(*database_, "DELETE FROM certificates WHERE end_ms <= ?", ended_ms);
 }
 
-absl::StatusOr<std::optional<IssuedCertificate>> SqlFleetStore::FindCertificate(const std::string& serial) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRow(session, ReadIssued, absl::StrCat(kSelectIssued, "WHERE serial = ?"), serial);
-  });
+absl::StatusOr<std::optional<IssuedCertificate>> FleetStore::FindCertificate(const std::string& serial) {
+  return ReadRow(*database_, ReadIssued, absl::StrCat(kSelectIssued, "WHERE serial = ?"), serial);
 }
 
-absl::StatusOr<std::set<std::string>> SqlFleetStore::RevokedAmong(const std::set<std::string>& serials) {
+absl::StatusOr<std::set<std::string>> FleetStore::RevokedAmong(const std::set<std::string>& serials) {
   using Serials = std::set<std::string>;
   return database_->Read([&](SqlSession& session) -> absl::StatusOr<Serials> {
     Serials revoked;
@@ -140,19 +133,17 @@ absl::StatusOr<std::set<std::string>> SqlFleetStore::RevokedAmong(const std::set
   });
 }
 
-absl::StatusOr<int64_t> SqlFleetStore::NumRevoked(int64_t now_ms) {
+absl::StatusOr<int64_t> FleetStore::NumRevoked(int64_t now_ms) {
   return database_->Read([&](SqlSession& session) {
     return ReadInteger(session, "SELECT count(*) FROM certificates WHERE reason != '' AND end_ms > ?",
                        now_ms);
   });
 }
 
-absl::StatusOr<std::vector<IssuedCertificate>> SqlFleetStore::ValidCertificates(int64_t now_ms) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadIssued,
-                    absl::StrCat(kSelectIssued, "WHERE reason = '' AND end_ms > ? ORDER BY begin_ms, serial"),
-                    now_ms);
-  });
+absl::StatusOr<std::vector<IssuedCertificate>> FleetStore::ValidCertificates(int64_t now_ms) {
+  return ReadRows(*database_, ReadIssued,
+                  absl::StrCat(kSelectIssued, "WHERE reason = '' AND end_ms > ? ORDER BY begin_ms, serial"),
+                  now_ms);
 }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-#include "service/models/sql_model_store.h"
+#include "service/models/model_store.h"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,7 @@ namespace {
 constexpr const char* kUp1[] = {
     "CREATE TABLE models (tenant TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, source TEXT NOT NULL, "
     "created_ms INTEGER NOT NULL, state TEXT NOT NULL, facts TEXT NOT NULL, error TEXT NOT NULL, program "
-    "TEXT "
-    "NOT NULL, PRIMARY KEY (tenant, id)) STRICT",
+    "TEXT NOT NULL, PRIMARY KEY (tenant, id)) STRICT",
     "CREATE INDEX models_by_time ON models (tenant, created_ms)",
     "CREATE INDEX models_by_state ON models (state)",
 };
@@ -67,69 +66,59 @@ const SqlSchema& ModelSchema() {
   return kSchema;
 }
 
-absl::StatusOr<std::unique_ptr<SqlModelStore>> SqlModelStore::Open(const SqlLocation& location) {
+absl::StatusOr<std::unique_ptr<ModelStore>> ModelStore::Open(const SqlLocation& location) {
   ASSIGN_OR_RETURN(auto database, location.Open(ModelSchema()));
-  return std::unique_ptr<SqlModelStore>(new SqlModelStore(std::move(database)));
+  return std::unique_ptr<ModelStore>(new ModelStore(std::move(database)));
 }
 
-absl::StatusOr<KnownModel> SqlModelStore::AddModel(const KnownModel& model) {
+absl::StatusOr<KnownModel> ModelStore::AddModel(const KnownModel& model) {
   return database_->Write([&](SqlSession& session) -> absl::StatusOr<KnownModel> {
     ASSIGN_OR_RETURN(const auto known, Find(session, model.tenant, model.id));
     if (known && !known->source.files.empty()) return *known;
     if (known)
       RETURN_IF_ERROR(
-          ChangeRows(session, "DELETE FROM models WHERE tenant = ? AND id = ?", model.tenant, model.id)
-              .status());
+          Execute(session, "DELETE FROM models WHERE tenant = ? AND id = ?", model.tenant, model.id));
     ASSIGN_OR_RETURN(const int64_t count,
                      ReadInteger(session, "SELECT COUNT(*) FROM models WHERE tenant = ?", model.tenant));
     if (count >= kMostModels)
       return absl::OutOfRangeError(absl::StrCat("tenant ", model.tenant, " has ", kMostModels,
                                                 " models, which is the most; delete some"));
-    RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", model.tenant,
-                               model.id, model.name, ToText(model.source), model.created_ms,
-                               Name(model.verdict.state), model.verdict.facts, model.verdict.error,
-                               model.verdict.program)
-                        .status());
+    RETURN_IF_ERROR(Execute(session, "INSERT INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", model.tenant,
+                            model.id, model.name, ToText(model.source), model.created_ms,
+                            Name(model.verdict.state), model.verdict.facts, model.verdict.error,
+                            model.verdict.program));
     return model;
   });
 }
 
-absl::StatusOr<std::optional<KnownModel>> SqlModelStore::FindModel(const std::string& tenant,
-                                                                   const std::string& id) {
+absl::StatusOr<std::optional<KnownModel>> ModelStore::FindModel(const std::string& tenant,
+                                                                const std::string& id) {
   return database_->Read([&](SqlSession& session) { return Find(session, tenant, id); });
 }
 
-absl::StatusOr<std::vector<KnownModel>> SqlModelStore::Models(const std::string& tenant,
-                                                              const ModelCursor& after, int64_t most) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadModel,
-                    absl::StrCat(kSelect,
-                                 "tenant = ? AND (created_ms < ? OR (created_ms = ? AND id > ?)) ORDER BY "
-                                 "created_ms DESC, id LIMIT ?"),
-                    tenant, after.created_ms, after.created_ms, after.id, most);
-  });
+absl::StatusOr<std::vector<KnownModel>> ModelStore::Models(const std::string& tenant,
+                                                           const ModelCursor& after, int64_t most) {
+  return ReadRows(*database_, ReadModel,
+                  absl::StrCat(kSelect,
+                               "tenant = ? AND (created_ms < ? OR (created_ms = ? AND id > ?)) ORDER BY "
+                               "created_ms DESC, id LIMIT ?"),
+                  tenant, after.created_ms, after.created_ms, after.id, most);
 }
 
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SqlModelStore::ImportingModels() {
-  return database_->Read([](SqlSession& session) {
-    return ReadRows(session, ReadTenantAndId,
-                    "SELECT tenant, id FROM models WHERE state = ? ORDER BY created_ms, id",
-                    Name(ModelState::kImporting));
-  });
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ModelStore::ImportingModels() {
+  return ReadRows(*database_, ReadTenantAndId,
+                  "SELECT tenant, id FROM models WHERE state = ? ORDER BY created_ms, id",
+                  Name(ModelState::kImporting));
 }
 
-absl::Status SqlModelStore::SetVerdict(const std::string& tenant, const std::string& id,
-                                       const ModelVerdict& verdict) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(
-               session,
-               "UPDATE models SET state = ?, facts = ?, error = ?, program = ? WHERE tenant = ? AND id = ?",
-               Name(verdict.state), verdict.facts, verdict.error, verdict.program, tenant, id)
-        .status();
-  });
+absl::Status ModelStore::SetVerdict(const std::string& tenant, const std::string& id,
+                                    const ModelVerdict& verdict) {
+  return Execute(*database_,
+                 "UPDATE models SET state = ?, facts = ?, error = ?, program = ? WHERE tenant = ? AND id = ?",
+                 Name(verdict.state), verdict.facts, verdict.error, verdict.program, tenant, id);
 }
 
-absl::StatusOr<bool> SqlModelStore::RemoveModel(const std::string& tenant, const std::string& id) {
+absl::StatusOr<bool> ModelStore::RemoveModel(const std::string& tenant, const std::string& id) {
   return database_->Write([&](SqlSession& session) -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(const int64_t removed,
                      ChangeRows(session, "DELETE FROM models WHERE tenant = ? AND id = ?", tenant, id));

@@ -1,4 +1,4 @@
-#include "service/state/sql_service_store.h"
+#include "service/state/service_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class ServiceStoreTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     SKIP_WITHOUT_DATABASE(location_);
-    auto opened = SqlServiceStore::Open(*location_);
+    auto opened = ServiceStore::Open(*location_);
     ASSERT_TRUE(opened.ok()) << opened.status();
     store_ = *std::move(opened);
   }
