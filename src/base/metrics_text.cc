@@ -1,8 +1,5 @@
 #include "base/metrics_text.h"
 
-#include <cstddef>
-#include <cstdint>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"

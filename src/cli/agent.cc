@@ -2,7 +2,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-#include "absl/strings/strip.h"
+#include "absl/strings/ascii.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/private_file.h"

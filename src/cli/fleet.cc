@@ -4,21 +4,16 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "cli/calibrations_view.h"
 #include "cli/command.h"
 #include "cli/common/output.h"
 #include "cli/enrolment.h"
-#include "cli/fleet_authority.h"
-#include "cli/fleet_calibrate.h"
-#include "cli/fleet_top.h"
+#include "cli/fleet_command.h"
 #include "cli/fleet_view.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"

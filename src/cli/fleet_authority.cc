@@ -1,5 +1,3 @@
-#include "cli/fleet_authority.h"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "cli/common/output.h"
+#include "cli/fleet_command.h"
 #include "cli/live_text.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"

@@ -1,5 +1,3 @@
-#include "cli/fleet_calibrate.h"
-
 #include <chrono>
 #include <memory>
 #include <string>
@@ -7,8 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "cli/calibrations_view.h"
 #include "cli/common/output.h"
+#include "cli/fleet_command.h"
+#include "cli/fleet_view.h"
 #include "fleet/client/fleet_client.h"
 #include "fleet/client/joined_fleet.h"
 

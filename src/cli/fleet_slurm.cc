@@ -14,7 +14,7 @@
 #include "fleet/identity/member_folders.h"
 #include "fleet/slurm/pilot_controller.h"
 #include "fleet/slurm/pilot_fleet.h"
-#include "fleet/slurm/pilot_name.h"
+#include "fleet/slurm/pilot_planner.h"
 #include "fleet/slurm/pilot_spool.h"
 #include "fleet/slurm/slurm_commands.h"
 

@@ -1,5 +1,3 @@
-#include "cli/fleet_top.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +16,7 @@
 #include "base/status.h"
 #include "cli/common/output.h"
 #include "cli/common/stops_on_signal.h"
+#include "cli/fleet_command.h"
 #include "cli/fleet_view.h"
 #include "cli/live_text.h"
 #include "fleet/client/fleet_client.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"

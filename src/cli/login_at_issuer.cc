@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <optional>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/cancel.h"

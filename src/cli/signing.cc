@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "artifact/signer.h"

@@ -2,7 +2,6 @@
 #ifndef ATTUNE_CLI_TUNING_VIEW_H_
 #define ATTUNE_CLI_TUNING_VIEW_H_
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

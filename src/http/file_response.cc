@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "http/entity_tag.h"
 #include "http/problem.h"
 
 namespace attune {
@@ -75,6 +74,16 @@ HttpResponse FileResponse(const HttpRequest& request, HttpFile file, HttpRespons
   }
   response.file = std::move(file);
   return response;
+}
+
+bool IsTagAmong(std::string_view if_none_match, std::string_view tag) {
+  for (const std::string_view known : absl::StrSplit(if_none_match, ',')) {
+    std::string_view text = absl::StripAsciiWhitespace(known);
+    if (text == "*") return true;
+    if (text.starts_with("W/")) text.remove_prefix(2);
+    if (text == tag) return true;
+  }
+  return false;
 }
 
 }  // namespace attune

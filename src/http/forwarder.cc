@@ -34,8 +34,7 @@ constexpr std::string_view kBody =
 std::string Refusal() {
   return absl::StrCat(
       "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nRetry-After: "
-      "1\r\nConnection: "
-      "close\r\nContent-Length: ",
+      "1\r\nConnection: close\r\nContent-Length: ",
       kBody.size(), "\r\n\r\n", kBody);
 }
 

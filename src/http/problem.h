@@ -2,7 +2,6 @@
 #ifndef ATTUNE_HTTP_PROBLEM_H_
 #define ATTUNE_HTTP_PROBLEM_H_
 
-#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"

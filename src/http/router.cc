@@ -1,13 +1,11 @@
 #include "http/router.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <exception>
 #include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/log.h"
@@ -123,6 +121,16 @@ HttpResponse HttpRouter::Answer(HttpRequest request) const {
   request.query = std::move(target->query);
   request.parts = NamedParts(PartsOf(route->path), target->parts);
   return Call<HttpResponse>(route->handler, request);
+}
+
+void AddHealthRoutes(std::function<absl::Status()> readiness, HttpRouter& router) {
+  router.Add(
+      {"GET", "/healthz", [](const HttpRequest&) { return HttpResponse{.body = "the server lives\n"}; }});
+  router.Add({"GET", "/readyz", [is_ready = std::move(readiness)](const HttpRequest&) {
+                const absl::Status ready = is_ready();
+                return ready.ok() ? HttpResponse{.body = "the server is ready\n"}
+                                  : HttpResponse{.status = 503, .body = absl::StrCat(ready.message(), "\n")};
+              }});
 }
 
 }  // namespace attune

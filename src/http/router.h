@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "http/message.h"
 
 namespace attune {
@@ -55,6 +56,10 @@ class HttpRouter {
   std::vector<HttpRoute> routes_;
   HttpHandler fallback_;  // may be null
 };
+
+// For load balancers and supervisors, without a token: GET /healthz answers 200; GET /readyz too while
+// `readiness` is ok, and else 503 with its message.
+void AddHealthRoutes(std::function<absl::Status()> readiness, HttpRouter& router);
 
 }  // namespace attune
 

@@ -7,11 +7,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
-#include <string_view>
 #include <thread>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/threads.h"

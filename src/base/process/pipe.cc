@@ -9,9 +9,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
 #include "base/printable.h"
 #include "base/process/message.h"
 

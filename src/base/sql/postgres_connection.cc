@@ -160,10 +160,9 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Connect(
       "set_config('idle_in_transaction_session_timeout', '10s', false), set_config('search_path', 'public', "
       "false), set_config('default_transaction_isolation', 'read committed', false), "
       "set_config('synchronous_commit', 'on', false), set_config('plan_cache_mode', 'force_custom_plan', "
-      "false), "
-      "set_config('client_min_messages', 'warning', false), "
-      "set_config('tcp_keepalives_idle', '5', false), "
-      "set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false)";
+      "false), set_config('client_min_messages', 'warning', false), set_config('tcp_keepalives_idle', '5', "
+      "false), set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', "
+      "false)";
   const std::string limit = absl::StrCat(patience.count(), "ms");
   RETURN_IF_ERROR(made->Execute(kSettings, {limit, limit}).status());
   return made;

@@ -1,10 +1,8 @@
 #include "base/sql/postgres_sql.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
 

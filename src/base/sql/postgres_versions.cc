@@ -40,11 +40,10 @@ absl::Status MigratePostgres(SqlSession& session, const SqlSchema& schema, int64
   ASSIGN_OR_RETURN(const int64_t from, ReadVersion(session, schema));
   RETURN_IF_ERROR(CheckVersion(session.name(), schema, from));
   RETURN_IF_ERROR(ExecuteMigrations(session, schema, from, version));
-  return ChangeRows(session,
-                    "INSERT INTO attune_versions VALUES (?, ?) ON CONFLICT (store) DO UPDATE SET version = "
-                    "excluded.version",
-                    schema.store, version)
-      .status();
+  return Execute(session,
+                 "INSERT INTO attune_versions VALUES (?, ?) ON CONFLICT (store) DO UPDATE SET version = "
+                 "excluded.version",
+                 schema.store, version);
 }
 
 absl::Status DropPostgresStores(SqlSession& session, std::span<const SqlSchema* const> schemas) {

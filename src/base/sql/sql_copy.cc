@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -73,6 +75,32 @@ class SqlDatabase {
     }
   }
 };
+
+// Run one statement as work of its own; the functions of the same names for a session say what they return.
+template <typename... Values>
+absl::StatusOr<int64_t> ChangeRows(SqlDatabase& database, const std::string& sql, const Values&... values) {
+  return database.Write([&](SqlSession& session) { return ChangeRows(session, sql, values...); });
+}
+template <typename... Values>
+absl::Status Execute(SqlDatabase& database, const std::string& sql, const Values&... values) {
+  return ChangeRows(database, sql, values...).status();
+}
+template <typename Row, typename... Values>
+absl::StatusOr<std::vector<Row>> ReadRows(SqlDatabase& database, absl::StatusOr<Row> (*read)(const SqlRow&),
+                                          const std::string& sql, const Values&... values) {
+  return database.Read([&](SqlSession& session) { return ReadRows(session, read, sql, values...); });
+}
+template <typename Row, typename... Values>
+absl::StatusOr<std::vector<Row>> ReadSoundRows(SqlDatabase& database,
+                                               absl::StatusOr<Row> (*read)(const SqlRow&),
+                                               const std::string& sql, const Values&... values) {
+  return database.Read([&](SqlSession& session) { return ReadSoundRows(session, read, sql, values...); });
+}
+template <typename Row, typename... Values>
+absl::StatusOr<std::optional<Row>> ReadRow(SqlDatabase& database, absl::StatusOr<Row> (*read)(const SqlRow&),
+                                           const std::string& sql, const Values&... values) {
+  return database.Read([&](SqlSession& session) { return ReadRow(session, read, sql, values...); });
+}
 
 enum class SqlOpening {
   kPrepare,  // makes tables that are missing, and brings older ones up to date; refuses newer ones

@@ -62,6 +62,9 @@ struct SqlAnswer {
   int64_t changed = 0;  // rows that an INSERT, UPDATE or DELETE has changed
 };
 
+// Reads a row of one text.
+inline absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
+
 // For one thread, and not longer than the call that gives it (SqlDatabase).
 class SqlSession {
  public:
@@ -77,6 +80,11 @@ template <typename... Values>
 absl::StatusOr<int64_t> ChangeRows(SqlSession& session, const std::string& sql, const Values&... values) {
   ASSIGN_OR_RETURN(const SqlAnswer answer, session.Execute(sql, {ToSqlValue(values)...}));
   return answer.changed;
+}
+// The same where that number does not matter.
+template <typename... Values>
+absl::Status Execute(SqlSession& session, const std::string& sql, const Values&... values) {
+  return ChangeRows(session, sql, values...).status();
 }
 
 // The integer that a query returns; 0 if it returns no row.

@@ -6,7 +6,6 @@
 #include <new>
 #include <string>
 
-#include "absl/status/status.h"
 #include "base/log.h"
 #include "base/out_of_memory.h"
 #include "base/status.h"

@@ -8,7 +8,7 @@
 #include "base/sqlite/sqlite.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -34,7 +34,7 @@ class AdmissionTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  const std::unique_ptr<FleetStore> store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> store_ = *FleetStore::Open(folder_ / "fleet.db");
   FleetAuthority authority_{*AuthorityFiles::OpenOrCreate(folder_ / "state", clock_), clock_};
   Admission admission_{authority_, *store_, clock_};
 };
@@ -66,7 +66,7 @@ TEST_F(AdmissionTest, ARevokedCertificateIsRefusedAtOnce) {
   const CertificateFacts facts = NewCertificate(), other = NewCertificate();
   EXPECT_TRUE(admission_.Check(facts).ok());
   // By another server.
-  const auto elsewhere = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const auto elsewhere = *FleetStore::Open(folder_ / "fleet.db");
   ASSERT_TRUE(elsewhere->RevokeCertificate(facts.serial, {.reason = "test"}).ok());
   EXPECT_TRUE(absl::IsPermissionDenied(admission_.Check(facts)));
   EXPECT_TRUE(admission_.Check(other).ok());

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "fleet/wire/renewal.h"
+#include "fleet/wire/channel.h"
 
 namespace attune {
 

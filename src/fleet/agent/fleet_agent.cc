@@ -1,16 +1,13 @@
 #include "fleet/agent/fleet_agent.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/background_loop.h"
 #include "base/backoff.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/status.h"
@@ -18,9 +15,9 @@
 #include "fleet/identity/certificate.h"
 #include "fleet/identity/pinned_server.h"
 #include "fleet/wire/channel.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/rpc_status.h"
 #include "fleet/wire/token.h"
-#include "fleet/wire/version.h"
 
 namespace attune {
 namespace {

@@ -14,9 +14,7 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "base/background_loop.h"
 #include "fleet/agent/blob_fetcher.h"
 #include "fleet/host/device_host.h"

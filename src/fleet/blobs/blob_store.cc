@@ -1,7 +1,6 @@
 #include "fleet/blobs/blob_store.h"
 
 #include <iterator>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <system_error>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"

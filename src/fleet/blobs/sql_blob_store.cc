@@ -59,16 +59,15 @@ absl::Status ForgetUnowned(SqlSession& session, int64_t blob) {
   ASSIGN_OR_RETURN(const int64_t owners,
                    ReadInteger(session, "SELECT count(*) FROM blob_owners WHERE blob = ?", blob));
   if (owners > 0) return absl::OkStatus();
-  RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM blob_pieces WHERE blob = ?", blob).status());
-  return ChangeRows(session, "DELETE FROM blobs WHERE id = ?", blob).status();
+  RETURN_IF_ERROR(Execute(session, "DELETE FROM blob_pieces WHERE blob = ?", blob));
+  return Execute(session, "DELETE FROM blobs WHERE id = ?", blob);
 }
 
 absl::Status WritePieces(SqlSession& session, int64_t blob, int64_t offset, std::string_view bytes) {
   for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMostPieceBytes))) {
     const std::string_view piece = bytes.substr(0, kMostPieceBytes);
-    RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO blob_pieces VALUES (?, ?, ?)", blob, offset,
-                               SqlBytes{.bytes = std::string(piece)})
-                        .status());
+    RETURN_IF_ERROR(Execute(session, "INSERT INTO blob_pieces VALUES (?, ?, ?)", blob, offset,
+                            SqlBytes{.bytes = std::string(piece)}));
     offset += std::ssize(piece);
   }
   return absl::OkStatus();
@@ -165,13 +164,11 @@ absl::Status SqlBlobStore::Append(const std::string& owner, const std::string& d
                                    "0, 0, ?) RETURNING id",
                                    digest, now_ms));
       row = Row{.blob = made};
-      RETURN_IF_ERROR(
-          ChangeRows(session, "INSERT INTO blob_owners VALUES (?, ?, ?)", key, digest, row->blob).status());
+      RETURN_IF_ERROR(Execute(session, "INSERT INTO blob_owners VALUES (?, ?, ?)", key, digest, row->blob));
     }
     RETURN_IF_ERROR(WritePieces(session, row->blob, offset, bytes));
-    return ChangeRows(session, "UPDATE blobs SET bytes = ?, touched_ms = ? WHERE id = ?",
-                      sent + std::ssize(bytes), now_ms, row->blob)
-        .status();
+    return Execute(session, "UPDATE blobs SET bytes = ?, touched_ms = ? WHERE id = ?",
+                   sent + std::ssize(bytes), now_ms, row->blob);
   });
 }
 
@@ -201,10 +198,9 @@ absl::Status SqlBlobStore::Finish(const std::string& owner, const std::string& d
         const int64_t same,
         ReadInteger(session, "SELECT id FROM blobs WHERE digest = ? AND is_complete = 1", digest));
     if (same == 0 || same == row->blob)
-      return ChangeRows(session, "UPDATE blobs SET is_complete = 1 WHERE id = ?", row->blob).status();
-    RETURN_IF_ERROR(ChangeRows(session, "UPDATE blob_owners SET blob = ? WHERE owner = ? AND digest = ?",
-                               same, key, digest)
-                        .status());
+      return Execute(session, "UPDATE blobs SET is_complete = 1 WHERE id = ?", row->blob);
+    RETURN_IF_ERROR(Execute(session, "UPDATE blob_owners SET blob = ? WHERE owner = ? AND digest = ?", same,
+                            key, digest));
     return ForgetUnowned(session, row->blob);
   });
   RETURN_IF_ERROR(kept);
@@ -284,10 +280,10 @@ void SqlBlobStore::TrimCache(const std::string& kept) {
 template <typename Take>
 absl::Status SqlBlobStore::ReadPieces(int64_t blob, const Take& take) {
   for (int64_t next = 0;;) {
-    ASSIGN_OR_RETURN(const std::optional<Piece> piece, database_->Read([&](SqlSession& session) {
-      return ReadRow(session, ReadPieceRow,
-                     "SELECT start, content FROM blob_pieces WHERE blob = ? AND start = ?", blob, next);
-    }));
+    ASSIGN_OR_RETURN(
+        const std::optional<Piece> piece,
+        ReadRow(*database_, ReadPieceRow,
+                "SELECT start, content FROM blob_pieces WHERE blob = ? AND start = ?", blob, next));
     if (!piece || piece->content.empty()) return absl::OkStatus();
     RETURN_IF_ERROR(take(piece->content));
     next = piece->start + std::ssize(piece->content);
@@ -304,9 +300,8 @@ absl::Status SqlBlobStore::ShareKeys(const std::string& from, const std::string&
   return database_->Write([&](SqlSession& session) -> absl::Status {
     ASSIGN_OR_RETURN(const std::optional<Row> row, Find(session, from, digest));
     if (!row || !row->is_complete) return WasNotSent(digest);
-    return ChangeRows(session, "INSERT INTO blob_owners VALUES (?, ?, ?) ON CONFLICT DO NOTHING", to, digest,
-                      row->blob)
-        .status();
+    return Execute(session, "INSERT INTO blob_owners VALUES (?, ?, ?) ON CONFLICT DO NOTHING", to, digest,
+                   row->blob);
   });
 }
 
@@ -323,8 +318,7 @@ absl::Status SqlBlobStore::ForgetOwner(SqlSession& session, const std::string& o
                                        const std::string& digest) {
   ASSIGN_OR_RETURN(const std::optional<Row> row, Find(session, owner, digest));
   if (!row) return absl::OkStatus();
-  RETURN_IF_ERROR(
-      ChangeRows(session, "DELETE FROM blob_owners WHERE owner = ? AND digest = ?", owner, digest).status());
+  RETURN_IF_ERROR(Execute(session, "DELETE FROM blob_owners WHERE owner = ? AND digest = ?", owner, digest));
   return ForgetUnowned(session, row->blob);
 }
 
@@ -335,9 +329,8 @@ absl::Status SqlBlobStore::Forget(const std::string& owner, const std::string& d
 
 absl::Status SqlBlobStore::ForgetAllBut(const std::string& owner, const std::set<std::string>& digests) {
   const std::string key = KeyOf(owner);
-  ASSIGN_OR_RETURN(std::vector<std::string> others, database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadDigest, "SELECT digest FROM blob_owners WHERE owner = ?", key);
-  }));
+  ASSIGN_OR_RETURN(std::vector<std::string> others,
+                   ReadRows(*database_, ReadDigest, "SELECT digest FROM blob_owners WHERE owner = ?", key));
   std::erase_if(others, [&](const std::string& digest) { return digests.contains(digest); });
   if (others.empty()) return absl::OkStatus();  // which spares a transaction at the end of most stages
   return database_->Write([&](SqlSession& session) -> absl::Status {
@@ -352,7 +345,7 @@ absl::Status SqlBlobStore::ForgetOldPartials() {
     constexpr std::string_view kOld = "(SELECT id FROM blobs WHERE is_complete = 0 AND touched_ms < ?)";
     for (const std::string_view rows :
          {"blob_pieces WHERE blob IN ", "blob_owners WHERE blob IN ", "blobs WHERE id IN "})
-      RETURN_IF_ERROR(ChangeRows(session, absl::StrCat("DELETE FROM ", rows, kOld), oldest_ms).status());
+      RETURN_IF_ERROR(Execute(session, absl::StrCat("DELETE FROM ", rows, kOld), oldest_ms));
     return absl::OkStatus();
   });
 }

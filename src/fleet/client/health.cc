@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/status.h"
 #include "fleet/client/server_call.h"
 #include "fleet/identity/certificate.h"

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/rpc_status.h"
-#include "fleet/wire/version.h"
 #include "measure/codec.h"
 
 namespace attune {

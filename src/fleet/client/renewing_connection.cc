@@ -10,7 +10,6 @@
 #include "fleet/identity/certificate.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/fleet.grpc.pb.h"
-#include "fleet/wire/renewal.h"
 #include "fleet/wire/rpc_status.h"
 
 namespace attune {

@@ -1,7 +1,6 @@
 #include "fleet/host/stays_off_lease.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <variant>
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -12,7 +10,6 @@
 #include "base/state_file.h"
 #include "base/status.h"
 #include "base/user_path.h"
-#include "fleet/identity/certificate.h"
 #include "fleet/identity/pem_file.h"
 
 namespace attune {

@@ -1,7 +1,7 @@
-#include "fleet/leases/free_devices.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "fleet/leases/fleet_leases.h"
 
 namespace attune {
 namespace {

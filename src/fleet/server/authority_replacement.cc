@@ -1,7 +1,6 @@
 #include "fleet/server/authority_replacement.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "absl/strings/str_cat.h"

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "device/codec.h"
 #include "fleet/calibration/drift.h"
-#include "fleet/wire/version.h"
+#include "fleet/wire/checked_messages.h"
 #include "measure/codec.h"
 
 namespace attune {

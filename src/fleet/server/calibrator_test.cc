@@ -11,7 +11,7 @@
 #include "base/testing/temporary_folder.h"
 #include "fleet/server/made_up_agent_for_test.h"
 #include "fleet/server/made_up_client_for_test.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -65,7 +65,7 @@ class CalibratorTest : public ::testing::Test {
   ManualClock clock_;
   double gflops_ = 100;
   bool is_broken_ = false;
-  const std::unique_ptr<SqlFleetStore> store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> store_ = *FleetStore::Open(folder_ / "fleet.db");
   std::unique_ptr<Dispatcher> dispatcher_ =
       *Dispatcher::Create(*store_, {.lease_seconds = kLeaseSeconds}, clock_);
   std::unique_ptr<MadeUpAgent> agent_ = Agent();

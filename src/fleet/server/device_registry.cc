@@ -1,6 +1,7 @@
 #include "fleet/server/device_registry.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -19,7 +20,23 @@ absl::Status CheckNumber(const std::set<std::string>& owners) {
       absl::StrCat("at most ", kMaxOwners, " owners can be named here; \"*\" shares a device with all"));
 }
 
+constexpr size_t kMostKeyBytes = 256;
+
 }  // namespace
+
+absl::Status PromisedKeys::Promise(const std::string& key, double now) {
+  if (key.empty() || key.size() > kMostKeyBytes) return InvalidInput("a key has 1 to 256 bytes");
+  std::erase_if(ends_, [&](const auto& entry) { return entry.second <= now; });
+  if (std::ssize(ends_) >= kMostKeys && !ends_.contains(key))
+    return absl::ResourceExhaustedError("too many keys are promised");
+  ends_[key] = now + kPromiseSeconds;
+  return absl::OkStatus();
+}
+
+bool PromisedKeys::Has(const std::string& key, double now) const {
+  const auto end = ends_.find(key);
+  return end != ends_.end() && now < end->second;
+}
 
 absl::Status DeviceRegistry::Load() {
   ASSIGN_OR_RETURN(std::vector<FleetDevice> devices, store_.Devices());

@@ -11,11 +11,31 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "fleet/leases/device_owners.h"
-#include "fleet/server/promised_keys.h"
 #include "fleet/serving/device_directory.h"
 #include "fleet/store/fleet_store.h"
 
 namespace attune {
+
+// Keys for which a member promises devices as soon as requests wait for them.
+//
+// A request for a key that no device has is refused, since it could wait for ever. An operator's program that
+// brings devices when they are needed promises their keys, again and again; if it vanishes, its promises are
+// forgotten soon after.
+//
+// Times are seconds of one monotonic clock. Not thread safe.
+class PromisedKeys {
+ public:
+  static constexpr double kPromiseSeconds = 60;
+  static constexpr int kMostKeys = 1024;
+
+  // Counts for kPromiseSeconds. Fails if the key is empty or has more than 256 bytes, or if there are too
+  // many.
+  absl::Status Promise(const std::string& key, double now);
+  bool Has(const std::string& key, double now) const;
+
+ private:
+  std::map<std::string, double> ends_;
+};
 
 // The registry and the store know the same: a change is written first, and has no effect if that fails. No
 // device that joins has another's id among its keys, nor a key of another kind of device of its owner. The

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/testing/temporary_folder.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 #include "fleet/wire/checked_messages.h"
 
 namespace attune {
@@ -50,7 +50,7 @@ class DeviceRegistryTest : public ::testing::Test {
   }
 
   const testing::TemporaryFolder folder_;
-  const std::unique_ptr<FleetStore> store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> store_ = *FleetStore::Open(folder_ / "fleet.db");
   std::unique_ptr<DeviceRegistry> registry_;
 };
 

@@ -24,7 +24,6 @@
 #include "fleet/server/agent_connections.h"
 #include "fleet/server/client_connections.h"
 #include "fleet/server/device_registry.h"
-#include "fleet/server/dispatcher_options.h"
 #include "fleet/server/dispatcher_snapshot.h"
 #include "fleet/server/held_leases.h"
 #include "fleet/server/lease_broker.h"

@@ -10,7 +10,6 @@
 #include "fleet/server/dispatcher_for_test.h"
 #include "fleet/serving/shared_credentials.h"
 #include "fleet/wire/checked_messages.h"
-#include "fleet/wire/version.h"
 
 namespace attune {
 namespace {

@@ -16,8 +16,8 @@
 #include "base/testing/temporary_folder.h"
 #include "device/codec.h"
 #include "fleet/server/dispatcher.h"
-#include "fleet/store/sql_fleet_store.h"
-#include "fleet/wire/version.h"
+#include "fleet/store/fleet_store.h"
+#include "fleet/wire/checked_messages.h"
 #include "measure/codec.h"
 #include "target/target.h"
 
@@ -65,7 +65,7 @@ class DispatcherTest : public ::testing::Test {
     }
   };
 
-  DispatcherTest() : store_(*SqlFleetStore::Open(folder_ / "fleet.db")) { Start(); }
+  DispatcherTest() : store_(*FleetStore::Open(folder_ / "fleet.db")) { Start(); }
 
   void Start() {
     dispatcher_.reset();

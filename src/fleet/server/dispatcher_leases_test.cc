@@ -3,8 +3,8 @@
 
 #include "absl/status/status.h"
 #include "fleet/server/dispatcher_for_test.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/token.h"
-#include "fleet/wire/version.h"
 
 namespace attune {
 namespace {

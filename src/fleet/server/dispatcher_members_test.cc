@@ -8,7 +8,7 @@
 #include "base/testing/temporary_folder.h"
 #include "fleet/server/dispatcher.h"
 #include "fleet/server/mailbox.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -39,7 +39,7 @@ class DispatcherMembersTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  const std::unique_ptr<FleetStore> store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> store_ = *FleetStore::Open(folder_ / "fleet.db");
   const std::unique_ptr<Dispatcher> dispatcher_ = *Dispatcher::Create(*store_, {}, clock_);
 };
 

@@ -12,7 +12,7 @@
 #include "base/testing/temporary_folder.h"
 #include "fleet/server/made_up_agent_for_test.h"
 #include "fleet/server/made_up_client_for_test.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -31,7 +31,7 @@ class DispatcherOwnersTest : public ::testing::Test {
   void Restart() {
     dispatcher_.reset();
     store_.reset();
-    store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+    store_ = *FleetStore::Open(folder_ / "fleet.db");
     dispatcher_ = *Dispatcher::Create(*store_, {.lease_seconds = kLeaseSeconds}, clock_);
   }
 
@@ -50,7 +50,7 @@ class DispatcherOwnersTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  std::unique_ptr<SqlFleetStore> store_;
+  std::unique_ptr<FleetStore> store_;
   std::unique_ptr<Dispatcher> dispatcher_;
 };
 

@@ -1,4 +1,4 @@
-// The dispatcher's numbers, for those who watch the server.
+// The options of a dispatcher, and what it tells of its state.
 #ifndef ATTUNE_FLEET_SERVER_DISPATCHER_SNAPSHOT_H_
 #define ATTUNE_FLEET_SERVER_DISPATCHER_SNAPSHOT_H_
 
@@ -9,6 +9,11 @@
 #include "base/metrics_text.h"
 
 namespace attune {
+
+struct DispatcherOptions {
+  double lease_seconds = 15;
+  double heartbeat_seconds = 5;  // between two signs of life of agents and clients
+};
 
 // Since the server has started.
 struct DispatcherCounters {

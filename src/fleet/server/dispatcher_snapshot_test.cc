@@ -10,7 +10,7 @@
 #include "base/testing/temporary_folder.h"
 #include "fleet/server/made_up_agent_for_test.h"
 #include "fleet/server/made_up_client_for_test.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -30,7 +30,7 @@ class DispatcherSnapshotTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  const std::unique_ptr<SqlFleetStore> store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> store_ = *FleetStore::Open(folder_ / "fleet.db");
   const std::unique_ptr<Dispatcher> dispatcher_ =
       *Dispatcher::Create(*store_, {.lease_seconds = kLeaseSeconds}, clock_);
 };

@@ -13,7 +13,7 @@
 #include "fleet/blobs/blob_store.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/server/calibrator.h"
-#include "fleet/server/dispatcher_options.h"
+#include "fleet/server/dispatcher_snapshot.h"
 #include "fleet/serving/file_calls.h"
 
 namespace attune {

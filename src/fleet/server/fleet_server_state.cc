@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "fleet/admission/restored_times.h"
 #include "fleet/identity/authority_files.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<FleetServerState>> FleetServerState::Open(const F
     return absl::FailedPreconditionError(absl::StrCat(options.folder, ": another server has this folder"));
   std::unique_ptr<FleetServerState> state(new FleetServerState{
       .lock = std::move(lock), .location = options.location.value_or(SqlLocation(options.folder))});
-  ASSIGN_OR_RETURN(std::unique_ptr<SqlFleetStore> store, SqlFleetStore::Open(state->location));
+  ASSIGN_OR_RETURN(std::unique_ptr<FleetStore> store, FleetStore::Open(state->location));
   FleetSecrets* secrets = state->location.is_postgres() ? store.get() : nullptr;
   ASSIGN_OR_RETURN(AuthorityFiles authorities,
                    AuthorityFiles::OpenOrCreate(options.folder, SystemClock(), secrets));

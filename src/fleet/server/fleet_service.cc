@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "fleet/admission/caller.h"

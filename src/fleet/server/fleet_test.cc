@@ -12,8 +12,8 @@
 #include "fleet/server/fleet_for_test.h"
 #include "fleet/server/proxy_for_test.h"
 #include "fleet/wire/channel.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/fleet.grpc.pb.h"
-#include "fleet/wire/version.h"
 
 namespace attune {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/server/mailbox.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 #include "fleet/wire/token.h"
 #include "measure/codec.h"
 
@@ -74,7 +74,7 @@ class LeaseBrokerTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  const std::unique_ptr<FleetStore> store_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> store_ = *FleetStore::Open(folder_ / "fleet.db");
   DeviceRegistry devices_{*store_};
   AgentConnections agents_;
   ClientConnections clients_;

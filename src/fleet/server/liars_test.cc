@@ -24,10 +24,10 @@
 #include "fleet/server/made_up_agent_for_test.h"
 #include "fleet/server/made_up_client_for_test.h"
 #include "fleet/server/mailbox.h"
-#include "fleet/store/sql_fleet_store.h"
-#include "fleet/wire/grpc_log.h"
+#include "fleet/store/fleet_store.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/hello_for_test.h"
-#include "fleet/wire/version.h"
 #include "measure/codec.h"
 #include "target/target.h"
 
@@ -64,7 +64,7 @@ Measurement Answer(const MeasureItem& /*item*/) {
 class LiarsTest : public ::testing::Test {
  protected:
   LiarsTest()
-      : store_(*SqlFleetStore::Open(folder_ / "fleet.db")),
+      : store_(*FleetStore::Open(folder_ / "fleet.db")),
         dispatcher_(*Dispatcher::Create(
             *store_, {.lease_seconds = kLeaseSeconds, .heartbeat_seconds = kLeaseSeconds / 3}, clock_)) {
     honest_.emplace(*dispatcher_, Answer, MadeUpAgentOptions{.id = "honest", .keys = {"desk"}});

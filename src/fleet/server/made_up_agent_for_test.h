@@ -16,7 +16,7 @@
 #include "device/codec.h"
 #include "fleet/server/dispatcher.h"
 #include "fleet/server/mailbox.h"
-#include "fleet/wire/version.h"
+#include "fleet/wire/checked_messages.h"
 #include "measure/codec.h"
 #include "target/target.h"
 

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "fleet/server/dispatcher.h"
 #include "fleet/server/mailbox.h"
-#include "fleet/wire/version.h"
+#include "fleet/wire/checked_messages.h"
 
 namespace attune {
 

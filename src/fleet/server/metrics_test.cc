@@ -1,5 +1,3 @@
-#include "fleet/server/metrics.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/metrics_text.h"
+#include "fleet/server/fleet_monitor.h"
 
 namespace attune {
 namespace {

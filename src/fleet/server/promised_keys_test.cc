@@ -1,10 +1,9 @@
-#include "fleet/server/promised_keys.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "fleet/server/device_registry.h"
 
 namespace attune {
 namespace {

@@ -1,11 +1,9 @@
 #include "fleet/slurm/pilot_controller.h"
 
-#include <map>
-
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "fleet/slurm/pilot_name.h"
+#include "fleet/slurm/pilot_planner.h"
 
 namespace attune {
 

@@ -3,7 +3,6 @@
 #define ATTUNE_FLEET_SLURM_PILOT_CONTROLLER_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

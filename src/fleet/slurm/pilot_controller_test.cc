@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
-#include "fleet/slurm/pilot_name.h"
+#include "fleet/slurm/pilot_planner.h"
 
 namespace attune {
 namespace {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fleet/slurm/pilot_name.h"
-
 namespace attune {
 namespace {
 

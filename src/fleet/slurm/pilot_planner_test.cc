@@ -12,7 +12,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/testing/manual_clock.h"
-#include "fleet/slurm/pilot_name.h"
 
 namespace attune {
 namespace {

@@ -14,13 +14,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/input_file.h"
 #include "base/printable.h"
 #include "base/sqlite/active_lock.h"
 #include "base/state_file.h"
 #include "base/status.h"
-#include "fleet/slurm/pilot_name.h"
+#include "fleet/slurm/pilot_planner.h"
 
 namespace attune {
 namespace {

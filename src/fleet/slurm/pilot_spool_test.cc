@@ -10,7 +10,7 @@
 
 #include "base/private_file.h"
 #include "base/testing/temporary_folder.h"
-#include "fleet/slurm/pilot_name.h"
+#include "fleet/slurm/pilot_planner.h"
 
 namespace attune {
 namespace {

@@ -4,14 +4,19 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/sql/sql_database.h"
 #include "device/peaks.h"
+#include "fleet/identity/authority_files.h"
 #include "fleet/identity/certificate.h"
 #include "fleet/leases/fleet_leases.h"
 
@@ -79,81 +84,104 @@ absl::Status CheckStorable(const Calibration& calibration);
 absl::Status CheckReason(const std::string& reason);
 absl::Status CheckOwners(const std::set<std::string>& owners);
 
+const SqlSchema& FleetSchema();
+
 // A call has taken effect when it returns: neither the end of the process nor a power cut undoes it. A call
 // that fails has no effect. All errors name the database: InvalidArgument for what CheckStorable() refuses,
 // DataLoss if the database holds what no store has written, and what the database itself reports. Thread
 // safe.
-class FleetStore {
+class FleetStore final : public FleetSecrets {
  public:
-  virtual ~FleetStore() = default;
+  // As SqlLocation::Open(), and as OpenSqlite().
+  static absl::StatusOr<std::unique_ptr<FleetStore>> Open(const SqlLocation& location);
+  static absl::StatusOr<std::unique_ptr<FleetStore>> Open(const std::string& path);
 
   // Keeps a certificate that the authority has issued. AlreadyExists if the serial is known. The authority is
   // empty where it was not stored, as for certificates of earlier versions of Attune.
-  virtual absl::Status AddCertificate(const CertificateFacts& facts) = 0;
+  absl::Status AddCertificate(const CertificateFacts& facts);
   // Its holder has shown the certificate with this serial. NotFound if there is none.
-  virtual absl::Status SetShown(const std::string& serial) = 0;
+  absl::Status SetShown(const std::string& serial);
   // Revoke the certificate with this serial, or all of the identity. A certificate that is revoked already
   // keeps its first revocation. NotFound if there is none.
-  virtual absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation) = 0;
-  virtual absl::Status RevokeIdentity(const std::string& id, const Revocation& revocation) = 0;
+  absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation);
+  absl::Status RevokeIdentity(const std::string& id, const Revocation& revocation);
   // Revokes all certificates of the owner that are not revoked already, and forgets the owner's invitations.
   // Returns how many there were of both.
-  virtual absl::StatusOr<int64_t> RevokeOwner(const std::string& owner, const Revocation& revocation) = 0;
+  absl::StatusOr<int64_t> RevokeOwner(const std::string& owner, const Revocation& revocation);
   // Forgets certificates that have ended at this time or before, revoked or not.
-  virtual absl::Status ForgetCertificates(int64_t ended_ms) = 0;
+  absl::Status ForgetCertificates(int64_t ended_ms);
 
   // Returns the certificate with this serial; nothing if none is known.
-  virtual absl::StatusOr<std::optional<IssuedCertificate>> FindCertificate(const std::string& serial) = 0;
+  absl::StatusOr<std::optional<IssuedCertificate>> FindCertificate(const std::string& serial);
   // Returns those of the serials that are revoked.
-  virtual absl::StatusOr<std::set<std::string>> RevokedAmong(const std::set<std::string>& serials) = 0;
+  absl::StatusOr<std::set<std::string>> RevokedAmong(const std::set<std::string>& serials);
   // Returns how many certificates would be valid if they were not revoked: their end is after `now_ms`.
-  virtual absl::StatusOr<int64_t> NumRevoked(int64_t now_ms) = 0;
+  absl::StatusOr<int64_t> NumRevoked(int64_t now_ms);
   // Returns those that are not revoked and end after `now_ms`, by their start.
-  virtual absl::StatusOr<std::vector<IssuedCertificate>> ValidCertificates(int64_t now_ms) = 0;
+  absl::StatusOr<std::vector<IssuedCertificate>> ValidCertificates(int64_t now_ms);
 
   // AlreadyExists if the digest is known.
-  virtual absl::Status AddInvitation(const PendingInvitation& invitation) = 0;
+  absl::Status AddInvitation(const PendingInvitation& invitation);
   // Removes the invitation with this secret and returns it; of any number of calls, one gets it. Nothing if
   // it is unknown, was taken, or has ended. Forgets all that have ended.
-  virtual absl::StatusOr<std::optional<PendingInvitation>> TakeInvitation(const std::string& secret,
-                                                                          int64_t now_ms) = 0;
+  absl::StatusOr<std::optional<PendingInvitation>> TakeInvitation(const std::string& secret, int64_t now_ms);
 
   // A number that is larger than all that it has returned before, for FleetLeases; the first is 1.
-  virtual absl::StatusOr<int64_t> NextEpoch() = 0;
+  absl::StatusOr<int64_t> NextEpoch();
 
   // Keeps the device's lease, in place of the one that it had.
-  virtual absl::Status PutLease(const HeldLease& lease) = 0;
+  absl::Status PutLease(const HeldLease& lease);
   // Forgets the lease, if it is known.
-  virtual absl::Status EndLease(const LeaseToken& token) = 0;
+  absl::Status EndLease(const LeaseToken& token);
   // In the order of their tokens.
-  virtual absl::StatusOr<std::vector<HeldLease>> Leases() = 0;
+  absl::StatusOr<std::vector<HeldLease>> Leases();
 
   // Adds the device, or changes it. `drained` and `shared_with` count for a new one alone, so that a device
   // that joins again does not undo what its operator and its owner have decided.
-  virtual absl::Status PutDevice(const FleetDevice& device) = 0;
+  absl::Status PutDevice(const FleetDevice& device);
   // With whom it is shared. NotFound if it is unknown.
-  virtual absl::Status SetShared(const std::string& device, const std::set<std::string>& owners) = 0;
+  absl::Status SetShared(const std::string& device, const std::set<std::string>& owners);
   // Without a reason, the device is given out again. NotFound if it is unknown.
-  virtual absl::Status SetDrained(const std::string& device, const std::optional<std::string>& reason) = 0;
+  absl::Status SetDrained(const std::string& device, const std::optional<std::string>& reason);
   // Forgets the device, if it is known, its lease and its calibrations.
-  virtual absl::Status RemoveDevice(const std::string& device) = 0;
+  absl::Status RemoveDevice(const std::string& device);
   // In the order of their ids.
-  virtual absl::StatusOr<std::vector<FleetDevice>> Devices() = 0;
+  absl::StatusOr<std::vector<FleetDevice>> Devices();
 
   // The owners that an owner trusts for devices besides itself, at most kMaxOwners (device_owners.h).
-  virtual absl::Status SetTrust(const std::string& owner, const std::set<std::string>& trusted) = 0;
+  absl::Status SetTrust(const std::string& owner, const std::set<std::string>& trusted);
   // Returns whom each owner trusts; owners who never said so are left out.
-  virtual absl::StatusOr<std::map<std::string, std::set<std::string>>> Trusts() = 0;
+  absl::StatusOr<std::map<std::string, std::set<std::string>>> Trusts();
 
   // Keeps the device's latest calibration, and forgets those between the first and the latest ones.
-  virtual absl::Status AddCalibration(const std::string& device, const Calibration& calibration) = 0;
+  absl::Status AddCalibration(const std::string& device, const Calibration& calibration);
   // The device begins anew.
-  virtual absl::Status ForgetCalibrations(const std::string& device) = 0;
+  absl::Status ForgetCalibrations(const std::string& device);
   // The device's, in the order in which they were added.
-  virtual absl::StatusOr<std::vector<Calibration>> Calibrations(const std::string& device) = 0;
+  absl::StatusOr<std::vector<Calibration>> Calibrations(const std::string& device);
 
   // Whether a change would be taken now, or within half a second. Does not notice that the disk is full.
-  virtual absl::Status CheckWritable() = 0;
+  absl::Status CheckWritable();
+
+  absl::StatusOr<std::optional<std::string>> LoadAuthorities() override;
+  absl::Status SaveAuthorities(const std::string& text) override;
+  absl::StatusOr<std::string> LoadRestoredTimes() override;
+  // As a part of the session's transaction.
+  static absl::StatusOr<std::string> ReadRestoredTimes(SqlSession& session);
+  static absl::Status WriteRestoredTimes(SqlSession& session, const std::string& text);
+
+ private:
+  explicit FleetStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}
+
+  // The error where none has this value in `column`.
+  absl::Status NoCertificate(std::string_view column, const std::string& value) const;
+  // Revokes the certificates whose `column` has this value.
+  absl::Status Revoke(std::string_view column, const std::string& value, const Revocation& revocation);
+  absl::Status ChangeDevice(const std::string& device, std::string_view column, const std::string& value);
+  // The status with the database's name; ok stays ok.
+  absl::Status Named(const absl::Status& status) const;
+
+  const std::unique_ptr<SqlDatabase> database_;
 };
 
 }  // namespace attune

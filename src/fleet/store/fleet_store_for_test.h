@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/sql/testing/database_for_test.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 
@@ -49,13 +49,13 @@ class FleetStoreTest : public ::testing::TestWithParam<std::string> {
   // Ends the store, as the end of the server does, and opens it again.
   void Reopen() {
     store_.reset();
-    auto store = SqlFleetStore::Open(*location_);
+    auto store = FleetStore::Open(*location_);
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
 
   const testing::LocationForTest location_{GetParam()};
-  std::unique_ptr<SqlFleetStore> store_;
+  std::unique_ptr<FleetStore> store_;
 };
 
 }  // namespace attune

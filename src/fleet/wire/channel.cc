@@ -1,8 +1,13 @@
 #include "fleet/wire/channel.h"
 
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
 #include <grpcpp/security/credentials.h>
 
-#include "fleet/wire/grpc_log.h"
+#include <mutex>
+#include <string>
+
+#include "base/log.h"
 
 namespace attune {
 namespace {
@@ -33,6 +38,20 @@ std::shared_ptr<grpc::Channel> ConnectFleet(const FleetCredentials& credentials)
 std::shared_ptr<grpc::Channel> ConnectEnrolment(const std::string& address,
                                                 const std::string& authority_pem) {
   return Connect(address, {.pem_root_certs = authority_pem, .pem_private_key = {}, .pem_cert_chain = {}});
+}
+
+void LogGrpcForDebugging() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    gpr_set_log_function([](gpr_log_func_args* args) {
+      Log(LogLevel::kDebug, "gRPC", "file", args->file, "line", args->line, "message", args->message);
+    });
+    // Anybody's message may be one that it complains of.
+    google::protobuf::SetLogHandler(
+        [](google::protobuf::LogLevel /*level*/, const char* file, int line, const std::string& message) {
+          Log(LogLevel::kDebug, "protobuf", "file", file, "line", line, "message", message);
+        });
+  });
 }
 
 }  // namespace attune

@@ -29,6 +29,14 @@ std::shared_ptr<grpc::Channel> ConnectFleet(const FleetCredentials& credentials)
 // A connection to the enrolment at `address`, on which only the server does, by an authority's certificate.
 std::shared_ptr<grpc::Channel> ConnectEnrolment(const std::string& address, const std::string& authority_pem);
 
+// From now on, gRPC's and protobuf's own messages, which are about connections and not for users, go to the
+// log; the first call counts. Thread safe.
+void LogGrpcForDebugging();
+
+// Among the initial metadata of an answer: the caller's certificate is of an authority that is being
+// replaced.
+inline constexpr char kRenewalAsked[] = "attune-renewal-asked";
+
 }  // namespace attune
 
 #endif  // ATTUNE_FLEET_WIRE_CHANNEL_H_

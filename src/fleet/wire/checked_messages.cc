@@ -8,7 +8,6 @@
 #include "device/codec.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/leases/device_owners.h"
-#include "fleet/wire/version.h"
 #include "measure/codec.h"
 
 namespace attune {

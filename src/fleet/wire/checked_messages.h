@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "fleet/wire/fleet.pb.h"
 #include "measure/item.h"
 
@@ -67,6 +68,20 @@ absl::Status Check(const fleet_proto::DeviceChange& change);
 absl::Status Check(const fleet_proto::DeviceSharing& sharing);
 absl::Status Check(const fleet_proto::TrustChange& change);
 absl::Status Check(const fleet_proto::RevokeRequest& request);
+
+// Increases with each change that the other side would misunderstand.
+inline constexpr uint32_t kFleetVersion = 1;
+// The oldest version that a server of this one still understands.
+inline constexpr uint32_t kLeastFleetVersion = 1;
+
+// FailedPrecondition if a server of this version does not understand a peer of that one. `peer`: "agent".
+inline absl::Status CheckFleetVersion(std::string_view peer, uint32_t version) {
+  if (version >= kLeastFleetVersion && version <= kFleetVersion) return absl::OkStatus();
+  const bool is_old = version < kLeastFleetVersion;
+  return absl::FailedPreconditionError(
+      absl::StrCat("the ", peer, " speaks version ", version, " and the server ", kLeastFleetVersion, " to ",
+                   kFleetVersion, "; update the ", is_old ? peer : "server"));
+}
 
 }  // namespace attune
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "device/codec.h"
+#include "fleet/wire/checked_messages.h"
 #include "fleet/wire/fleet.pb.h"
-#include "fleet/wire/version.h"
 #include "target/target.h"
 
 namespace attune {

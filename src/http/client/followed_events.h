@@ -3,14 +3,52 @@
 #define ATTUNE_HTTP_CLIENT_FOLLOWED_EVENTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "http/client/call.h"
 #include "http/client/client.h"
 #include "http/event_stream.h"
 
 namespace attune {
+
+// Server-sent events as they come (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+//
+// One for each connection; what is incomplete when it ends is no event.
+class EventParser {
+ public:
+  explicit EventParser(size_t most_event_bytes) : most_event_bytes_(most_event_bytes) {}
+
+  // Appends the events that are complete with this piece of the stream. An event without an id has that of
+  // the one before. ResourceExhausted if an event is too large.
+  absl::Status Feed(std::string_view piece, std::vector<ServerEvent>& events);
+
+  // How long the server wants its clients to wait before they connect again.
+  std::optional<int64_t> retry_ms() const { return retry_ms_; }
+
+ private:
+  void TakeLine(std::string_view line, std::vector<ServerEvent>& events);
+
+  const size_t most_event_bytes_;
+  std::string line_;
+  bool is_first_line_ = true, was_return_ = false;
+  bool has_data_ = false;
+  ServerEvent event_;
+  std::optional<int64_t> retry_ms_;
+};
+
+// Whether the same call may be answered otherwise later: 429, 502, 503 and 504.
+bool IsPassing(const HttpAnswer& answer);
+
+// Seconds that the answer asks for by Retry-After, at most five minutes; 0: it asks for none.
+double RetryAfter(const HttpAnswer& answer, const Clock& clock = SystemClock());
 
 struct FollowOptions {
   size_t most_event_bytes = size_t{4} << 20;

@@ -8,8 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/testing/manual_clock.h"
-#include "http/client/event_parser.h"
-#include "http/client/retry.h"
 #include "http/client/script_server_for_test.h"
 
 namespace attune {

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <span>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 
@@ -78,7 +79,93 @@ void SetLimits(double connect_seconds, CurlOptions& options) {
   options.Set(CURLOPT_QUICK_EXIT, 1L);
 }
 
+constexpr int kMaxInterim = 8;
+constexpr int kFirstFinalStatus = 200;
+
 }  // namespace
+
+absl::Status ReceivedAnswer::TakeLine(std::string_view line, CURL* easy) {
+  has_begun_ = true;
+  // A proxy that wants credentials answers before the server does.
+  if (!is_in_head_ && (!has_head_ || line.starts_with("HTTP/"))) {
+    is_in_head_ = true;
+    has_head_ = false;
+    header_bytes_ = 0;
+  }
+  header_bytes_ += line.size();
+  if (header_bytes_ > options_.most_header_bytes)
+    return absl::ResourceExhaustedError("the header of its answer is too large");
+  const bool is_last = line == "\r\n" || line == "\n";
+  if (!is_in_head_ || !is_last) return absl::OkStatus();
+  is_in_head_ = false;
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  if (status >= kFirstFinalStatus) return TakeHead(static_cast<int>(status), easy);
+  return ++interim_ < kMaxInterim ? absl::OkStatus()
+                                  : absl::FailedPreconditionError("announces answers without an end");
+}
+
+absl::Status ReceivedAnswer::TakeHead(int status, CURL* easy) {
+  answer_ = {.status = status};
+  constexpr int kLastRequest = -1;
+  for (curl_header* field = nullptr;
+       (field = curl_easy_nextheader(easy, CURLH_HEADER, kLastRequest, field)) != nullptr;) {
+    std::string& value = answer_.headers[absl::AsciiStrToLower(field->name)];
+    absl::StrAppend(&value, value.empty() ? "" : ", ", field->value);
+  }
+  long version = 0;
+  curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+  if (version != CURL_HTTP_VERSION_1_1 && version != CURL_HTTP_VERSION_1_0)
+    return absl::FailedPreconditionError("this is not HTTP/1.1, but another version");
+  // Libcurl would take the last of several.
+  const std::string_view length = answer_.Header("content-length");
+  if (uint64_t bytes = 0; !length.empty() && !absl::SimpleAtoi(length, &bytes))
+    return absl::FailedPreconditionError("this is not HTTP/1.1: Content-Length is not a number");
+  has_head_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status ReceivedAnswer::TakeBody(std::string_view piece) {
+  if (call_.take && answer_.status / 100 == 2) {
+    const absl::Status taken = call_.take(answer_, piece);
+    has_caller_failed_ = !taken.ok();
+    return taken;
+  }
+  if (answer_.body.size() + piece.size() > options_.most_body_bytes)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("its answer has more than ", options_.most_body_bytes, " bytes"));
+  answer_.body += piece;
+  return absl::OkStatus();
+}
+
+bool SentBody::is_sent() const {
+  return bytes() > 0 || call_.source || call_.method == "POST" || call_.method == "PUT" ||
+         call_.method == "PATCH";
+}
+
+absl::StatusOr<size_t> SentBody::Read(std::span<char> buffer) {
+  const int64_t left = bytes() - sent_;
+  buffer = buffer.first(std::min(buffer.size(), static_cast<size_t>(std::max<int64_t>(left, 0))));
+  if (buffer.empty()) return 0;
+  size_t count = 0;
+  if (call_.source) {
+    const absl::StatusOr<size_t> read = call_.source->read(buffer);
+    has_source_failed_ = !read.ok();
+    RETURN_IF_ERROR(read.status());
+    if (*read == 0 || *read > buffer.size()) return InvalidInput("the body is shorter than was said");
+    count = *read;
+  } else {
+    count = call_.body.copy(buffer.data(), buffer.size(), static_cast<size_t>(sent_));
+  }
+  sent_ += static_cast<int64_t>(count);
+  return count;
+}
+
+bool SentBody::Rewind() {
+  if (call_.source && sent_ > 0) return false;
+  sent_ = 0;
+  return true;
+}
 
 ClientTransfer::ClientTransfer(const HttpClientOptions& options, const HttpCall& call)
     : call_(call),

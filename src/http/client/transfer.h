@@ -6,8 +6,10 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <string>
+#include <span>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -16,11 +18,62 @@
 #include "http/client/client.h"
 #include "http/client/curl_handles.h"
 #include "http/client/encryption.h"
-#include "http/client/received_answer.h"
-#include "http/client/sent_body.h"
 #include "http/client/url.h"
 
 namespace attune {
+
+// Collects an answer as it comes, within a client's limits. Only for the sources of this folder.
+class ReceivedAnswer {
+ public:
+  // Both arguments must outlive it.
+  ReceivedAnswer(const HttpCall& call, const HttpClientOptions& options) : call_(call), options_(options) {}
+
+  // Takes the next line of a head, or of the trailers behind a chunked body. `easy` has parsed it already.
+  absl::Status TakeLine(std::string_view line, CURL* easy);
+  // Takes the next piece of the body.
+  absl::Status TakeBody(std::string_view piece);
+
+  // Whether anything has come.
+  bool has_begun() const { return has_begun_; }
+  // Whether the head is complete; one like 100 Continue, which another follows, does not count.
+  bool has_head() const { return has_head_; }
+  // Whether the last error came from the call's `take`.
+  bool has_caller_failed() const { return has_caller_failed_; }
+  HttpAnswer& answer() { return answer_; }
+
+ private:
+  absl::Status TakeHead(int status, CURL* easy);
+
+  const HttpCall& call_;
+  const HttpClientOptions& options_;
+  HttpAnswer answer_;
+  size_t header_bytes_ = 0;
+  int interim_ = 0;  // answers before the one that counts
+  bool has_begun_ = false, is_in_head_ = false, has_head_ = false, has_caller_failed_ = false;
+};
+
+// Reads the body of a call while it is sent. Only for the sources of this folder.
+class SentBody {
+ public:
+  // The call must outlive it.
+  explicit SentBody(const HttpCall& call) : call_(call) {}
+
+  int64_t bytes() const { return call_.source ? call_.source->bytes : std::ssize(call_.body); }
+  // Whether the request announces a body, which may be empty.
+  bool is_sent() const;
+  // Fills the start of the buffer with the next bytes, and returns how many; 0 at the end. Fails if the
+  // source does or is shorter than it says.
+  absl::StatusOr<size_t> Read(std::span<char> buffer);
+  // Whether the last error of Read() came from the source.
+  bool has_source_failed() const { return has_source_failed_; }
+  // Starts again from the first byte. Returns false if it was read from a source.
+  bool Rewind();
+
+ private:
+  const HttpCall& call_;
+  int64_t sent_ = 0;
+  bool has_source_failed_ = false;
+};
 
 // Not thread safe.
 class ClientTransfer {

@@ -1,7 +1,6 @@
 #include "http/oidc/device_login.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/json_object.h"

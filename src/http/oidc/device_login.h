@@ -2,7 +2,6 @@
 #ifndef ATTUNE_HTTP_OIDC_DEVICE_LOGIN_H_
 #define ATTUNE_HTTP_OIDC_DEVICE_LOGIN_H_
 
-#include <cstdint>
 #include <functional>
 #include <string>
 

@@ -19,7 +19,7 @@
 #include "fleet/admission/restored_times.h"
 #include "fleet/blobs/blob_store.h"
 #include "fleet/identity/authority_files.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 #include "process/backup/archive.h"
 #include "process/backup/frozen_state.h"
 
@@ -35,7 +35,7 @@ constexpr char kPassphrase[] = "a passphrase for tests";
 // The files that a server's state starts with.
 void MakeState(const std::string& folder) {
   ASSERT_TRUE(AuthorityFiles::OpenOrCreate(folder).ok());
-  ASSERT_TRUE((*SqlFleetStore::Open(folder + "/fleet.db"))->NextEpoch().ok());
+  ASSERT_TRUE((*FleetStore::Open(folder + "/fleet.db"))->NextEpoch().ok());
 }
 
 TEST(IsArchivePath, LeadsBelowItsFolder) {
@@ -101,7 +101,7 @@ TEST(Restore, RaisesTheEpochAndEndsLeases) {
   const TemporaryFolder folder;
   const std::string state = folder / "state", backup = folder / "backup";
   MakeState(state);
-  auto store = *SqlFleetStore::Open(state + "/fleet.db");
+  auto store = *FleetStore::Open(state + "/fleet.db");
   ASSERT_TRUE(
       store->PutLease({.token = {.epoch = 1, .number = 5}, .device = "d", .owner = "o", .key = "k"}).ok());
   ASSERT_TRUE(store->AddInvitation({.digest = Sha256Hex("s"), .owner = "ann", .end_ms = INT64_MAX}).ok());
@@ -111,7 +111,7 @@ TEST(Restore, RaisesTheEpochAndEndsLeases) {
   for (const char* name : {"once", "twice"}) {
     const absl::StatusOr<RestoreReport> report = Restore(backup, {.folder = folder / name}, kPassphrase);
     ASSERT_TRUE(report.ok()) << report.status();
-    auto restored = *SqlFleetStore::Open((folder / name) + "/fleet.db");
+    auto restored = *FleetStore::Open((folder / name) + "/fleet.db");
     EXPECT_THAT(*restored->Leases(), IsEmpty());
     EXPECT_EQ(*restored->TakeInvitation("s", 0), std::nullopt);
     const int64_t next = *restored->NextEpoch();

@@ -18,11 +18,11 @@
 #include "fleet/blobs/blob_store.h"
 #include "fleet/blobs/sql_blob_store.h"
 #include "fleet/identity/authority_files.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 #include "process/backup/backup.h"
 #include "process/server/server_lease.h"
 #include "service/identity/local_tokens.h"
-#include "service/state/sql_service_store.h"
+#include "service/state/service_store.h"
 #include "work/store/sql_job_store.h"
 
 namespace attune {
@@ -48,7 +48,7 @@ class DatabaseBackupTest : public ::testing::Test {
       std::filesystem::create_directories(file.parent_path());
       ASSERT_TRUE(WriteFileAtomically(file, path).ok());
     }
-    auto store = *SqlFleetStore::Open(*from_);
+    auto store = *FleetStore::Open(*from_);
     ASSERT_TRUE(store->SaveAuthorities("authorities").ok());
     ASSERT_TRUE(store->NextEpoch().ok());
     ASSERT_TRUE((*from_).Open(ServerLeaseSchema()).ok());
@@ -83,7 +83,7 @@ TEST_F(DatabaseBackupTest, RowsAndKeysComeBackAndCachesDoNot) {
   EXPECT_EQ(report->backup.rows, written->rows);
   EXPECT_EQ(report->backup.files, written->files);
   EXPECT_EQ(report->backup.bytes, written->bytes);
-  EXPECT_EQ(*(*SqlFleetStore::Open(*to_))->LoadAuthorities(), "authorities");
+  EXPECT_EQ(*(*FleetStore::Open(*to_))->LoadAuthorities(), "authorities");
   auto restored = *SqlBlobStore::Open(*to_, "uploads", folder_ / "other_cache", {});
   EXPECT_FALSE(restored->Has("bob", digest));
   const auto file = restored->Read("ann", digest);  // checks the digest
@@ -96,7 +96,7 @@ TEST_F(DatabaseBackupTest, RowsAndKeysComeBackAndCachesDoNot) {
 
 TEST_F(DatabaseBackupTest, WhatMustNotCountHasEnded) {
   MakeState();
-  auto store = *SqlFleetStore::Open(*from_);
+  auto store = *FleetStore::Open(*from_);
   ASSERT_TRUE(
       store->PutLease({.token = {.epoch = 1, .number = 5}, .device = "d", .owner = "o", .key = "k"}).ok());
   ASSERT_TRUE(store->AddInvitation({.digest = Sha256Hex("s"), .owner = "ann", .end_ms = INT64_MAX}).ok());
@@ -112,7 +112,7 @@ TEST_F(DatabaseBackupTest, WhatMustNotCountHasEnded) {
   for (int i = 0; i < 10; ++i) latest = *store->NextEpoch();
   const absl::StatusOr<RestoreReport> report = Restore(backup_, To(), kPassphrase);
   ASSERT_TRUE(report.ok()) << report.status();
-  auto restored = *SqlFleetStore::Open(*to_);
+  auto restored = *FleetStore::Open(*to_);
   EXPECT_THAT(*restored->Leases(), IsEmpty());
   EXPECT_EQ(*restored->TakeInvitation("s", 0), std::nullopt);
   EXPECT_GT(report->epoch, latest);
@@ -151,7 +151,7 @@ TEST_F(DatabaseBackupTest, FilesBecomeADatabase) {
   const SqlLocation location(files.folder);
   ASSERT_TRUE(AuthorityFiles::OpenOrCreate(files.folder).ok());
   const std::string authorities = *ReadFile(files.folder + "/authorities.pem", 1 << 16);
-  ASSERT_TRUE((*SqlFleetStore::Open(location))->NextEpoch().ok());
+  ASSERT_TRUE((*FleetStore::Open(location))->NextEpoch().ok());
   ASSERT_TRUE(MakeLocalToken(location, {.name = "before"}).ok());
   const std::string digest = Sha256Hex("content");
   const auto add = [&](const SqlSchema& schema, const std::string& sql) {
@@ -177,7 +177,7 @@ TEST_F(DatabaseBackupTest, FilesBecomeADatabase) {
   const absl::StatusOr<RestoreReport> report = Restore(backup_, To(), kPassphrase);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_GT(report->backup.rows, 4);
-  auto store = *SqlFleetStore::Open(*to_);
+  auto store = *FleetStore::Open(*to_);
   EXPECT_EQ(*store->LoadAuthorities(), authorities);
   EXPECT_GT(*store->NextEpoch(), report->epoch);
   EXPECT_THAT(*ParseRestoredTimes(*store->LoadRestoredTimes()), SizeIs(1));

@@ -7,7 +7,7 @@
 #include "base/sql/postgres_versions.h"
 #include "base/sql/sql_copy.h"
 #include "base/status.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 #include "process/backup/restored_state.h"
 #include "process/server/server_schemas.h"
 

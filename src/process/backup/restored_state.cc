@@ -10,7 +10,7 @@
 #include "base/sqlite/sqlite.h"
 #include "base/status.h"
 #include "fleet/admission/restored_times.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 namespace {
@@ -30,13 +30,11 @@ absl::Status ChangeTable(SqliteConnection& connection, const std::string& table,
 absl::StatusOr<int64_t> RaiseEpoch(SqlSession& session, int64_t now_ms) {
   ASSIGN_OR_RETURN(const int64_t latest, ReadInteger(session, "SELECT latest FROM epochs WHERE id = 1"));
   const int64_t epoch = std::max(latest + kEpochs, now_ms);
-  RETURN_IF_ERROR(ChangeRows(session,
-                             "INSERT INTO epochs VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET latest = "
-                             "excluded.latest",
-                             epoch)
-                      .status());
-  RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM leases").status());
-  RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM invitations").status());
+  RETURN_IF_ERROR(Execute(
+      session, "INSERT INTO epochs VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET latest = excluded.latest",
+      epoch));
+  RETURN_IF_ERROR(Execute(session, "DELETE FROM leases"));
+  RETURN_IF_ERROR(Execute(session, "DELETE FROM invitations"));
   return epoch;
 }
 
@@ -66,17 +64,15 @@ absl::StatusOr<int64_t> EndWhatMustNotCount(const std::string& folder, int64_t b
 }
 
 absl::StatusOr<int64_t> EndWhatMustNotCount(SqlSession& session, int64_t backup_ms, int64_t now_ms) {
-  RETURN_IF_ERROR(ChangeRows(session, "UPDATE tokens SET is_revoked = 1").status());
-  RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM sessions").status());
-  ASSIGN_OR_RETURN(const std::string known, SqlFleetStore::ReadRestoredTimes(session));
+  RETURN_IF_ERROR(Execute(session, "UPDATE tokens SET is_revoked = 1"));
+  RETURN_IF_ERROR(Execute(session, "DELETE FROM sessions"));
+  ASSIGN_OR_RETURN(const std::string known, FleetStore::ReadRestoredTimes(session));
   ASSIGN_OR_RETURN(std::vector<RestoredTime> times, ParseRestoredTimes(known));
   times.push_back({.backup_ms = backup_ms, .restored_ms = now_ms});
-  RETURN_IF_ERROR(SqlFleetStore::WriteRestoredTimes(session, FormatRestoredTimes(times)));
+  RETURN_IF_ERROR(FleetStore::WriteRestoredTimes(session, FormatRestoredTimes(times)));
   // No server serves yet, and one that served before has lost its lease.
-  RETURN_IF_ERROR(
-      ChangeRows(session, "UPDATE server_leases SET token = token + ?, beat = 0, holder = '', address = ''",
-                 kEpochs)
-          .status());
+  RETURN_IF_ERROR(Execute(
+      session, "UPDATE server_leases SET token = token + ?, beat = 0, holder = '', address = ''", kEpochs));
   return RaiseEpoch(session, now_ms);
 }
 

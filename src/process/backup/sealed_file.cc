@@ -5,7 +5,6 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

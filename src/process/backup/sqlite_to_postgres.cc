@@ -14,7 +14,7 @@
 #include "fleet/admission/restored_times.h"
 #include "fleet/blobs/folder_blob_store.h"
 #include "fleet/blobs/sql_blob_store.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 #include "process/server/server_schemas.h"
 
 namespace attune {
@@ -50,13 +50,13 @@ absl::Status MoveRows(const std::string& folder, const SqlLocation& database, in
     RETURN_IF_ERROR(copy.Finish());
     rows = copy.rows();
     ASSIGN_OR_RETURN(const std::vector<RestoredTime> times, ReadRestoredTimes(folder));
-    return SqlFleetStore::WriteRestoredTimes(session, FormatRestoredTimes(times));
+    return FleetStore::WriteRestoredTimes(session, FormatRestoredTimes(times));
   });
 }
 
 absl::Status MoveAuthorities(const std::string& folder, const SqlLocation& database) {
   ASSIGN_OR_RETURN(const std::string text, ReadStateFile(folder + "/authorities.pem", kMostAuthorityBytes));
-  ASSIGN_OR_RETURN(const std::unique_ptr<SqlFleetStore> store, SqlFleetStore::Open(database));
+  ASSIGN_OR_RETURN(const std::unique_ptr<FleetStore> store, FleetStore::Open(database));
   return store->SaveAuthorities(text);
 }
 

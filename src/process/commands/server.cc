@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -25,8 +24,7 @@
 #include "fleet/identity/member_folders.h"
 #include "fleet/server/fleet_server.h"
 #include "process/commands/command.h"
-#include "process/commands/server_audit.h"
-#include "process/commands/server_database.h"
+#include "process/commands/server_command.h"
 #include "process/commands/server_limits.h"
 #include "process/server/rest_server.h"
 #include "process/server/shared_server.h"

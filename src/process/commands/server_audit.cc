@@ -1,11 +1,9 @@
-#include "process/commands/server_audit.h"
-
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "base/sql/sql_database.h"
 #include "base/status.h"
 #include "cli/common/output.h"
+#include "process/commands/server_command.h"
 #include "service/state/audit_store.h"
 
 namespace attune {
@@ -26,8 +24,7 @@ absl::Status Verify(const SqlLocation& location, const std::string& head) {
 
 }  // namespace
 
-void AddServerAuditCommand(CLI::App& server, const std::function<absl::StatusOr<SqlLocation>()>& where,
-                           Action& action) {
+void AddServerAuditCommand(CLI::App& server, const DatabaseOfServer& where, Action& action) {
   CLI::App* audit = server.add_subcommand("audit", "Check the log of changes over REST");
   audit->require_subcommand(1)->fallthrough();  // --state
   CLI::App* verify = audit->add_subcommand(

@@ -1,5 +1,3 @@
-#include "process/commands/server_database.h"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,19 +6,18 @@
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "cli/common/output.h"
+#include "process/commands/server_command.h"
 #include "process/server/server_schemas.h"
 
 namespace attune {
 namespace {
-
-using Location = std::function<absl::StatusOr<SqlLocation>()>;
 
 struct Flags {
   std::string store = {};
   int64_t to = -1;
 };
 
-absl::Status Show(const Location& where) {
+absl::Status Show(const DatabaseOfServer& where) {
   ASSIGN_OR_RETURN(const SqlLocation location, where());
   ASSIGN_OR_RETURN(const std::vector<StoreVersion> versions, StoreVersions(location));
   std::string text = absl::StrFormat("%-10s %8s %8s\n", "store", "version", "latest");
@@ -30,7 +27,7 @@ absl::Status Show(const Location& where) {
   return FlushOutput();
 }
 
-absl::Status Migrate(const Location& where, const Flags& flags) {
+absl::Status Migrate(const DatabaseOfServer& where, const Flags& flags) {
   ASSIGN_OR_RETURN(const SqlLocation location, where());
   RETURN_IF_ERROR(MigrateStores(location, flags.store, flags.to));
   return Show(where);
@@ -38,7 +35,7 @@ absl::Status Migrate(const Location& where, const Flags& flags) {
 
 }  // namespace
 
-void AddServerDatabaseCommand(CLI::App& server, const Location& location, Action& action) {
+void AddServerDatabaseCommand(CLI::App& server, const DatabaseOfServer& location, Action& action) {
   CLI::App* command = server.add_subcommand("database", "Show or change the versions of a server's tables");
   command->fallthrough();  // --state, --database
   command->require_subcommand(1);

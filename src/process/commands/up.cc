@@ -268,8 +268,8 @@ absl::Status Down(const Flags& flags) {
                          has_tables ? ": is removed" : ": jobs, files, tokens and credentials are removed"));
   if (has_tables)
     PrintNote(absl::StrCat(database,
-                           ": keeps jobs, files and tokens; attune up --database finds them again, "
-                           "and attune down --drop-tables removes them"));
+                           ": keeps jobs, files and tokens; attune up --database finds them again, and "
+                           "attune down --drop-tables removes them"));
   return absl::OkStatus();
 }
 
@@ -320,10 +320,9 @@ void AddUpCommand(CLI::App& app, Action& action) {
           ->type_name("OWNER")
           ->allow_extra_args(false),
       command
-          ->add_option(
-              "--images", given.images,
-              "with --containers: their images, with {} for compiler, agent and server (default: those "
-              "of ./do images, attune-{}:" ATTUNE_VERSION ")")
+          ->add_option("--images", given.images,
+                       "with --containers: their images, with {} for compiler, agent and server (default: "
+                       "those of ./do images, attune-{}:" ATTUNE_VERSION ")")
           ->type_name("NAME")};
   command
       ->add_option(

@@ -109,7 +109,7 @@ absl::Status SaveTokens(ServiceStore& store, const std::string& tenant, TarWrite
   return archive.Add("tokens.jsonl", lines);
 }
 
-absl::Status SavePeople(SqlPeopleStore& store, const std::string& tenant, TarWriter& archive) {
+absl::Status SavePeople(PeopleStore& store, const std::string& tenant, TarWriter& archive) {
   ASSIGN_OR_RETURN(const auto people, store.People(tenant));
   std::string lines;
   for (const PersonRecord& person : people)

@@ -15,8 +15,8 @@
 #include "service/queue/job_server.h"
 #include "service/records/shared_learning.h"
 #include "service/state/audit_store.h"
+#include "service/state/people_store.h"
 #include "service/state/service_store.h"
-#include "service/state/sql_people_store.h"
 #include "service/tenants/tenant_remover.h"
 #include "service/uploads/uploads.h"
 
@@ -29,7 +29,7 @@ struct HoldingParts {
   Models& models;
   Uploads& uploads;
   ServiceStore& service;
-  SqlPeopleStore& people;
+  PeopleStore& people;
   KnownAnswers& known;
   QuantizationModel& quantizations;
   AuditStore& audit;

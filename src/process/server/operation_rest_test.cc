@@ -5,7 +5,7 @@
 
 #include "base/log_scope.h"
 #include "process/server/rest_for_test.h"
-#include "service/rest/request_trace.h"
+#include "service/rest/trace.h"
 
 namespace attune {
 namespace {

@@ -26,13 +26,13 @@
 #include "process/server/tenant_use.h"
 #include "service/agreement/agreements.h"
 #include "service/identity/made_up_issuer_for_test.h"
-#include "service/models/sql_model_store.h"
+#include "service/models/model_store.h"
 #include "service/queue/job_server.h"
 #include "service/rest/gate.h"
 #include "service/rest/operations.h"
 #include "service/runner/runner_for_test.h"
-#include "service/state/sql_people_store.h"
-#include "service/state/sql_service_store.h"
+#include "service/state/people_store.h"
+#include "service/state/service_store.h"
 
 namespace attune {
 
@@ -60,7 +60,7 @@ class RestTest : public ::testing::Test {
           options.storage_quota = [this](const std::string& tenant) -> absl::StatusOr<StorageShare> {
             const SqlLocation location(fleet_.folder().path());
             const auto tenants = TenantStore::Open(location);
-            const auto uploads = SqlServiceStore::Open(location);
+            const auto uploads = ServiceStore::Open(location);
             RETURN_IF_ERROR(tenants.status());
             RETURN_IF_ERROR(uploads.status());
             return StorageShareOf(**tenants, **uploads, tenant);
@@ -77,24 +77,20 @@ class RestTest : public ::testing::Test {
           jobs_ = &made->jobs();
           return made;
         }),
-        store_(*SqlServiceStore::Open(SqlLocation(fleet_.folder().path()))),
-        people_(*SqlPeopleStore::Open(SqlLocation(fleet_.folder().path()))),
+        store_(*ServiceStore::Open(SqlLocation(fleet_.folder().path()))),
+        people_(*PeopleStore::Open(SqlLocation(fleet_.folder().path()))),
         audit_(*AuditStore::Open(SqlLocation(fleet_.folder().path()))),
         audit_log_(*audit_),
         tenant_store_(*TenantStore::Open(SqlLocation(fleet_.folder().path()))),
         blobs_(*BlobStore::Open(fleet_.folder().path() + "/uploads", {})),
         uploads_(*store_, *blobs_, {.most_bytes = 1000, .most_tenant_bytes = 1500}),
-        model_store_(*SqlModelStore::Open(SqlLocation(fleet_.folder().path()))),
+        model_store_(*ModelStore::Open(SqlLocation(fleet_.folder().path()))),
         models_(*model_store_, *blobs_, {.folder = fleet_.folder().path() + "/imports"}),
         agreement_store_(*AgreementStore::Open(SqlLocation(fleet_.folder().path()))),
         agreements_(*agreement_store_, models_, jobs_->schedule().reader(), jobs_->schedule().ended(),
                     *dispatcher_, [this] { return TenantsThatAnswer(*tenant_store_); }),
         events_(jobs_->schedule().reader(), /*look_seconds=*/0.01),
-        callers_({.tokens = *store_,
-                  .sessions = *people_,
-                  .people = *people_,
-                  .audit = audit_log_,
-                  .logins = &logins_}),
+        callers_({.tokens = *store_, .people = *people_, .audit = audit_log_, .logins = &logins_}),
         tenants_(
             *tenant_store_, [this](const std::string& tenant) { return use_.StateOf(tenant); }, clock_),
         remover_(*tenant_store_, HoldingsOf({.jobs = jobs_->schedule().reader(),
@@ -113,7 +109,6 @@ class RestTest : public ::testing::Test {
         gate_(callers_, audit_log_, tenants_, {.at_once = 10'000, .seconds_each = 1e-4},
               fleet_.folder().path()),
         api_(MakeRestApi({.store = *store_,
-                          .sessions = *people_,
                           .people = *people_,
                           .audit = *audit_,
                           .tenants = tenants_,
@@ -270,7 +265,7 @@ class RestTest : public ::testing::Test {
   FleetStore* fleet_store_ = nullptr;
   FleetOfTest fleet_;
   std::unique_ptr<ServiceStore> store_;
-  std::unique_ptr<SqlPeopleStore> people_;
+  std::unique_ptr<PeopleStore> people_;
   std::unique_ptr<AuditStore> audit_;
   AuditLog audit_log_;
   std::unique_ptr<TenantStore> tenant_store_;

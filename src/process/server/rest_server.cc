@@ -6,20 +6,18 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "fleet/blobs/sql_blob_store.h"
-#include "http/health.h"
 #include "http/oidc/http_oidc_fetcher.h"
+#include "http/router.h"
 #include "process/server/holdings.h"
 #include "process/server/tenant_use.h"
 #include "service/agreement/agreements.h"
 #include "service/identity/local_tokens.h"
-#include "service/models/sql_model_store.h"
+#include "service/models/model_store.h"
 #include "service/page/page.h"
 #include "service/rest/gate.h"
 #include "service/rest/job_events.h"
 #include "service/rest/operations.h"
-#include "service/state/sql_people_store.h"
-#include "service/state/sql_service_store.h"
-#include "service/uploads/upload_cleaner.h"
+#include "service/state/service_store.h"
 
 namespace attune {
 namespace {
@@ -43,7 +41,6 @@ class RestServer::Parts {
                     parts.devices, [this] { return TenantsThatAnswer(*stores_.tenants); }),
         events_(jobs_.schedule().reader()),
         callers_({.tokens = *stores_.service,
-                  .sessions = *stores_.people,
                   .people = *stores_.people,
                   .audit = audit_,
                   .logins = logins_.get(),
@@ -64,7 +61,6 @@ class RestServer::Parts {
                                                .runners = jobs_})),
         gate_(callers_, audit_, tenants_, options.requests, options.folder, SystemClock(), options.streams),
         api_(MakeRestApi({.store = *stores_.service,
-                          .sessions = *stores_.people,
                           .people = *stores_.people,
                           .audit = *stores_.audit,
                           .tenants = tenants_,
@@ -195,11 +191,11 @@ absl::Status AddProxies(const std::vector<std::string>& addresses, ConnectionLim
 
 absl::StatusOr<RestStores> RestStores::Open(const SqlLocation& location, const RestServerOptions& options) {
   RestStores stores;
-  ASSIGN_OR_RETURN(stores.service, SqlServiceStore::Open(location));
-  ASSIGN_OR_RETURN(stores.people, SqlPeopleStore::Open(location));
+  ASSIGN_OR_RETURN(stores.service, ServiceStore::Open(location));
+  ASSIGN_OR_RETURN(stores.people, PeopleStore::Open(location));
   ASSIGN_OR_RETURN(stores.tenants, TenantStore::Open(location));
   ASSIGN_OR_RETURN(stores.audit, AuditStore::Open(location));
-  ASSIGN_OR_RETURN(stores.models, SqlModelStore::Open(location));
+  ASSIGN_OR_RETURN(stores.models, ModelStore::Open(location));
   ASSIGN_OR_RETURN(stores.agreements, AgreementStore::Open(location));
   // Tenants have their quotas.
   ASSIGN_OR_RETURN(stores.blobs, OpenLastingBlobs(location, "uploads", options.folder + "/uploads",

@@ -20,8 +20,8 @@
 #include "service/queue/job_server.h"
 #include "service/rest/stream_admission.h"
 #include "service/state/audit_store.h"
+#include "service/state/people_store.h"
 #include "service/state/service_store.h"
-#include "service/state/sql_people_store.h"
 #include "service/state/tenant_store.h"
 #include "service/uploads/uploads.h"
 
@@ -49,7 +49,7 @@ absl::Status AddProxies(const std::vector<std::string>& addresses, ConnectionLim
 // The stores that outlast a server.
 struct RestStores {
   std::unique_ptr<ServiceStore> service;
-  std::unique_ptr<SqlPeopleStore> people;
+  std::unique_ptr<PeopleStore> people;
   std::unique_ptr<AuditStore> audit;
   std::unique_ptr<TenantStore> tenants;
   std::unique_ptr<ModelStore> models;

@@ -12,8 +12,7 @@ namespace {
 // its renewals of the same row proceed.
 constexpr const char* kUp1[] = {
     "CREATE TABLE server_leases (name TEXT NOT NULL, token INTEGER NOT NULL, beat INTEGER NOT NULL, holder "
-    "TEXT NOT "
-    "NULL, address TEXT NOT NULL, PRIMARY KEY (name, token)) STRICT",
+    "TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (name, token)) STRICT",
     "INSERT INTO server_leases VALUES ('scheduler', 0, 0, '', '')",
 };
 constexpr const char* kDown1[] = {"DROP TABLE server_leases"};
@@ -99,23 +98,21 @@ absl::StatusOr<ServerLease::Row> ServerLease::ReadLease(const SqlRow& row) {
 }
 
 absl::StatusOr<ServerLease::Row> ServerLease::Find() {
-  ASSIGN_OR_RETURN(const std::optional<Row> row, database_->Read([](SqlSession& session) {
-    return ReadRow(session, &ServerLease::ReadLease,
-                   "SELECT token, beat, holder, address FROM server_leases WHERE name = 'scheduler'");
-  }));
+  ASSIGN_OR_RETURN(
+      const std::optional<Row> row,
+      ReadRow(*database_, &ServerLease::ReadLease,
+              "SELECT token, beat, holder, address FROM server_leases WHERE name = 'scheduler'"));
   if (!row)
     return absl::DataLossError(absl::StrCat(database_->name(), ": has lost the lease of its servers"));
   return *row;
 }
 
 absl::StatusOr<bool> ServerLease::Take(const Row& seen) {
-  ASSIGN_OR_RETURN(const int64_t changed, database_->Write([&](SqlSession& session) {
-    return ChangeRows(
-        session,
-        "UPDATE server_leases SET token = token + 1, beat = 0, holder = ?, address = '' WHERE name = "
-        "'scheduler' AND token = ? AND beat = ?",
-        options_.holder, seen.token, seen.beat);
-  }));
+  ASSIGN_OR_RETURN(const int64_t changed,
+                   ChangeRows(*database_,
+                              "UPDATE server_leases SET token = token + 1, beat = 0, holder = ?, address = "
+                              "'' WHERE name = 'scheduler' AND token = ? AND beat = ?",
+                              options_.holder, seen.token, seen.beat));
   return changed > 0;
 }
 
@@ -127,12 +124,12 @@ absl::StatusOr<bool> ServerLease::Renew() {
     token = held_.value_or(0);
     address = address_;
   }
-  ASSIGN_OR_RETURN(const int64_t changed, database_->Write([&](SqlSession& session) {
-    return ChangeRows(
-        session,
-        "UPDATE server_leases SET beat = beat + 1, address = ? WHERE name = 'scheduler' AND token = ?",
-        address, token);
-  }));
+  ASSIGN_OR_RETURN(
+      const int64_t changed,
+      ChangeRows(
+          *database_,
+          "UPDATE server_leases SET beat = beat + 1, address = ? WHERE name = 'scheduler' AND token = ?",
+          address, token));
   return changed > 0;
 }
 
@@ -154,14 +151,10 @@ void ServerLease::GiveUp() {
     waits_until_ = SystemClock().Now() + options_.seconds;
   }
   if (!token) return;
-  const absl::Status given = database_->Write([&](SqlSession& session) {
-    return ChangeRows(
-               session,
-               "UPDATE server_leases SET holder = '', address = '', beat = beat + 1 WHERE name = 'scheduler' "
-               "AND token = ?",
-               *token)
-        .status();
-  });
+  const absl::Status given = Execute(*database_,
+                                     "UPDATE server_leases SET holder = '', address = '', beat = beat + 1 "
+                                     "WHERE name = 'scheduler' AND token = ?",
+                                     *token);
   if (!given.ok()) Log(LogLevel::kWarning, "the servers' lease is not given back", "reason", given.message());
 }
 
@@ -170,9 +163,9 @@ SqlFence ServerLease::Fence() const {
   return [token = held_.value_or(0)](SqlSession& session) -> absl::Status {
     ASSIGN_OR_RETURN(
         const SqlAnswer held,
-        session.Execute("SELECT token FROM server_leases WHERE name = 'scheduler' AND token = ? FOR KEY "
-                        "SHARE",
-                        {ToSqlValue(token)}));
+        session.Execute(
+            "SELECT token FROM server_leases WHERE name = 'scheduler' AND token = ? FOR KEY SHARE",
+            {ToSqlValue(token)}));
     return held.rows.empty() ? IsLost() : absl::OkStatus();
   };
 }

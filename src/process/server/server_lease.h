@@ -14,9 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/background_loop.h"
 #include "base/sql/sql_database.h"

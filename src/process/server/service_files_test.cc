@@ -14,9 +14,9 @@
 #include "fleet/wire/channel.h"
 #include "fleet/wire/rpc_status.h"
 #include "process/server/service_for_test.h"
+#include "service/wire/checked_messages.h"
+#include "service/wire/job_files.h"
 #include "service/wire/jobs.grpc.pb.h"
-#include "service/wire/refused_file.h"
-#include "service/wire/version.h"
 
 namespace attune {
 namespace {

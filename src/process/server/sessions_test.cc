@@ -44,11 +44,7 @@ TEST_F(SessionsTest, ABrowserAsksByItsCookie) {
 }
 
 TEST_F(SessionsTest, ByTlsTheCookieIsForThisHostAlone) {
-  Callers encrypted({.tokens = *store_,
-                     .sessions = *people_,
-                     .people = *people_,
-                     .audit = audit_log_,
-                     .is_encrypted = true});
+  Callers encrypted({.tokens = *store_, .people = *people_, .audit = audit_log_, .is_encrypted = true});
   const auto begun = encrypted.BeginByToken({}, Token("ann", AccessRole::kMember));
   ASSERT_TRUE(begun.ok()) << begun.status();
   EXPECT_THAT(begun->cookie, StartsWith("__Host-attune_session="));

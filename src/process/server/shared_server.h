@@ -6,17 +6,57 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "fleet/server/fleet_server.h"
 #include "http/forwarder.h"
+#include "process/server/rest_server.h"
 #include "process/server/server_lease.h"
-#include "process/server/server_process.h"
+#include "service/queue/job_server.h"
 
 namespace attune {
+
+// All that one server process serves: a fleet, the jobs that measure on it, and REST.
+//
+// Fleet and service know nothing of each other's servers. This is where the parts are made, in the order in
+// which they need one another, and ended in the reverse order.
+struct ServerProcessOptions {
+  FleetServerOptions fleet = {};
+  JobScheduleOptions jobs = {};
+  RestServerOptions rest = {};  // no address: there is no REST
+};
+
+// Serves until it is destroyed. Thread safe.
+class ServerProcess {
+ public:
+  // Fails if the state is damaged or another server has it, or if a port is taken.
+  static absl::StatusOr<std::unique_ptr<ServerProcess>> Start(const ServerProcessOptions& options);
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  // From now on it says that it is not ready, and takes no new work; it serves all else until it is
+  // destroyed. May be called by any thread.
+  void Drain();
+
+  const FleetServer& fleet() const { return *fleet_; }
+
+ private:
+  explicit ServerProcess(std::unique_ptr<FleetServer> fleet) : fleet_(std::move(fleet)) {}
+
+  absl::Status Make(const ServerProcessOptions& options);
+  ServiceForMembers Runners();
+
+  const std::unique_ptr<FleetServer> fleet_;
+  std::optional<RestStores> stores_;  // nothing, as below: there is no REST
+  std::unique_ptr<JobServer> jobs_;
+  std::unique_ptr<RestServer> rest_;
+};
 
 struct SharedServerOptions {
   ServerProcessOptions server = {};  // the fleet's location must be in PostgreSQL

@@ -81,7 +81,7 @@ TEST_F(StreamAdmissionTest, ARevokedTokensStreamsEnd) {
 
 TEST_F(StreamAdmissionTest, AnExpiredTokensStreamsEnd) {
   ManualClock clock;
-  Callers callers({.tokens = *store_, .sessions = *people_, .people = *people_, .audit = audit_log_}, clock);
+  Callers callers({.tokens = *store_, .people = *people_, .audit = audit_log_}, clock);
   StreamAdmission streams(callers, {});
   const AccessToken token = {.id = *NewId(),
                              .name = "test",

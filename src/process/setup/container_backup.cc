@@ -84,9 +84,8 @@ absl::StatusOr<std::string> RestoreContainer(const Installation& installation, c
                                              const std::string& passphrase) {
   ASSIGN_OR_RETURN(const std::vector<ServiceState> states, ContainerStates(installation));
   if (!states.empty())
-    return absl::FailedPreconditionError(absl::StrCat(ContainerPrefix(installation),
-                                                      ": its containers are there; attune down --keep-state "
-                                                      "ends them"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        ContainerPrefix(installation), ": its containers are there; attune down --keep-state ends them"));
   const std::string volume = ContainerName(installation, "server");
   ASSIGN_OR_RETURN(const std::vector<std::string> volumes, ListVolumes(installation));
   if (std::ranges::find(volumes, volume) != volumes.end())

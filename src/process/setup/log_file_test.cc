@@ -1,5 +1,3 @@
-#include "process/setup/log_file.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "base/testing/temporary_folder.h"
+#include "process/setup/supervised_service.h"
 
 namespace attune {
 namespace {

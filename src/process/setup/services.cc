@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"

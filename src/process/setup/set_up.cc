@@ -4,13 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <thread>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/clock.h"
 #include "base/input_file.h"
 #include "base/process/pipe.h"

@@ -1,13 +1,14 @@
 #include "process/setup/supervised_service.h"
 
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/log.h"
 #include "base/process/pipe.h"
 #include "base/state_file.h"
 #include "base/status.h"
 #include "device/pin.h"
-#include "process/setup/log_file.h"
 
 namespace attune {
 namespace {
@@ -15,6 +16,17 @@ namespace {
 constexpr double kLongSeconds = 60;  // that did not fail at once
 
 }  // namespace
+
+void TurnLog(const std::string& path, uintmax_t most_bytes) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (const uintmax_t bytes = fs::file_size(path, error); error || bytes <= most_bytes) return;
+  const std::string old = path + ".old", copy = old + ".new";
+  fs::copy_file(path, copy, fs::copy_options::overwrite_existing, error);
+  if (!error) fs::rename(copy, old, error);
+  if (!error) fs::resize_file(path, 0, error);
+  if (error) fs::remove(copy, error);
+}
 
 void SupervisedService::Tick() {
   TurnLog(program_.log);

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,13 @@
 #include "base/process/companion_process.h"
 
 namespace attune {
+
+inline constexpr uintmax_t kMostLogBytes = uintmax_t{16} << 20;
+
+// A log that has become longer than that is moved to PATH.old, in the place of an earlier one, and starts
+// anew. Programs that append to it keep using the file that they have open: it is copied and cut, so that a
+// line which is written between the two is lost. Does nothing if that fails, as on a full disk.
+void TurnLog(const std::string& path, uintmax_t most_bytes = kMostLogBytes);
 
 struct ServiceProgram {
   std::string name = {};                    // for people

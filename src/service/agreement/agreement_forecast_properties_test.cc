@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "kinds/loss_judgement.h"
+#include "service/agreement/job_forecast.h"
 #include "service/agreement/observations_for_test.h"
 #include "service/agreement/promises_of_job.h"
-#include "service/agreement/size_model.h"
 
 namespace attune {
 namespace {

@@ -12,8 +12,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kUp1[] = {
     "CREATE TABLE observations (number INTEGER PRIMARY KEY AUTOINCREMENT, job TEXT NOT NULL UNIQUE, tenant "
-    "TEXT "
-    "NOT NULL, is_shared INTEGER NOT NULL, content TEXT NOT NULL)",
+    "TEXT NOT NULL, is_shared INTEGER NOT NULL, content TEXT NOT NULL)",
 };
 constexpr const char* kDown1[] = {"DROP TABLE observations"};
 // Whether an answer is for others is asked when it is given. An earlier program learns again from those jobs
@@ -51,28 +50,22 @@ absl::StatusOr<std::unique_ptr<AgreementStore>> AgreementStore::Open(const SqlLo
 
 absl::Status AgreementStore::Add(const Observation& observation) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
-    RETURN_IF_ERROR(ChangeRows(session,
-                               "INSERT INTO observations (job, tenant, content) VALUES (?, ?, ?) "
-                               "ON CONFLICT (job) DO NOTHING",
-                               observation.job, observation.tenant, TextOf(ToJson(observation)))
-                        .status());
+    RETURN_IF_ERROR(Execute(
+        session,
+        "INSERT INTO observations (job, tenant, content) VALUES (?, ?, ?) ON CONFLICT (job) DO NOTHING",
+        observation.job, observation.tenant, TextOf(ToJson(observation))));
     ASSIGN_OR_RETURN(const int64_t last, ReadInteger(session, "SELECT MAX(number) FROM observations"));
-    return ChangeRows(session, "DELETE FROM observations WHERE number <= ?", last - kMostObservations)
-        .status();
+    return Execute(session, "DELETE FROM observations WHERE number <= ?", last - kMostObservations);
   });
 }
 
 absl::StatusOr<std::vector<AgreementStore::Numbered>> AgreementStore::ObservationsAfter(int64_t number) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadSoundRows(session, ReadObservation,
-                         "SELECT number, content FROM observations WHERE number > ? ORDER BY number", number);
-  });
+  return ReadSoundRows(*database_, ReadObservation,
+                       "SELECT number, content FROM observations WHERE number > ? ORDER BY number", number);
 }
 
 absl::Status AgreementStore::RemoveTenant(const std::string& tenant) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "DELETE FROM observations WHERE tenant = ?", tenant).status();
-  });
+  return Execute(*database_, "DELETE FROM observations WHERE tenant = ?", tenant);
 }
 
 }  // namespace attune

@@ -11,7 +11,6 @@
 #include "service/agreement/imported_facts.h"
 #include "service/agreement/job_learner.h"
 #include "service/agreement/known_answers.h"
-#include "service/agreement/promise_counts.h"
 #include "service/agreement/quantization_model.h"
 #include "service/models/models.h"
 #include "service/queue/ended_jobs.h"

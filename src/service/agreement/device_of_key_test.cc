@@ -1,5 +1,3 @@
-#include "service/agreement/device_of_key.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "device/codec.h"
 #include "fleet/serving/made_up_devices_for_test.h"
+#include "service/agreement/device_rates.h"
 #include "target/target.h"
 
 namespace attune {

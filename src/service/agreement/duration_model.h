@@ -9,7 +9,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "service/agreement/log_prediction.h"
 #include "service/agreement/observation.h"

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "compile/compile.h"
-#include "service/agreement/jobs_ahead.h"
 #include "work/job/settings.h"
 
 namespace attune {

@@ -10,7 +10,7 @@
 #include "compile/compile.h"
 #include "device/codec.h"
 #include "service/agreement/observations_for_test.h"
-#include "service/models/sql_model_store.h"
+#include "service/models/model_store.h"
 #include "service/queue/live_schedule_for_test.h"
 #include "target/target.h"
 
@@ -63,7 +63,7 @@ class ForecasterTest : public LiveScheduleTest {
                    .kind = "tuning",
                    .on = "desk",
                    .model = ModelSource{.files = {{"net.onnx", Sha256Hex("net")}}}};
-  const std::unique_ptr<ModelStore> model_store_ = *SqlModelStore::Open(SqlLocation(folder_ / "models"));
+  const std::unique_ptr<ModelStore> model_store_ = *ModelStore::Open(SqlLocation(folder_ / "models"));
   const std::unique_ptr<BlobStore> uploads_ = *BlobStore::Open(folder_ / "uploads", {});
   Models models_{*model_store_, *uploads_, {.folder = folder_ / "imports"}};
   ImportingClock clock_;

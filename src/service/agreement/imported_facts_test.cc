@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
-#include "service/models/sql_model_store.h"
+#include "service/models/model_store.h"
 
 namespace attune {
 namespace {
@@ -50,7 +50,7 @@ class ImportedFactsTest : public ::testing::Test {
 
   const ModelSource model_ = {.files = {{"net.onnx", Sha256Hex("net")}}};
   const testing::TemporaryFolder folder_;
-  const std::unique_ptr<ModelStore> store_ = *SqlModelStore::Open(SqlLocation(folder_.path()));
+  const std::unique_ptr<ModelStore> store_ = *ModelStore::Open(SqlLocation(folder_.path()));
   const std::unique_ptr<BlobStore> uploads_ = *BlobStore::Open(folder_ / "uploads", {});
   Models models_{*store_, *uploads_, {.folder = folder_ / "imports"}};
   LookedAtClock clock_;

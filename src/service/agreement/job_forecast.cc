@@ -1,13 +1,14 @@
 #include "service/agreement/job_forecast.h"
 
 #include <algorithm>
-#include <string>
+#include <cmath>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "device/roofline.h"
-#include "service/agreement/device_rates.h"
-#include "service/agreement/size_model.h"
+#include "service/agreement/promises_of_job.h"
 
 namespace attune {
 namespace {
@@ -44,6 +45,22 @@ absl::StatusOr<QuantizationForecast> PredictQuantization(const JobToPredict& ask
                                 .plan = plan});
 }
 
+namespace proto = jobs_service_proto;
+
+// The job's own forecast counts from its first stage on; before that, the prediction for it.
+double RemainingOf(const proto::Job& job) {
+  constexpr double kUnknown = 30;
+  const double usual = job.remaining_seconds() > 0 ? job.remaining_seconds() : kUnknown;
+  const absl::StatusOr<KeptAgreement> kept = KeptAgreement::FromText(job.agreement());
+  return kept.ok() && kept->finish_seconds > 0 ? std::min(usual, kept->finish_seconds) : usual;
+}
+
+// Code, and the manifest.
+constexpr double kBeside = 400e3;
+constexpr LogPrior kPrior = {.mean = 0, .spread = 0.3, .weight = 2, .degrees = 4};
+// Other kernels for the same network.
+constexpr LogPrior kAgain = {.mean = 0, .spread = 0.02, .weight = 0.5, .degrees = 4};
+
 }  // namespace
 
 absl::StatusOr<JobForecast> PredictJob(const JobToPredict& asked, Observers observers, KnownAnswers& known,
@@ -76,6 +93,43 @@ absl::StatusOr<JobForecast> PredictJob(const JobToPredict& asked, Observers obse
     forecast.size_bytes = std::move(size.bytes);
     forecast.sizes = size.networks;
   }
+  return forecast;
+}
+
+std::vector<JobAhead> JobsAheadOf(const std::string& tenant, const std::string& key,
+                                  std::span<const proto::Job> unfinished, const DeviceDirectory& devices) {
+  const std::set<std::string> asked = devices.Meant(tenant, key);
+  std::vector<JobAhead> ahead;
+  for (const proto::Job& job : unfinished)
+    if (!job.on().empty() && devices.Meant(job.owner(), job.on()) == asked)
+      ahead.push_back({RemainingOf(job)});
+  return ahead;
+}
+
+SizeForecast PredictSize(const std::string& network, double weight_bytes,
+                         std::span<const std::shared_ptr<const Observation>> observations) {
+  SizeForecast forecast;
+  std::vector<double> log_ratios, weights, log_sizes;
+  double least = 1;  // of the constants' bytes
+  for (const auto& seen : observations) {
+    if (seen->artifact_bytes <= 0 || seen->weight_bytes <= 0) continue;
+    least = std::min(least, seen->artifact_bytes / seen->weight_bytes);
+    log_ratios.push_back(std::log(seen->artifact_bytes / (seen->weight_bytes + kBeside)));
+    const double difference = std::log((seen->weight_bytes + kBeside) / (weight_bytes + kBeside));
+    weights.push_back(std::exp(-difference * difference / 2));
+    if (seen->network == network) log_sizes.push_back(std::log(seen->artifact_bytes));
+  }
+  forecast.networks = static_cast<int>(log_ratios.size());
+  if (log_sizes.empty()) {
+    forecast.bytes = PredictNext(weight_bytes + kBeside, kPrior, log_ratios, weights);
+  } else {
+    std::ranges::sort(log_sizes);
+    const double middle = log_sizes[log_sizes.size() / 2];
+    for (double& log_size : log_sizes) log_size -= middle;
+    forecast.bytes =
+        PredictNext(std::exp(middle), kAgain, log_sizes, std::vector<double>(log_sizes.size(), 1));
+  }
+  forecast.bytes = forecast.bytes.AtLeast(least * weight_bytes);
   return forecast;
 }
 

@@ -2,20 +2,39 @@
 #ifndef ATTUNE_SERVICE_AGREEMENT_JOB_LEARNER_H_
 #define ATTUNE_SERVICE_AGREEMENT_JOB_LEARNER_H_
 
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/background_loop.h"
+#include "base/metrics_text.h"
 #include "service/agreement/known_answers.h"
-#include "service/agreement/promise_counts.h"
+#include "service/agreement/promise.h"
 #include "service/agreement/quantization_model.h"
 #include "service/queue/ended_jobs.h"
 #include "service/queue/job_reader.h"
 #include "work/store/job_store.h"
 
 namespace attune {
+
+// Counts the promises of jobs that were met and broken. Thread safe.
+class PromiseCounts {
+ public:
+  PromiseCounts();
+
+  // The promises of a job that has ended.
+  void Count(const std::vector<Promise>& promises);
+  void AddTo(MetricsText& text) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, PromiseState>, int64_t> counts_;  // by name and state: met or broken
+};
 
 // Thread safe. The arguments must outlive it.
 class JobLearner {

@@ -1,11 +1,10 @@
-#include "service/agreement/jobs_ahead.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "fleet/serving/made_up_devices_for_test.h"
+#include "service/agreement/job_forecast.h"
 #include "service/agreement/promises_of_job.h"
 
 namespace attune {

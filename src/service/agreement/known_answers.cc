@@ -1,7 +1,6 @@
 #include "service/agreement/known_answers.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/status.h"
 

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "base/json_at.h"
 #include "base/json_numbers.h"
 #include "base/json_object.h"

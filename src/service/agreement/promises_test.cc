@@ -4,8 +4,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "service/agreement/job_learner.h"
 #include "service/agreement/observations_for_test.h"
-#include "service/agreement/promise_counts.h"
 #include "service/agreement/promises_of_job.h"
 
 namespace attune {

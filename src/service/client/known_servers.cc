@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/json_object.h"

@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/file_descriptor.h"
 

@@ -65,6 +65,12 @@ class Fields {
   }
 
   const absl::Status& status() const { return status_; }
+  // The value that was read, unless a field was not as it should be.
+  template <typename T>
+  absl::StatusOr<T> Finish(T& value) const {
+    if (!status_.ok()) return status_;
+    return std::move(value);
+  }
 
  private:
   const Json* Find(const char* name, bool (Json::*is_fine)() const noexcept) {
@@ -94,8 +100,7 @@ absl::StatusOr<RemotePromise> ReadPromise(const Json& json) {
   fields.TakeIfThere("median", promise.median);
   fields.TakeIfThere("high", promise.high);
   fields.TakeIfThere("evidence", promise.evidence);
-  if (!fields.status().ok()) return fields.status();
-  return promise;
+  return fields.Finish(promise);
 }
 
 absl::StatusOr<RemoteStage> ReadStage(const Json& json) {
@@ -108,8 +113,7 @@ absl::StatusOr<RemoteStage> ReadStage(const Json& json) {
   fields.Take("waited_seconds", stage.waited_seconds);
   fields.Take("seconds", stage.seconds);
   fields.Take("ended", stage.ended);
-  if (!fields.status().ok()) return fields.status();
-  return stage;
+  return fields.Finish(stage);
 }
 
 absl::StatusOr<RemoteFile> ReadFileOf(const Json& json) {
@@ -118,8 +122,7 @@ absl::StatusOr<RemoteFile> ReadFileOf(const Json& json) {
   fields.Take("name", file.name);
   fields.Take("sha256", file.sha256);
   fields.Take("bytes", file.bytes);
-  if (!fields.status().ok()) return fields.status();
-  return file;
+  return fields.Finish(file);
 }
 
 // The promises, or offers, of a list that may be missing.
@@ -128,8 +131,7 @@ absl::StatusOr<std::vector<RemotePromise>> ReadPromises(const Json& json, const 
   if (!json.is_object() || !json.contains(name)) return promises;
   Fields fields(json);
   fields.TakeAll(name, promises, ReadPromise);
-  if (!fields.status().ok()) return fields.status();
-  return promises;
+  return fields.Finish(promises);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "base/json_object.h"
 #include "base/status.h"
 #include "http/client/followed_events.h"
-#include "http/client/retry.h"
 
 namespace attune {
 namespace {

@@ -174,7 +174,7 @@ absl::StatusOr<std::optional<KnownSession>> Callers::FindSession(const HttpReque
   const std::string_view secret = CookieNamed(CookieName(kSessionCookie, request), request);
   if (secret.empty()) return std::nullopt;
   const int64_t now_ms = clock_.WallMillis();
-  ASSIGN_OR_RETURN(auto session, parts_.sessions.FindSession(DigestOfToken(secret), now_ms));
+  ASSIGN_OR_RETURN(auto session, parts_.people.FindSession(DigestOfToken(secret), now_ms));
   if (!session) return std::nullopt;
   if (!session->token_digest.empty()) {
     ASSIGN_OR_RETURN(const auto token, parts_.tokens.FindToken(session->token_digest, now_ms));
@@ -234,7 +234,7 @@ absl::StatusOr<Callers::NewSession> Callers::Begin(const HttpRequest& request, c
   ASSIGN_OR_RETURN(const std::string secret, NewTokenText());
   AuditEntry entry = EntryOf(kind, session);
   RETURN_IF_ERROR(parts_.audit.Announce(entry));
-  const absl::Status added = parts_.sessions.AddSession(session, DigestOfToken(secret));
+  const absl::Status added = parts_.people.AddSession(session, DigestOfToken(secret));
   entry.result = absl::StrCat(added.ok() ? kind.begun : ServiceProblem(added).status);
   parts_.audit.Add(std::move(entry));
   RETURN_IF_ERROR(added);

@@ -7,16 +7,14 @@
 #include <string_view>
 #include <variant>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "http/message.h"
 #include "service/access/access.h"
 #include "service/audit/audit_log.h"
 #include "service/identity/oidc_logins.h"
-#include "service/state/person_store.h"
+#include "service/state/people_store.h"
 #include "service/state/service_store.h"
-#include "service/state/session_store.h"
 
 namespace attune {
 
@@ -31,8 +29,7 @@ struct KnownSession {
 
 struct CallersParts {
   ServiceStore& tokens;
-  SessionStore& sessions;
-  PersonStore& people;
+  PeopleStore& people;
   AuditLog& audit;
   OidcLogins* logins = nullptr;  // null: no issuer is trusted
   bool is_encrypted = false;     // peers reach the server by TLS, so that cookies are for that alone

@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"

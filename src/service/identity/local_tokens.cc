@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "service/access/texts.h"
 #include "service/state/audit_store.h"
-#include "service/state/sql_service_store.h"
+#include "service/state/service_store.h"
 
 namespace attune {
 namespace {
@@ -41,7 +41,7 @@ absl::StatusOr<NewToken> Make(const SqlLocation& location, const LocalToken& loc
   made.token.expires_ms = made.token.created_ms + kDayMs * local.days;
   ASSIGN_OR_RETURN(made.token.id, NewId());
   ASSIGN_OR_RETURN(made.text, NewTokenText());
-  ASSIGN_OR_RETURN(made.store, SqlServiceStore::Open(location));
+  ASSIGN_OR_RETURN(made.store, ServiceStore::Open(location));
   ASSIGN_OR_RETURN(made.audit, AuditStore::Open(location));
   return made;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/file_descriptor.h"

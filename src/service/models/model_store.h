@@ -3,6 +3,7 @@
 #define ATTUNE_SERVICE_MODELS_MODEL_STORE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/sql/sql_database.h"
 #include "service/models/model_source.h"
 
 namespace attune {
@@ -45,26 +47,32 @@ struct ModelCursor {
   std::string id = {};
 };
 
+const SqlSchema& ModelSchema();
+
 // Acknowledged calls outlive the process. Errors name the database. Thread safe.
 class ModelStore {
  public:
-  virtual ~ModelStore() = default;
+  // As SqlLocation::Open().
+  static absl::StatusOr<std::unique_ptr<ModelStore>> Open(const SqlLocation& location);
 
   // The tenant's model with this id, which is added if there is none. OutOfRange if the tenant has
   // kMostModels.
-  virtual absl::StatusOr<KnownModel> AddModel(const KnownModel& model) = 0;
-  virtual absl::StatusOr<std::optional<KnownModel>> FindModel(const std::string& tenant,
-                                                              const std::string& id) = 0;
+  absl::StatusOr<KnownModel> AddModel(const KnownModel& model);
+  absl::StatusOr<std::optional<KnownModel>> FindModel(const std::string& tenant, const std::string& id);
   // The tenant's, the latest first, at most `most`.
-  virtual absl::StatusOr<std::vector<KnownModel>> Models(const std::string& tenant, const ModelCursor& after,
-                                                         int64_t most) = 0;
+  absl::StatusOr<std::vector<KnownModel>> Models(const std::string& tenant, const ModelCursor& after,
+                                                 int64_t most);
   // Tenants and ids of all that are being imported.
-  virtual absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ImportingModels() = 0;
+  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ImportingModels();
   // Does nothing if it is gone.
-  virtual absl::Status SetVerdict(const std::string& tenant, const std::string& id,
-                                  const ModelVerdict& verdict) = 0;
+  absl::Status SetVerdict(const std::string& tenant, const std::string& id, const ModelVerdict& verdict);
   // Whether there was one.
-  virtual absl::StatusOr<bool> RemoveModel(const std::string& tenant, const std::string& id) = 0;
+  absl::StatusOr<bool> RemoveModel(const std::string& tenant, const std::string& id);
+
+ private:
+  explicit ModelStore(std::unique_ptr<SqlDatabase> database) : database_(std::move(database)) {}
+
+  const std::unique_ptr<SqlDatabase> database_;
 };
 
 }  // namespace attune

@@ -1,5 +1,10 @@
 #include "service/models/models.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -9,7 +14,6 @@
 #include "base/state_file.h"
 #include "base/status.h"
 #include "device/host.h"
-#include "service/models/model_files.h"
 
 namespace attune {
 namespace {
@@ -149,6 +153,22 @@ absl::StatusOr<std::set<std::string>> FilesOfModels(Models& models, const std::s
   for (const KnownModel& model : known)
     for (const auto& file : model.source.files) digests.insert(file.digest);
   return digests;
+}
+
+absl::Status CopyTo(const FileDescriptor& from, int64_t bytes, const std::string& path) {
+  constexpr mode_t kOurs = 0600;
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  const FileDescriptor to(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOurs));
+  off64_t offset = 0;
+  while (to.get() >= 0 && offset < bytes) {
+    const ssize_t copied =
+        copy_file_range(from.get(), &offset, to.get(), nullptr, static_cast<size_t>(bytes - offset), 0);
+    if (copied < 0 && errno == EINTR) continue;
+    if (copied <= 0) break;
+  }
+  if (to.get() >= 0 && offset == bytes) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
 }
 
 }  // namespace attune

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "base/metrics_text.h"
 #include "fleet/blobs/blob_store.h"
 #include "service/models/import_queue.h"
@@ -83,6 +84,10 @@ class Models {
 
 // The digests of all files that the tenant's models consist of.
 absl::StatusOr<std::set<std::string>> FilesOfModels(Models& models, const std::string& tenant);
+
+// Copies the first `bytes` bytes of a file, without its place in it, to a new file, whose folders are made.
+// The disk's blocks are shared where it can do so. Errors name the path.
+absl::Status CopyTo(const FileDescriptor& from, int64_t bytes, const std::string& path);
 
 }  // namespace attune
 

@@ -15,7 +15,7 @@
 #include "base/sanitized.h"
 #include "base/testing/temporary_folder.h"
 #include "service/models/hostile_models_for_test.h"
-#include "service/models/sql_model_store.h"
+#include "service/models/model_store.h"
 #include "zoo/zoo.h"
 
 namespace attune {
@@ -28,7 +28,7 @@ using ::testing::Not;
 class ModelsTest : public ::testing::Test {
  protected:
   ModelsTest()
-      : store_(*SqlModelStore::Open(SqlLocation(folder_.path()))),
+      : store_(*ModelStore::Open(SqlLocation(folder_.path()))),
         blobs_(*BlobStore::Open(folder_.path() + "/uploads", {})) {}
 
   void SetUp() override { SetLogLevel(LogLevel::kOff); }

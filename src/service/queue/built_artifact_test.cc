@@ -1,5 +1,3 @@
-#include "service/queue/built_artifact.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
 #include "service/queue/artifact_for_test.h"
+#include "service/queue/report_check.h"
 
 namespace attune {
 namespace {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "fleet/identity/certificate.h"

@@ -12,7 +12,7 @@
 #include "fleet/serving/file_calls.h"
 #include "fleet/serving/fleet_parts.h"
 #include "fleet/serving/made_up_devices_for_test.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 
 namespace attune {
 
@@ -31,7 +31,7 @@ struct FleetPartsOfTest {
   const testing::TemporaryFolder folder;
   MadeUpDevices devices;
   const std::unique_ptr<BlobStore> blobs = *BlobStore::Open(folder / "blobs", {});
-  const std::unique_ptr<FleetStore> store = *SqlFleetStore::Open(folder / "fleet.db");
+  const std::unique_ptr<FleetStore> store = *FleetStore::Open(folder / "fleet.db");
   FleetAuthority authority{*AuthorityFiles::OpenOrCreate(folder / "state")};
   Admission admission{authority, *store};
   FileCalls file_calls;

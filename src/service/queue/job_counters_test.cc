@@ -1,6 +1,6 @@
-#include "service/queue/job_counters.h"
-
 #include <gtest/gtest.h>
+
+#include "service/queue/schedule_loop.h"
 
 namespace attune {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "fleet/blobs/sql_blob_store.h"
 #include "kinds/kinds.h"
-#include "service/queue/part_files.h"
 #include "service/queue/schedule_hosts.h"
+#include "service/queue/submitted_files.h"
 
 namespace attune {
 namespace {

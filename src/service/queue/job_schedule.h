@@ -20,7 +20,6 @@
 #include "service/queue/ended_jobs.h"
 #include "service/queue/group_commit.h"
 #include "service/queue/job_control.h"
-#include "service/queue/job_counters.h"
 #include "service/queue/job_file_cleaner.h"
 #include "service/queue/job_reader.h"
 #include "service/queue/job_submissions.h"

@@ -1,10 +1,7 @@
 #include "service/queue/job_server.h"
 
-#include <grpcpp/grpcpp.h>
-
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -17,8 +14,8 @@
 #include "fleet/wire/rpc_status.h"
 #include "service/queue/job_file_pieces.h"
 #include "service/wire/checked_messages.h"
+#include "service/wire/job_files.h"
 #include "service/wire/jobs.grpc.pb.h"
-#include "service/wire/refused_file.h"
 
 namespace attune {
 namespace {

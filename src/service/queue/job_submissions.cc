@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "service/queue/start_inputs.h"
 #include "service/queue/submitted_job.h"
 
 namespace attune {

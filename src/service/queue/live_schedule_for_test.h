@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/testing/temporary_folder.h"
 #include "fleet/serving/made_up_devices_for_test.h"
-#include "fleet/store/sql_fleet_store.h"
+#include "fleet/store/fleet_store.h"
 #include "kinds/kinds.h"
 #include "service/queue/live_schedule.h"
 #include "work/sched/strategy.h"
@@ -126,7 +126,7 @@ class LiveScheduleTest : public ::testing::Test {
   const testing::TemporaryFolder folder_;
   const std::unique_ptr<SqlJobStore> sql_store_ = *SqlJobStore::Open(folder_ / "jobs.db", AllJobKinds());
   FailingJobStore store_{*sql_store_};
-  const std::unique_ptr<FleetStore> fleet_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> fleet_ = *FleetStore::Open(folder_ / "fleet.db");
   const std::unique_ptr<BlobStore> files_ = *BlobStore::Open(folder_ / "files", {});
   MadeUpDevices devices_;
   RunnerHub hub_{*files_, [](const std::string& job) -> absl::StatusOr<JobSupplies> {

@@ -20,15 +20,15 @@
 #include "device/codec.h"
 #include "fleet/server/dispatcher.h"
 #include "fleet/server/mailbox.h"
-#include "fleet/store/sql_fleet_store.h"
-#include "fleet/wire/grpc_log.h"
+#include "fleet/store/fleet_store.h"
+#include "fleet/wire/channel.h"
 #include "kinds/kinds.h"
 #include "service/queue/job_file_pieces.h"
 #include "service/queue/known_jobs.h"
 #include "service/queue/runner_hub.h"
 #include "service/queue/schedule_hosts.h"
+#include "service/wire/checked_messages.h"
 #include "service/wire/job_files.h"
-#include "service/wire/version.h"
 #include "target/target.h"
 #include "work/driver/runner_messages.h"
 #include "work/driver/schedule_driver.h"
@@ -199,7 +199,7 @@ class LyingRunnersTest : public ::testing::Test {
 
   ManualClock clock_;
   const testing::TemporaryFolder folder_;
-  const std::unique_ptr<FleetStore> fleet_ = *SqlFleetStore::Open(folder_ / "fleet.db");
+  const std::unique_ptr<FleetStore> fleet_ = *FleetStore::Open(folder_ / "fleet.db");
   const std::unique_ptr<Dispatcher> dispatcher_ = *Dispatcher::Create(*fleet_, {}, clock_);
   const std::unique_ptr<BlobStore> files_ = *BlobStore::Open(folder_ / "files", {});
   const std::unique_ptr<SqlJobStore> jobs_ = *SqlJobStore::Open(folder_ / "jobs.db", AllJobKinds());

@@ -1,5 +1,3 @@
-#include "service/queue/part_files.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "service/queue/submitted_files.h"
 #include "work/job/kind.h"
 
 namespace attune {

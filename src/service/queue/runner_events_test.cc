@@ -1,10 +1,10 @@
-#include "service/queue/runner_events.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "service/queue/runner_hub.h"
 
 namespace attune {
 namespace {

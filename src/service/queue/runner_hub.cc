@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "service/wire/checked_messages.h"
 #include "service/wire/job_files.h"
 #include "work/driver/runner_messages.h"
 

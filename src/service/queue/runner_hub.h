@@ -7,6 +7,8 @@
 #ifndef ATTUNE_SERVICE_QUEUE_RUNNER_HUB_H_
 #define ATTUNE_SERVICE_QUEUE_RUNNER_HUB_H_
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,14 +26,48 @@
 #include "fleet/identity/certificate.h"
 #include "service/queue/artifact_signer.h"
 #include "service/queue/connected_machines.h"
-#include "service/queue/job_supplies.h"
 #include "service/queue/report_check.h"
-#include "service/queue/runner_events.h"
 #include "service/wire/checked_messages.h"
 #include "service/wire/jobs.pb.h"
 #include "work/driver/runners.h"
 
 namespace attune {
+
+// The events of runners, which the thread that schedules waits for.
+//
+// Thread safe.
+class RunnerEvents {
+ public:
+  // Does not wake the waiter: what belongs to the event may be still to do.
+  void Push(RunnerEvent event) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+  // Makes Await() return soon, now or the next time.
+  void Wake() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_woken_ = true;
+    changed_.notify_all();
+  }
+  // Waits at most this long for events or Wake(), and returns the events that there are.
+  std::vector<RunnerEvent> Await(double seconds) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                      [&] { return is_woken_ || !events_.empty(); });
+    is_woken_ = false;
+    return std::exchange(events_, {});
+  }
+  void Clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    events_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_woken_ = false;
+  std::vector<RunnerEvent> events_;
+};
 
 // The functions of Runners are for the thread that schedules; all others are thread safe.
 class RunnerHub final : public Runners {

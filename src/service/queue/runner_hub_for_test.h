@@ -15,8 +15,8 @@
 #include "device/codec.h"
 #include "fleet/server/mailbox.h"
 #include "service/queue/runner_hub.h"
+#include "service/wire/checked_messages.h"
 #include "service/wire/job_files.h"
-#include "service/wire/version.h"
 #include "target/target.h"
 #include "work/driver/runner_messages.h"
 

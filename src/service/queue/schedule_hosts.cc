@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "fleet/leases/device_owners.h"

@@ -8,6 +8,8 @@
 #ifndef ATTUNE_SERVICE_QUEUE_SCHEDULE_LOOP_H_
 #define ATTUNE_SERVICE_QUEUE_SCHEDULE_LOOP_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,7 +19,6 @@
 #include "base/background_loop.h"
 #include "fleet/serving/fleet_parts.h"
 #include "service/queue/device_quotas.h"
-#include "service/queue/job_counters.h"
 #include "service/queue/job_credentials.h"
 #include "service/queue/live_schedule.h"
 #include "service/queue/runner_hub.h"
@@ -25,6 +26,31 @@
 #include "work/store/sql_job_store.h"
 
 namespace attune {
+
+// Counts of a server's jobs for its metrics, as of some moments ago.
+struct JobCounts {
+  int64_t waiting = 0, running = 0;  // jobs that are not over
+  int64_t runners = 0;               // that are connected
+  int64_t stages = 0;                // that have ended since the server has started
+};
+
+// Thread safe.
+class JobCounters {
+ public:
+  // `live`: how many jobs are not over.
+  void Set(int64_t live, int64_t running, int64_t runners) {
+    waiting_ = live - running;
+    running_ = running;
+    runners_ = runners;
+  }
+  void CountStage() { ++stages_; }
+  JobCounts counts() const {
+    return {.waiting = waiting_, .running = running_, .runners = runners_, .stages = stages_};
+  }
+
+ private:
+  std::atomic<int64_t> waiting_ = 0, running_ = 0, runners_ = 0, stages_ = 0;
+};
 
 // Thread safe. The arguments must outlive it; `hub` wakes it.
 class ScheduleLoop {

@@ -1,5 +1,3 @@
-#include "service/queue/start_inputs.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "service/queue/submitted_files.h"
 
 namespace attune {
 namespace {

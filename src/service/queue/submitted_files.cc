@@ -1,12 +1,19 @@
 #include "service/queue/submitted_files.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/json_at.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "service/wire/job_files.h"
+#include "work/job/kind.h"
 
 namespace attune {
 
@@ -51,6 +58,61 @@ void SubmittedFiles::ForgetAll(const std::vector<JobRecord>& jobs) {
       if (!forgotten.ok()) Log(LogLevel::kWarning, "an input stays", "reason", forgotten.message());
     }
   }
+}
+
+namespace {
+
+constexpr char kCostModelSetting[] = "cost_model", kRecordsSetting[] = "start_records";
+
+// Whether a tuning job may be given what this setting names, unless the other setting says that it is to know
+// nothing of others.
+bool Lacks(const JobRecord& job, const char* setting, const char* unless_not) {
+  const nlohmann::json& settings = job.spec.settings;
+  const bool has_own = settings.contains(setting) && !settings[setting].is_null();
+  return job.spec.kind == "tuning" && !has_own && FlagAt(settings, unless_not, true);
+}
+
+bool WantsRecords(const JobRecord& job) { return Lacks(job, kRecordsSetting, "/transfer_runs"); }
+
+absl::Status AddInput(const std::string& setting, const std::string& file, const std::string& text,
+                      SubmittedFiles& files, JobRecord& job) {
+  const JobFile given = {
+      .name = absl::StrCat(kInputsFolder, file), .digest = Sha256Hex(text), .bytes = std::ssize(text)};
+  // One that the owner has sent under this name stays what it is.
+  if (std::ranges::find(job.files, given.name, &JobFile::name) != job.files.end()) return absl::OkStatus();
+  RETURN_IF_ERROR(files.Add(job.spec.base, given.digest, text));
+  job.files.push_back(given);
+  job.spec.settings[setting] = given.name;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool WantsCostModel(const JobRecord& job) { return Lacks(job, kCostModelSetting, "/use_model"); }
+
+absl::Status AddStartInputs(const StartInputs& inputs, SubmittedFiles& files, JobRecord& job) {
+  if (inputs.cost_model && WantsCostModel(job))
+    RETURN_IF_ERROR(AddInput(kCostModelSetting, "shared-cost-model.txt", *inputs.cost_model, files, job));
+  if (!inputs.records.empty() && WantsRecords(job))
+    RETURN_IF_ERROR(AddInput(kRecordsSetting, "shared-records.jsonl", inputs.records, files, job));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<JobFile>> GatherPartFiles(const JobRecord& whole,
+                                                     const std::map<size_t, JobRecord>& parts,
+                                                     BlobStore& files) {
+  std::vector<JobFile> gathered = whole.files;
+  std::erase_if(gathered, [](const JobFile& file) { return !file.name.starts_with(kInputsFolder); });
+  for (const auto& [number, part] : parts) {
+    for (JobFile file : part.files) {
+      if (file.name.starts_with(kInputsFolder)) continue;
+      RETURN_IF_ERROR(files.Share(part.spec.base, whole.spec.base, file.digest));
+      file.name.insert(0, PartFolder(part.spec.part));
+      gathered.push_back(std::move(file));
+    }
+  }
+  RETURN_IF_ERROR(CheckJobFiles(gathered));
+  return gathered;
 }
 
 }  // namespace attune

@@ -52,8 +52,6 @@ absl::StatusOr<CostModelVersion> ReadVersion(const SqlRow& row) {
   return model;
 }
 
-absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
-
 absl::StatusOr<LearnedTask> ReadTask(const SqlRow& row) {
   return LearnedTask{.digest = row.Text(0), .last = row.Integer(1)};
 }
@@ -74,9 +72,7 @@ std::optional<Record> RecordOf(const std::string& content, const std::string& ta
 }
 
 absl::Status RemoveUnusedTasks(SqlSession& session) {
-  return ChangeRows(session,
-                    "DELETE FROM learned_tasks WHERE digest NOT IN (SELECT task FROM learned_records)")
-      .status();
+  return Execute(session, "DELETE FROM learned_tasks WHERE digest NOT IN (SELECT task FROM learned_records)");
 }
 
 // Removes the records of the tenant that are too many, and tasks without records.
@@ -117,37 +113,28 @@ absl::StatusOr<int64_t> CostModelStore::Add(const CostModelVersion& model, const
     const int64_t version = latest + 1;
     constexpr auto kCurrent = static_cast<int64_t>(CostModelState::kCurrent);
     if (model.state == CostModelState::kCurrent)
-      RETURN_IF_ERROR(ChangeRows(session, "UPDATE cost_models SET state = ? WHERE state = ?",
-                                 static_cast<int64_t>(CostModelState::kReplaced), kCurrent)
-                          .status());
-    RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO cost_models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                               version, model.created_ms, model.records, model.tasks, model.held_back,
-                               model.ranking, int64_t{model.ranking_before.has_value()},
-                               model.ranking_before.value_or(0), static_cast<int64_t>(model.state), last,
-                               text)
-                        .status());
-    RETURN_IF_ERROR(ChangeRows(session,
-                               "UPDATE cost_models SET content = '' WHERE version <= ? AND state <> ?",
-                               version - kKeptTexts, kCurrent)
-                        .status());
+      RETURN_IF_ERROR(Execute(session, "UPDATE cost_models SET state = ? WHERE state = ?",
+                              static_cast<int64_t>(CostModelState::kReplaced), kCurrent));
+    RETURN_IF_ERROR(Execute(session, "INSERT INTO cost_models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            version, model.created_ms, model.records, model.tasks, model.held_back,
+                            model.ranking, int64_t{model.ranking_before.has_value()},
+                            model.ranking_before.value_or(0), static_cast<int64_t>(model.state), last, text));
+    RETURN_IF_ERROR(Execute(session, "UPDATE cost_models SET content = '' WHERE version <= ? AND state <> ?",
+                            version - kKeptTexts, kCurrent));
     return version;
   });
 }
 
 absl::StatusOr<std::vector<CostModelVersion>> CostModelStore::Versions(int64_t most) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadSoundRows(session, ReadVersion,
-                         "SELECT version, created_ms, records, tasks, held_back, ranking, has_before, "
-                         "ranking_before, state FROM cost_models ORDER BY version DESC LIMIT ?",
-                         most);
-  });
+  return ReadSoundRows(*database_, ReadVersion,
+                       "SELECT version, created_ms, records, tasks, held_back, ranking, has_before, "
+                       "ranking_before, state FROM cost_models ORDER BY version DESC LIMIT ?",
+                       most);
 }
 
 absl::StatusOr<std::optional<std::string>> CostModelStore::Current() {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRow(session, ReadText, "SELECT content FROM cost_models WHERE state = ?",
-                   static_cast<int64_t>(CostModelState::kCurrent));
-  });
+  return ReadRow(*database_, ReadText, "SELECT content FROM cost_models WHERE state = ?",
+                 static_cast<int64_t>(CostModelState::kCurrent));
 }
 
 absl::Status CostModelStore::AddRecords(const std::string& tenant, std::span<const Record> records) {
@@ -161,10 +148,9 @@ absl::Status CostModelStore::AddRecords(const std::string& tenant, std::span<con
                      "(?, ?, ?, ?, ?) ON CONFLICT (tenant, digest) DO NOTHING",
                      tenant, RecordDigest(record), task, record.device, ContentOf(record, task)));
       if (added == 0) continue;
-      RETURN_IF_ERROR(ChangeRows(session,
-                                 "INSERT INTO learned_tasks VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
-                                 task, record.task)
-                          .status());
+      RETURN_IF_ERROR(Execute(session,
+                              "INSERT INTO learned_tasks VALUES (?, ?) ON CONFLICT (digest) DO NOTHING", task,
+                              record.task));
     }
     return RemoveOld(session, tenant);
   });
@@ -183,26 +169,22 @@ absl::StatusOr<CostModelStore::Count> CostModelStore::CountRecords() {
 }
 
 absl::StatusOr<std::vector<std::string>> CostModelStore::Tenants() {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadText, "SELECT DISTINCT tenant FROM learned_records ORDER BY tenant");
-  });
+  return ReadRows(*database_, ReadText, "SELECT DISTINCT tenant FROM learned_records ORDER BY tenant");
 }
 
 absl::Status CostModelStore::RemoveTenant(const std::string& tenant) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
-    RETURN_IF_ERROR(ChangeRows(session, "DELETE FROM learned_records WHERE tenant = ?", tenant).status());
+    RETURN_IF_ERROR(Execute(session, "DELETE FROM learned_records WHERE tenant = ?", tenant));
     return RemoveUnusedTasks(session);
   });
 }
 
 absl::StatusOr<std::vector<LearnedTask>> CostModelStore::Tasks(const std::string& device, int64_t most) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadSoundRows(
-        session, ReadTask,
-        "SELECT task, max(number) FROM learned_records WHERE device = ? GROUP BY task ORDER BY "
-        "max(number) DESC LIMIT ?",
-        device, most);
-  });
+  return ReadSoundRows(
+      *database_, ReadTask,
+      "SELECT task, max(number) FROM learned_records WHERE device = ? GROUP BY task ORDER BY "
+      "max(number) DESC LIMIT ?",
+      device, most);
 }
 
 absl::StatusOr<std::vector<Record>> CostModelStore::Records(const std::string& task,

@@ -4,9 +4,7 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "fleet/blobs/blob_store.h"
 #include "tune/records/database.h"

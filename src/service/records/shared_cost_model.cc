@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/log.h"
 #include "base/status.h"

@@ -1,41 +1,39 @@
 // The versions of the cost model that jobs share.
 #include "service/access/texts.h"
+#include "service/rest/operation.h"
 #include "service/rest/operations.h"
-#include "service/rest/paging.h"
 
 namespace attune {
 namespace {
 
 constexpr PageSize kVersions = {.by_default = 50, .max = 500};
 
-JsonSchema VersionSchema() {
-  return ObjectSchema({{"version", IntegerSchema()},
-                       {"created", TimeSchema()},
-                       {"records", IntegerSchema()},
-                       {"tasks", IntegerSchema()},
-                       {"tasks_held_back", IntegerSchema()},
-                       {"ranking", NumberSchema(-1, 1)},
-                       {"ranking_before", OrNull(NumberSchema(-1, 1))},
-                       {"state", {{"type", "string"}, {"enum", {"current", "replaced", "rolled_back"}}}}});
+const JsonFields<CostModelVersion>& VersionFields() {
+  static const JsonFields<CostModelVersion> fields = {
+      {"version", IntegerSchema(), &CostModelVersion::version},
+      {"created", TimeSchema(), [](const CostModelVersion& model) { return TimeText(model.created_ms); }},
+      {"records", IntegerSchema(), &CostModelVersion::records},
+      {"tasks", IntegerSchema(), &CostModelVersion::tasks},
+      {"tasks_held_back", IntegerSchema(), &CostModelVersion::held_back},
+      {"ranking", NumberSchema(-1, 1), &CostModelVersion::ranking},
+      {"ranking_before", OrNull(NumberSchema(-1, 1)),
+       [](const CostModelVersion& model) {
+         return model.ranking_before ? JsonSchema(*model.ranking_before) : JsonSchema(nullptr);
+       }},
+      {"state", JsonSchema{{"type", "string"}, {"enum", {"current", "replaced", "rolled_back"}}},
+       [](const CostModelVersion& model) { return Name(model.state); }}};
+  return fields;
 }
 
-JsonSchema ToJson(const CostModelVersion& model) {
-  JsonSchema json = {{"version", model.version},           {"created", TimeText(model.created_ms)},
-                     {"records", model.records},           {"tasks", model.tasks},
-                     {"tasks_held_back", model.held_back}, {"ranking", model.ranking},
-                     {"ranking_before", nullptr},          {"state", Name(model.state)}};
-  if (model.ranking_before) json["ranking_before"] = *model.ranking_before;
-  return json;
-}
+JsonSchema ToJson(const CostModelVersion& model) { return JsonOf(model, VersionFields()); }
 
 }  // namespace
 
 void AddCostModelOperations(SharedLearning& learning, RestApi& api) {
-  api.schemas["CostModel"] = VersionSchema();
+  api.schemas["CostModel"] = SchemaOf(VersionFields());
   api.operations.push_back(
       {.id = "listCostModels",
-       .method = "GET",
-       .path = "/v1/cost-models",
+       .route = {"GET", "/v1/cost-models"},
        .summary = "Lists the versions of the cost model that jobs start with, latest first.",
        .parameters = {MostParameter(kVersions)},
        .answers = {{.help = "The versions",
@@ -43,9 +41,7 @@ void AddCostModelOperations(SharedLearning& learning, RestApi& api) {
                                             {"cost_models", ListSchema(SchemaNamed("CostModel"))}})}},
        .handler = [&learning](const RestCall& call) -> absl::StatusOr<HttpResponse> {
          ASSIGN_OR_RETURN(const auto versions, learning.Versions(MostOf(call, kVersions)));
-         JsonSchema list = JsonSchema::array();
-         for (const CostModelVersion& version : versions) list.push_back(ToJson(version));
-         return JsonResponse({{"learns", learning.learns()}, {"cost_models", list}});
+         return JsonResponse({{"learns", learning.learns()}, {"cost_models", JsonList(versions, ToJson)}});
        }});
 }
 

@@ -54,12 +54,6 @@ std::vector<std::string> ListOf(const Texts& texts) {
   return {texts.begin(), texts.end()};
 }
 
-std::set<std::string> OwnersOf(const nlohmann::json& list) {
-  std::set<std::string> owners;
-  for (const nlohmann::json& owner : list) owners.insert(owner.get<std::string>());
-  return owners;
-}
-
 bool SeesAll(const AccessToken& caller) { return caller.role == AccessRole::kAdmin; }
 
 // With whom it is shared is between its owner and those.
@@ -99,7 +93,9 @@ HttpResponse List(const DeviceDirectory& devices, const RestCall& call) {
 }
 
 absl::StatusOr<HttpResponse> Share(DeviceDirectory& devices, const RestCall& call) {
-  const auto wanted = [&](std::set<std::string>& owners) { owners = OwnersOf(call.body["shared_with"]); };
+  const auto wanted = [&](std::set<std::string>& owners) {
+    owners = call.body["shared_with"].get<std::set<std::string>>();
+  };
   ASSIGN_OR_RETURN(const fleet_proto::Device device,
                    devices.Share(call.Text("device"), call.caller.tenant, wanted));
   return JsonResponse(ToJson(device, call.caller, devices));
@@ -117,7 +113,9 @@ HttpResponse TrustJson(const std::set<std::string>& owners) { return JsonRespons
 
 absl::StatusOr<HttpResponse> SetTrust(DeviceDirectory& devices, const RestCall& call) {
   RETURN_IF_ERROR(CheckOwn(call));
-  const auto wanted = [&](std::set<std::string>& owners) { owners = OwnersOf(call.body["owners"]); };
+  const auto wanted = [&](std::set<std::string>& owners) {
+    owners = call.body["owners"].get<std::set<std::string>>();
+  };
   ASSIGN_OR_RETURN(const std::set<std::string> owners, devices.SetTrust(call.caller.tenant, wanted));
   return TrustJson(owners);
 }
@@ -137,8 +135,7 @@ void AddTrustOperations(DeviceDirectory& devices, RestApi& api) {
                             .schema = SchemaNamed("Trust")};
   api.operations.push_back(
       {.id = "getTrust",
-       .method = "GET",
-       .path = "/v1/tenants/{tenant}/trust",
+       .route = {"GET", "/v1/tenants/{tenant}/trust"},
        .summary = "Lists the owners to whose devices a tenant's models may go, besides its own devices.",
        .parameters = {TenantOfPath()},
        .answers = {trust},
@@ -146,8 +143,7 @@ void AddTrustOperations(DeviceDirectory& devices, RestApi& api) {
        .handler = [&devices](const RestCall& call) { return GetTrust(devices, call); }});
   api.operations.push_back(
       {.id = "setTrust",
-       .method = "PUT",
-       .path = "/v1/tenants/{tenant}/trust",
+       .route = {"PUT", "/v1/tenants/{tenant}/trust"},
        .summary =
            "Sets the owners to whose devices a tenant's models may go. Work on other devices ends at once.",
        .role = AccessRole::kOperator,
@@ -164,19 +160,16 @@ void AddDeviceOperations(DeviceDirectory& devices, RestApi& api) {
   api.schemas["Device"] = DeviceSchema();
   api.operations.push_back(
       {.id = "listDevices",
-       .method = "GET",
-       .path = "/v1/devices",
+       .route = {"GET", "/v1/devices"},
        .summary = "Lists the caller's devices, and those that others share with it; for admins, all devices.",
        .parameters = {{.name = "key", .place = "query", .help = "Only devices with this key"}},
-       .answers = {{.help = "The devices",
-                    .schema = ObjectSchema({{"devices", ListSchema(SchemaNamed("Device"))}})}},
+       .answers = {{.help = "The devices", .schema = ItemsSchema("devices", "Device")}},
        .handler = [&devices](const RestCall& call) -> absl::StatusOr<HttpResponse> {
          return List(devices, call);
        }});
   api.operations.push_back(
       {.id = "shareDevice",
-       .method = "PUT",
-       .path = "/v1/device-sharing",
+       .route = {"PUT", "/v1/device-sharing"},
        .summary = "Sets the tenants with which the caller's tenant shares one of its devices; \"*\" is all. "
                   "Measurements of tenants that lose it end at once.",
        .role = AccessRole::kOperator,

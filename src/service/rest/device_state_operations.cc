@@ -10,22 +10,21 @@
 namespace attune {
 namespace {
 
-JsonSchema CalibrationSchema() {
-  return ObjectSchema({{"time", TimeSchema()},
-                       {"gflops_per_core", NumberSchema()},
-                       {"int8_gops_per_core", NumberSchema()},
-                       {"l2_gb_per_s", NumberSchema()},
-                       {"memory_gb_per_s", NumberSchema()}});
+const JsonFields<Calibration>& CalibrationFields() {
+  static const JsonFields<Calibration> fields = {
+      {"time", TimeSchema(), [](const Calibration& calibration) { return TimeText(calibration.time_ms); }},
+      {"gflops_per_core", NumberSchema(),
+       [](const Calibration& calibration) { return calibration.peaks.gflops_per_core; }},
+      {"int8_gops_per_core", NumberSchema(),
+       [](const Calibration& calibration) { return calibration.peaks.int8_gops_per_core; }},
+      {"l2_gb_per_s", NumberSchema(),
+       [](const Calibration& calibration) { return calibration.peaks.l2_gb_per_s; }},
+      {"memory_gb_per_s", NumberSchema(),
+       [](const Calibration& calibration) { return calibration.peaks.memory_gb_per_s; }}};
+  return fields;
 }
 
-JsonSchema ToJson(const Calibration& calibration) {
-  const Peaks& peaks = calibration.peaks;
-  return {{"time", TimeText(calibration.time_ms)},
-          {"gflops_per_core", peaks.gflops_per_core},
-          {"int8_gops_per_core", peaks.int8_gops_per_core},
-          {"l2_gb_per_s", peaks.l2_gb_per_s},
-          {"memory_gb_per_s", peaks.memory_gb_per_s}};
-}
+JsonSchema ToJson(const Calibration& calibration) { return JsonOf(calibration, CalibrationFields()); }
 
 // The keys of the devices that the caller sees.
 std::set<std::string> KeysSeen(const DeviceDirectory& devices, const AccessToken& caller) {
@@ -39,11 +38,10 @@ std::set<std::string> KeysSeen(const DeviceDirectory& devices, const AccessToken
 }  // namespace
 
 void AddDeviceStateOperations(const DeviceDirectory& devices, FleetStore& fleet, RestApi& api) {
-  api.schemas["Calibration"] = CalibrationSchema();
+  api.schemas["Calibration"] = SchemaOf(CalibrationFields());
   api.operations.push_back(
       {.id = "getQueue",
-       .method = "GET",
-       .path = "/v1/queue",
+       .route = {"GET", "/v1/queue"},
        .summary = "Counts the requests that wait for devices, by key.",
        .answers = {{.help = "Keys without waiting requests are left out",
                     .schema = ObjectSchema(
@@ -58,21 +56,18 @@ void AddDeviceStateOperations(const DeviceDirectory& devices, FleetStore& fleet,
        }});
   api.operations.push_back(
       {.id = "listCalibrations",
-       .method = "GET",
-       .path = "/v1/calibrations",
+       .route = {"GET", "/v1/calibrations"},
        .summary = "Lists the peak rates of a device since it was last declared sound.",
        .parameters = {{.name = "device", .place = "query", .help = "The device's id", .is_required = true}},
        .answers = {{.help = "Oldest first; some between the first and the latest are missing",
-                    .schema = ObjectSchema({{"calibrations", ListSchema(SchemaNamed("Calibration"))}})}},
+                    .schema = ItemsSchema("calibrations", "Calibration")}},
        .problems = {404},
        .handler = [&fleet, &devices](const RestCall& call) -> absl::StatusOr<HttpResponse> {
          const std::string device = call.Text("device");
          if (!devices.IsSeen(device, call.caller.tenant) && call.caller.role < AccessRole::kAdmin)
            return absl::NotFoundError(absl::StrCat("there is no device \"", device, "\""));
          ASSIGN_OR_RETURN(const auto calibrations, fleet.Calibrations(device));
-         JsonSchema list = JsonSchema::array();
-         for (const Calibration& calibration : calibrations) list.push_back(ToJson(calibration));
-         return JsonResponse({{"calibrations", list}});
+         return JsonResponse({{"calibrations", JsonList(calibrations, ToJson)}});
        }});
 }
 

@@ -1,8 +1,7 @@
 #include "service/rest/gate.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -10,16 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/log_scope.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "http/entity_tag.h"
+#include "http/file_response.h"
 #include "http/problem.h"
 #include "service/access/problems.h"
-#include "service/rest/request_trace.h"
+#include "service/rest/trace.h"
 #include "work/report/schedule_json.h"
 
 namespace attune {
@@ -97,6 +95,33 @@ HttpResponse WithETag(const HttpRequest& request, HttpResponse response) {
 }
 
 }  // namespace
+
+void RequestMetrics::Count(const std::string& operation, int status, double seconds) {
+  constexpr int kHundred = 100;
+  const auto of_class = static_cast<size_t>(std::clamp<int>(status / kHundred, 1, kClasses)) - 1;
+  const auto bucket = std::distance(kBounds.begin(), std::ranges::lower_bound(kBounds, seconds));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Counts& counts = counts_[operation];
+  ++counts.by_class[of_class];
+  ++counts.by_seconds[static_cast<size_t>(bucket)];
+  counts.seconds += seconds;
+}
+
+void RequestMetrics::AddTo(MetricsText& text) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  text.Begin("attune_http_requests_total", "counter",
+             "Requests that were answered, by operation and status.");
+  for (const auto& [operation, counts] : counts_) {
+    for (size_t i = 0; i < kClasses; ++i) {
+      if (counts.by_class[i] == 0) continue;
+      text.Add(static_cast<double>(counts.by_class[i]),
+               {{"operation", operation}, {"status", absl::StrCat(i + 1, "xx")}});
+    }
+  }
+  text.Begin("attune_http_request_seconds", "histogram", "Seconds until requests were answered.");
+  for (const auto& [operation, counts] : counts_)
+    text.AddHistogram(kBounds, counts.by_seconds, counts.seconds, {{"operation", operation}});
+}
 
 std::variant<AccessToken, HttpResponse> Gate::LetIn(const RestOperation& operation,
                                                     const HttpRequest& request) {
@@ -201,8 +226,8 @@ HttpRouter RouterOf(const RestApi& api, Gate& gate) {
   HttpRouter router;
   for (const RestOperation& operation : api.operations) {
     router.Add(
-        {.method = operation.method,
-         .path = operation.path,
+        {.method = operation.route.method,
+         .path = operation.route.path,
          .handler = [&operation, &api, &gate](
                         const HttpRequest& request) { return gate.Answer(operation, api.schemas, request); },
          .most_body_bytes = operation.most_body_bytes,

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_SERVICE_REST_JOB_AGREEMENTS_H_
 #define ATTUNE_SERVICE_REST_JOB_AGREEMENTS_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -10,10 +11,19 @@
 #include "nlohmann/json.hpp"
 #include "service/agreement/agreement_forecast.h"
 #include "service/agreement/asked_job.h"
+#include "service/models/models.h"
 #include "service/queue/job_submissions.h"
 #include "service/wire/jobs.pb.h"
 
 namespace attune {
+
+// Returns the model of a checked job (CheckSubmittedJob()) as its process will find it, with all files that
+// lie beside it; nothing if the job has none. Fails, naming the setting, if it cannot be one.
+absl::StatusOr<std::optional<ModelSource>> ModelOfJob(const jobs_service_proto::SubmittedJob& job);
+
+// Fails with the importer's sentence (Unimplemented) if the job's model was imported before, and refused.
+absl::Status CheckModelOf(const jobs_service_proto::SubmittedJob& job, const std::string& tenant,
+                          Models& models);
 
 // Returns the agreement in the body, which follows "NewJob" and from which `job` was made; empty if there is
 // none.

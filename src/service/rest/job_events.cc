@@ -1,6 +1,5 @@
 #include "service/rest/job_events.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -7,6 +7,7 @@
 #include "service/access/texts.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/queue/submitted_job.h"
+#include "service/rest/operation.h"
 #include "service/wire/job_files.h"
 #include "work/report/schedule_json.h"
 #include "work/sched/priority_class.h"
@@ -60,41 +61,6 @@ JsonSchema PromiseSchema() {
                        {"evidence", ListSchema(TextSchema())}});
 }
 
-JsonSchema JobProperties() {
-  return {{"id", TextSchema()},
-          {"kind", KindSchema()},
-          {"state", {{"type", "string"}, {"enum", {"waiting", "running", "done", "failed", "cancelled"}}}},
-          {"priority", IntegerSchema(-kMostJobPriority, kMostJobPriority)},
-          {"parts", IntegerSchema()},
-          {"on", TextSchema()},
-          {"stage", TextSchema()},
-          {"waits_for", TextSchema()},
-          {"runner", TextSchema()},
-          {"progress", TextSchema()},
-          {"error", TextSchema()},
-          {"remaining_seconds", OrNull(NumberSchema())},
-          {"agreement", {{"type", {"object", "null"}}}},
-          {"promises", ListSchema(SchemaNamed("Promise"))},
-          {"figures", {{"type", {"object", "null"}}}},
-          {"submitted", TimeSchema()},
-          {"ended", OrNull(TimeSchema())}};
-}
-
-JsonSchema FileSchema() {
-  return ObjectSchema({{"name", TextSchema()}, {"sha256", DigestSchema()}, {"bytes", IntegerSchema()}});
-}
-
-JsonSchema StageSchema() {
-  return ObjectSchema({{"name", TextSchema()},
-                       {"outcome", {{"type", "string"}, {"enum", {"done", "failed", "lost"}}}},
-                       {"runner", TextSchema()},
-                       {"reason", TextSchema()},
-                       {"part", IntegerSchema()},
-                       {"waited_seconds", NumberSchema()},
-                       {"seconds", NumberSchema()},
-                       {"ended", TimeSchema()}});
-}
-
 JsonSchema NewJobSchema() {
   const JsonSchema input = ObjectSchema(
       {{"name", {{"type", "string"}, {"maxLength", kMostJobFileName}}}, {"sha256", DigestSchema()}});
@@ -111,11 +77,25 @@ JsonSchema NewJobSchema() {
       {"settings", "inputs", "on", "priority", "parts", "deadline_seconds", "agreement"});
 }
 
-JsonSchema ToJson(const proto::StageOfJob& stage) {
-  return {{"name", stage.name()},       {"outcome", stage.outcome()},
-          {"runner", stage.runner()},   {"reason", stage.reason()},
-          {"part", stage.part()},       {"waited_seconds", stage.waited_seconds()},
-          {"seconds", stage.seconds()}, {"ended", TimeText(stage.end_ms())}};
+const JsonFields<proto::JobFile>& FileFields() {
+  static const JsonFields<proto::JobFile> fields = {{"name", TextSchema(), &proto::JobFile::name},
+                                                    {"sha256", DigestSchema(), &proto::JobFile::digest},
+                                                    {"bytes", IntegerSchema(), &proto::JobFile::bytes}};
+  return fields;
+}
+
+const JsonFields<proto::StageOfJob>& StageFields() {
+  using Stage = proto::StageOfJob;
+  static const JsonFields<Stage> fields = {
+      {"name", TextSchema(), &Stage::name},
+      {"outcome", {{"type", "string"}, {"enum", {"done", "failed", "lost"}}}, &Stage::outcome},
+      {"runner", TextSchema(), &Stage::runner},
+      {"reason", TextSchema(), &Stage::reason},
+      {"part", IntegerSchema(), &Stage::part},
+      {"waited_seconds", NumberSchema(), &Stage::waited_seconds},
+      {"seconds", NumberSchema(), &Stage::seconds},
+      {"ended", TimeSchema(), [](const Stage& stage) { return TimeText(stage.end_ms()); }}};
+  return fields;
 }
 
 // A text that a job has told; null if it is empty.
@@ -142,6 +122,37 @@ JobToday TodayOf(const proto::Job& job) {
           .now_ms = SystemClock().WallMillis()};
 }
 
+const JsonFields<proto::Job>& JobFields() {
+  using proto::Job;
+  static const JsonFields<Job> fields = {
+      {"id", TextSchema(), &Job::id},
+      {"kind", KindSchema(), &Job::kind},
+      {"state",
+       {{"type", "string"}, {"enum", {"waiting", "running", "done", "failed", "cancelled"}}},
+       &Job::state},
+      {"priority", IntegerSchema(-kMostJobPriority, kMostJobPriority), &Job::priority},
+      {"parts", IntegerSchema(), &Job::parts},
+      {"on", TextSchema(), &Job::on},
+      {"stage", TextSchema(), &Job::stage},
+      {"waits_for", TextSchema(), &Job::waits_for},
+      {"runner", TextSchema(), &Job::runner},
+      {"progress", TextSchema(), &Job::progress},
+      {"error", TextSchema(), &Job::error},
+      {"remaining_seconds", OrNull(NumberSchema()),
+       [](const Job& job) {
+         return job.remaining_seconds() > 0 ? JsonSchema(job.remaining_seconds()) : JsonSchema(nullptr);
+       }},
+      {"agreement", {{"type", {"object", "null"}}}, AgreementOf},
+      {"promises", ListSchema(SchemaNamed("Promise")),
+       [](const Job& job) { return JsonSchema(ToJson(PromisesOf(TodayOf(job)))); }},
+      {"figures", {{"type", {"object", "null"}}}, [](const Job& job) { return ObjectOrNull(job.figures()); }},
+      {"submitted", TimeSchema(), [](const Job& job) { return TimeText(job.submitted_ms()); }},
+      {"ended", OrNull(TimeSchema()), [](const Job& job) {
+         return job.ended_ms() > 0 ? JsonSchema(TimeText(job.ended_ms())) : JsonSchema(nullptr);
+       }}};
+  return fields;
+}
+
 // The job's own, or else that of the class that its agreement names.
 int PriorityOf(const nlohmann::json& body) {
   const int priority = body.value("priority", 0);
@@ -153,48 +164,25 @@ int PriorityOf(const nlohmann::json& body) {
 }  // namespace
 
 void AddJobSchemas(JsonSchema& schemas) {
-  JsonSchema detail = JobProperties();
-  detail["result"] = JsonSchema::object();
-  detail["stages"] = ListSchema(StageSchema());
-  detail["files"] = ListSchema(FileSchema());
   schemas["Agreement"] = AskedAgreementSchema();
   schemas["Promise"] = PromiseSchema();
-  schemas["Job"] = ObjectSchema(JobProperties());
-  schemas["JobDetail"] = ObjectSchema(detail);
+  schemas["Job"] = SchemaOf(JobFields());
+  schemas["JobDetail"] = SchemaOf(JobFields(), {{"result", JsonSchema::object()},
+                                                {"stages", ListSchema(SchemaOf(StageFields()))},
+                                                {"files", ListSchema(SchemaOf(FileFields()))}});
   schemas["NewJob"] = NewJobSchema();
 }
 
-JsonSchema ToJson(const proto::Job& job) {
-  JsonSchema json = {{"id", job.id()},
-                     {"kind", job.kind()},
-                     {"state", job.state()},
-                     {"priority", job.priority()},
-                     {"parts", job.parts()},
-                     {"on", job.on()},
-                     {"stage", job.stage()},
-                     {"waits_for", job.waits_for()},
-                     {"runner", job.runner()},
-                     {"progress", job.progress()},
-                     {"error", job.error()},
-                     {"remaining_seconds", nullptr},
-                     {"agreement", AgreementOf(job)},
-                     {"promises", ToJson(PromisesOf(TodayOf(job)))},
-                     {"figures", ObjectOrNull(job.figures())},
-                     {"submitted", TimeText(job.submitted_ms())},
-                     {"ended", nullptr}};
-  if (job.remaining_seconds() > 0) json["remaining_seconds"] = job.remaining_seconds();
-  if (job.ended_ms() > 0) json["ended"] = TimeText(job.ended_ms());
-  return json;
-}
+JsonSchema ToJson(const proto::Job& job) { return JsonOf(job, JobFields()); }
 
 JsonSchema ToJson(const proto::JobDetail& detail) {
   JsonSchema json = ToJson(detail.job());
   json["result"] = ObjectOrNull(detail.job().result());
   json["stages"] = JsonSchema::array();
-  for (const proto::StageOfJob& stage : detail.stages()) json["stages"].push_back(ToJson(stage));
+  for (const proto::StageOfJob& stage : detail.stages())
+    json["stages"].push_back(JsonOf(stage, StageFields()));
   json["files"] = JsonSchema::array();
-  for (const proto::JobFile& file : detail.files())
-    json["files"].push_back({{"name", file.name()}, {"sha256", file.digest()}, {"bytes", file.bytes()}});
+  for (const proto::JobFile& file : detail.files()) json["files"].push_back(JsonOf(file, FileFields()));
   return json;
 }
 

@@ -11,9 +11,8 @@
 #include "service/access/texts.h"
 #include "service/rest/job_agreements.h"
 #include "service/rest/job_json.h"
-#include "service/rest/job_models.h"
+#include "service/rest/operation.h"
 #include "service/rest/operations.h"
-#include "service/rest/paging.h"
 
 namespace attune {
 namespace {
@@ -151,8 +150,7 @@ absl::StatusOr<HttpResponse> List(JobReader& jobs, const RestCall& call) {
 RestOperation SubmitOperation(const SubmissionParts& parts) {
   return {
       .id = "submitJob",
-      .method = "POST",
-      .path = "/v1/jobs",
+      .route = {"POST", "/v1/jobs"},
       .summary = "Submits a job, whose settings name its inputs.",
       .role = AccessRole::kMember,
       .parameters =
@@ -173,8 +171,7 @@ RestOperation SubmitOperation(const SubmissionParts& parts) {
 
 RestOperation ListOperation(JobReader& jobs) {
   return {.id = "listJobs",
-          .method = "GET",
-          .path = "/v1/jobs",
+          .route = {"GET", "/v1/jobs"},
           .summary = "Lists the tenant's jobs, latest first.",
           .parameters = {CursorParameter(),
                          MostParameter(kPage),
@@ -197,8 +194,7 @@ void AddJobOperations(const SubmissionParts& parts, JobReader& jobs, JobControl&
   api.operations.push_back(ListOperation(jobs));
   api.operations.push_back(
       {.id = "getJob",
-       .method = "GET",
-       .path = "/v1/jobs/{id}",
+       .route = {"GET", "/v1/jobs/{id}"},
        .summary = "Returns a job with its stages, its files and its result.",
        .parameters = {id},
        .answers = {{.help = "The job", .schema = SchemaNamed("JobDetail")}},
@@ -209,8 +205,7 @@ void AddJobOperations(const SubmissionParts& parts, JobReader& jobs, JobControl&
        }});
   api.operations.push_back(
       {.id = "cancelJob",
-       .method = "POST",
-       .path = "/v1/jobs/{id}/cancel",
+       .route = {"POST", "/v1/jobs/{id}/cancel"},
        .summary = "Cancels a job. A job that is over stays as it is.",
        .role = AccessRole::kMember,
        .parameters = {id},

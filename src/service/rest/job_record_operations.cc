@@ -15,9 +15,9 @@
 #include "absl/strings/str_replace.h"
 #include "base/status.h"
 #include "service/access/texts.h"
-#include "service/models/model_files.h"
+#include "service/models/models.h"
+#include "service/rest/operation.h"
 #include "service/rest/operations.h"
-#include "service/rest/paging.h"
 #include "tune/records/database.h"
 #include "tune/task/task_text.h"
 
@@ -29,55 +29,40 @@ constexpr PageSize kPage = {.by_default = 100, .max = 1000};
 constexpr int64_t kMostDatabaseBytes = int64_t{1} << 30;
 constexpr std::string_view kEnding = ".db";
 
-JsonSchema TaskSchema() {
-  return ObjectSchema({{"task", DigestSchema()},
-                       {"description", TextSchema()},
-                       {"device", TextSchema()},
-                       {"threads", IntegerSchema()},
-                       {"records", IntegerSchema()},
-                       {"failed", IntegerSchema()},
-                       {"best_ms", NumberSchema()},
-                       {"last", TimeSchema()}});
+const JsonFields<TaskEntry>& TaskFields() {
+  static const JsonFields<TaskEntry> fields = {
+      {"task", DigestSchema(), &TaskEntry::digest},
+      {"description", TextSchema(),
+       [](const TaskEntry& entry) { return DescribeTask(entry.text, kDescriptionBytes); }},
+      {"device", TextSchema(), &TaskEntry::device},
+      {"threads", IntegerSchema(), &TaskEntry::threads},
+      {"records", IntegerSchema(), &TaskEntry::records},
+      {"failed", IntegerSchema(), &TaskEntry::failed},
+      {"best_ms", NumberSchema(), [](const TaskEntry& entry) { return entry.best_seconds * 1e3; }},
+      {"last", TimeSchema(), [](const TaskEntry& entry) { return TimeText(entry.last_ms); }}};
+  return fields;
 }
 
-JsonSchema RecordSchema() {
-  return ObjectSchema({{"trial", IntegerSchema()},
-                       {"strategy", TextSchema()},
-                       {"config", {{"type", "object"}}},
-                       {"search", TextSchema()},
-                       {"outcome", TextSchema()},
-                       {"reason", TextSchema()},
-                       {"ms", NumberSchema()},
-                       {"low_ms", NumberSchema()},
-                       {"high_ms", NumberSchema()},
-                       {"kernel", TextSchema()},
-                       {"time", TimeSchema()}});
+JsonSchema ToJson(const TaskEntry& entry) { return JsonOf(entry, TaskFields()); }
+
+const JsonFields<Record>& RecordFields() {
+  static const JsonFields<Record> fields = {
+      {"trial", IntegerSchema(), &Record::trial},
+      {"strategy", TextSchema(), &Record::strategy},
+      {"config", JsonSchema{{"type", "object"}},
+       [](const Record& record) { return JsonSchema(record.config); }},
+      {"search", TextSchema(), &Record::search},
+      {"outcome", TextSchema(), [](const Record& record) { return Name(record.outcome); }},
+      {"reason", TextSchema(), &Record::reason},
+      {"ms", NumberSchema(), [](const Record& record) { return record.timing.seconds * 1e3; }},
+      {"low_ms", NumberSchema(), [](const Record& record) { return record.timing.low * 1e3; }},
+      {"high_ms", NumberSchema(), [](const Record& record) { return record.timing.high * 1e3; }},
+      {"kernel", TextSchema(), &Record::code_digest},
+      {"time", TimeSchema(), [](const Record& record) { return TimeText(record.time_ms); }}};
+  return fields;
 }
 
-JsonSchema ToJson(const TaskEntry& entry) {
-  return {{"task", entry.digest},
-          {"description", DescribeTask(entry.text, kDescriptionBytes)},
-          {"device", entry.device},
-          {"threads", entry.threads},
-          {"records", entry.records},
-          {"failed", entry.failed},
-          {"best_ms", entry.best_seconds * 1e3},
-          {"last", TimeText(entry.last_ms)}};
-}
-
-JsonSchema ToJson(const Record& record) {
-  return {{"trial", record.trial},
-          {"strategy", record.strategy},
-          {"config", record.config},
-          {"search", record.search},
-          {"outcome", Name(record.outcome)},
-          {"reason", record.reason},
-          {"ms", record.timing.seconds * 1e3},
-          {"low_ms", record.timing.low * 1e3},
-          {"high_ms", record.timing.high * 1e3},
-          {"kernel", record.code_digest},
-          {"time", TimeText(record.time_ms)}};
-}
+JsonSchema ToJson(const Record& record) { return JsonOf(record, RecordFields()); }
 
 // A copy of a job's database, since opening a database also writes beside it.
 class CopiedDatabase {
@@ -160,23 +145,21 @@ absl::StatusOr<HttpResponse> Records(JobReader& jobs, const RestCall& call) {
 }  // namespace
 
 void AddJobRecordOperations(JobReader& jobs, RestApi& api) {
-  api.schemas["RecordTask"] = TaskSchema();
-  api.schemas["Record"] = RecordSchema();
+  api.schemas["RecordTask"] = SchemaOf(TaskFields());
+  api.schemas["Record"] = SchemaOf(RecordFields());
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
   api.operations.push_back(
       {.id = "listJobTasks",
-       .method = "GET",
-       .path = "/v1/jobs/{id}/tasks",
+       .route = {"GET", "/v1/jobs/{id}/tasks"},
        .summary = "Lists the kernels that a job has measured, with the best time of each.",
        .parameters = {id},
        .answers = {{.help = "In the order of their first measurement",
-                    .schema = ObjectSchema({{"tasks", ListSchema(SchemaNamed("RecordTask"))}})}},
+                    .schema = ItemsSchema("tasks", "RecordTask")}},
        .problems = {404, 409, 422},
        .handler = [&jobs](const RestCall& call) { return Tasks(jobs, call); }});
   api.operations.push_back(
       {.id = "listJobRecords",
-       .method = "GET",
-       .path = "/v1/jobs/{id}/records",
+       .route = {"GET", "/v1/jobs/{id}/records"},
        .summary = "Lists the measurements of one of a job's tasks, in the order in which they were made.",
        .parameters = {id,
                       {.name = "task",

@@ -60,8 +60,7 @@ void AddJobResultOperations(JobReader& jobs, JobEvents& events, RestApi& api) {
   const RestParameter id = {.name = "id", .place = "path", .help = "The id of the job"};
   api.operations.push_back(
       {.id = "getJobFile",
-       .method = "GET",
-       .path = "/v1/jobs/{id}/files/{name...}",
+       .route = {"GET", "/v1/jobs/{id}/files/{name...}"},
        .summary = "Downloads a file of a job; files that it makes for people are below out/.",
        .parameters = {id,
                       {.name = "name", .place = "path", .help = "The name of the file"},
@@ -82,8 +81,7 @@ void AddJobResultOperations(JobReader& jobs, JobEvents& events, RestApi& api) {
        .problems = {404, 416},
        .handler = [&jobs](const RestCall& call) { return File(jobs, call); }});
   api.operations.push_back({.id = "getJobTrace",
-                            .method = "GET",
-                            .path = "/v1/jobs/{id}/trace",
+                            .route = {"GET", "/v1/jobs/{id}/trace"},
                             .summary = "Returns the job's spans in OTLP/JSON, for tools that show traces: "
                                        "its stages and its waiting times.",
                             .parameters = {id},
@@ -91,8 +89,7 @@ void AddJobResultOperations(JobReader& jobs, JobEvents& events, RestApi& api) {
                             .problems = {404},
                             .handler = [&jobs](const RestCall& call) { return Trace(jobs, call); }});
   api.operations.push_back({.id = "followJob",
-                            .method = "GET",
-                            .path = "/v1/jobs/{id}/events",
+                            .route = {"GET", "/v1/jobs/{id}/events"},
                             .summary = "Streams a job as server-sent events, in the form of the list: at "
                                        "once and after each change, until it is over.",
                             .parameters = {id,
@@ -104,8 +101,7 @@ void AddJobResultOperations(JobReader& jobs, JobEvents& events, RestApi& api) {
                             .problems = {404},
                             .handler = [&events](const RestCall& call) { return Events(events, call); }});
   api.operations.push_back({.id = "followJobs",
-                            .method = "GET",
-                            .path = "/v1/events",
+                            .route = {"GET", "/v1/events"},
                             .summary = "Streams the tenant's jobs as server-sent events, in the form of "
                                        "their list: each new or changed job.",
                             .answers = {{.help = "Events, without an end", .type = "text/event-stream"}},

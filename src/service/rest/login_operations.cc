@@ -57,8 +57,7 @@ void AddLoginOperations(OidcLogins* logins, Callers& callers, RestApi& api) {
                                            {"Set-Cookie", "Cookie of the login, or of the session"}};
   api.operations.push_back(
       {.id = "beginLogin",
-       .method = "GET",
-       .path = "/v1/login",
+       .route = {"GET", "/v1/login"},
        .summary = "Sends a browser to an identity provider, to log in there.",
        .role = std::nullopt,
        .parameters = {Query("issuer", "Name of the provider, as GET /v1/session lists it", true)},
@@ -67,8 +66,7 @@ void AddLoginOperations(OidcLogins* logins, Callers& callers, RestApi& api) {
        .handler = [logins, &callers](const RestCall& call) { return Begin(logins, callers, call); }});
   api.operations.push_back(
       {.id = "finishLogin",
-       .method = "GET",
-       .path = "/v1/login/callback",
+       .route = {"GET", "/v1/login/callback"},
        .summary = "Starts the session of a browser that returns from its identity provider.",
        .role = std::nullopt,
        .parameters = {Query("state", "State of the login"), Query("code", "Authorization code"),

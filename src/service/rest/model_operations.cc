@@ -9,8 +9,8 @@
 #include "http/problem.h"
 #include "service/access/texts.h"
 #include "service/models/import_worker.h"
+#include "service/rest/operation.h"
 #include "service/rest/operations.h"
-#include "service/rest/paging.h"
 #include "service/wire/job_files.h"
 
 namespace attune {
@@ -59,22 +59,30 @@ JsonSchema FactsSchema() {
                        {"tasks", ListSchema(task)}});
 }
 
+const JsonFields<KnownModel>& ModelFields() {
+  static const JsonFields<KnownModel> fields = {
+      {"id", DigestSchema(), &KnownModel::id},
+      {"name", TextSchema(), &KnownModel::name},
+      {"state",
+       {{"type", "string"}, {"enum", {"importing", "ready", "refused"}}},
+       [](const KnownModel& model) { return Name(model.verdict.state); }},
+      {"error", Described(TextSchema(), "Reason why it is refused"),
+       [](const KnownModel& model) { return model.verdict.error; }},
+      {"created", TimeSchema(), [](const KnownModel& model) { return TimeText(model.created_ms); }}};
+  return fields;
+}
+
+JsonSchema ToJson(const KnownModel& model) { return JsonOf(model, ModelFields()); }
+
 void AddModelSchemas(JsonSchema& schemas) {
   JsonSchema facts = FactsSchema();
   facts["type"] = {"object", "null"};
   facts["description"] = "Facts about the network, once it is ready";
-  const JsonSchema properties = {{"id", DigestSchema()},
-                                 {"name", TextSchema()},
-                                 {"state", {{"type", "string"}, {"enum", {"importing", "ready", "refused"}}}},
-                                 {"error", Described(TextSchema(), "Reason why it is refused")},
-                                 {"created", TimeSchema()}};
-  JsonSchema detail = properties;
-  detail["files"] = ListSchema(FileSchema());
-  detail["shapes"] = ListSchema(TextSchema());
-  detail["signature"] = TextSchema();
-  detail["facts"] = facts;
-  schemas["Model"] = ObjectSchema(properties);
-  schemas["ModelDetail"] = ObjectSchema(detail);
+  schemas["Model"] = SchemaOf(ModelFields());
+  schemas["ModelDetail"] = SchemaOf(ModelFields(), {{"files", ListSchema(FileSchema())},
+                                                    {"shapes", ListSchema(TextSchema())},
+                                                    {"signature", TextSchema()},
+                                                    {"facts", facts}});
   JsonSchema files = ListSchema(FileSchema());
   files["maxItems"] = kMostModelFiles;
   files["description"] =
@@ -86,14 +94,6 @@ void AddModelSchemas(JsonSchema& schemas) {
                     {"shapes", ShapesSchema()},
                     {"signature", {{"type", "string"}, {"maxLength", kMostSignature}}}},
                    {"files", "shapes", "signature"});
-}
-
-JsonSchema ToJson(const KnownModel& model) {
-  return {{"id", model.id},
-          {"name", model.name},
-          {"state", Name(model.verdict.state)},
-          {"error", model.verdict.error},
-          {"created", TimeText(model.created_ms)}};
 }
 
 JsonSchema ToDetail(const KnownModel& model) {
@@ -156,15 +156,12 @@ absl::StatusOr<HttpResponse> List(Models& models, const RestCall& call) {
   // One more tells whether there is a further page.
   ASSIGN_OR_RETURN(std::vector<KnownModel> found, models.List(call.caller.tenant, after, most + 1));
   JsonSchema next = CutToPage(found, most, CursorAfter);
-  JsonSchema list = JsonSchema::array();
-  for (const KnownModel& model : found) list.push_back(ToJson(model));
-  return PageOf("models", std::move(list), std::move(next));
+  return PageOf("models", JsonList(found, ToJson), std::move(next));
 }
 
 RestOperation AddOperation(Models& models) {
   return {.id = "addModel",
-          .method = "POST",
-          .path = "/v1/models",
+          .route = {"POST", "/v1/models"},
           .summary = "Imports a model from uploaded files, or finds it; its state tells the result.",
           .role = AccessRole::kMember,
           .body = SchemaNamed("NewModel"),
@@ -179,8 +176,7 @@ RestOperation AddOperation(Models& models) {
 
 RestOperation ListOperation(Models& models) {
   return {.id = "listModels",
-          .method = "GET",
-          .path = "/v1/models",
+          .route = {"GET", "/v1/models"},
           .summary = "Lists the tenant's models, latest first.",
           .parameters = {CursorParameter(), MostParameter(kPage)},
           .answers = {{.help = "A page of models", .schema = PageSchema("models", "Model")}},
@@ -197,8 +193,7 @@ void AddModelOperations(Models& models, RestApi& api) {
   api.operations.push_back(ListOperation(models));
   api.operations.push_back(
       {.id = "getModel",
-       .method = "GET",
-       .path = "/v1/models/{id}",
+       .route = {"GET", "/v1/models/{id}"},
        .summary = "Returns a model: its files, its state, and facts once it is imported.",
        .parameters = {id},
        .answers = {{.help = "The model", .schema = SchemaNamed("ModelDetail")}},
@@ -207,8 +202,7 @@ void AddModelOperations(Models& models, RestApi& api) {
          return ToldOrProblem(models.Find(call.caller.tenant, call.Text("id")), 200);
        }});
   api.operations.push_back({.id = "removeModel",
-                            .method = "DELETE",
-                            .path = "/v1/models/{id}",
+                            .route = {"DELETE", "/v1/models/{id}"},
                             .summary = "Deletes a model; its files stay.",
                             .role = AccessRole::kMember,
                             .parameters = {id},

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "service/rest/openapi.h"
+#include "service/rest/operation.h"
 
 namespace attune {
 
@@ -26,9 +26,9 @@ RestApi MakeRestApi(const RestParts& parts) {
   AddDeviceStateOperations(parts.devices, parts.fleet, api);
   AddCostModelOperations(parts.learning, api);
   AddSigningKeyOperations(parts.signer, api);
-  AddSessionOperations({.sessions = parts.sessions, .callers = parts.callers, .logins = parts.logins}, api);
+  AddSessionOperations({.people = parts.people, .callers = parts.callers, .logins = parts.logins}, api);
   AddLoginOperations(parts.logins, parts.callers, api);
-  AddPersonOperations(parts.people, parts.sessions, api);
+  AddPersonOperations(parts.people, api);
   AddAuditOperations(parts.audit, api);
   AddTenantOperations({.tenants = parts.tenants,
                        .remover = parts.remover,
@@ -41,8 +41,7 @@ RestApi MakeRestApi(const RestParts& parts) {
   const auto document = std::make_shared<HttpResponse>();
   api.operations.push_back(
       {.id = "getDocument",
-       .method = "GET",
-       .path = "/v1/openapi.json",
+       .route = {"GET", "/v1/openapi.json"},
        .summary = "Returns this document.",
        .role = std::nullopt,
        .answers = {{.help = "The document", .schema = {{"type", "object"}}}},

@@ -18,9 +18,8 @@
 #include "service/rest/job_events.h"
 #include "service/rest/operation.h"
 #include "service/state/audit_store.h"
-#include "service/state/person_store.h"
+#include "service/state/people_store.h"
 #include "service/state/service_store.h"
-#include "service/state/session_store.h"
 #include "service/tenants/tenant_remover.h"
 #include "service/tenants/tenants.h"
 #include "service/uploads/uploads.h"
@@ -30,8 +29,7 @@ namespace attune {
 // All parts of the server that operations use; each gets its own alone.
 struct RestParts {
   ServiceStore& store;
-  SessionStore& sessions;
-  PersonStore& people;
+  PeopleStore& people;
   AuditStore& audit;
   Tenants& tenants;
   TenantRemover& remover;
@@ -57,21 +55,21 @@ RestApi MakeRestApi(const RestParts& parts);
 // Each of the following adds its operations and their schemas. Its arguments must outlive the operations.
 
 struct SessionParts {
-  SessionStore& sessions;
+  PeopleStore& people;
   Callers& callers;
   OidcLogins* logins;  // null: no issuer is trusted
 };
 void AddSessionOperations(const SessionParts& parts, RestApi& api);
 // `logins` may be null.
 void AddLoginOperations(OidcLogins* logins, Callers& callers, RestApi& api);
-void AddPersonOperations(PersonStore& people, SessionStore& sessions, RestApi& api);
+void AddPersonOperations(PeopleStore& people, RestApi& api);
 void AddAuditOperations(AuditStore& audit, RestApi& api);
 
 struct TenantParts {
   Tenants& tenants;
   TenantRemover& remover;
   ServiceStore& tokens;
-  PersonStore& people;
+  PeopleStore& people;
   SharedLearning& learning;
   std::string folder;  // for archives while they are sent
 };

@@ -1,9 +1,8 @@
-#include "service/rest/paging.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "service/rest/operation.h"
 
 namespace attune {
 namespace {

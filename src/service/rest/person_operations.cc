@@ -8,57 +8,45 @@
 namespace attune {
 namespace {
 
-JsonSchema PersonSchema() {
-  return ObjectSchema({{"id", TextSchema()},
-                       {"issuer", TextSchema()},
-                       {"name", TextSchema()},
-                       {"tenant", TextSchema()},
-                       {"role", TextSchema()},
-                       {"is_blocked", {{"type", "boolean"}}},
-                       {"last_login", TimeSchema()}});
+const JsonFields<PersonRecord>& PersonFields() {
+  static const JsonFields<PersonRecord> fields = {
+      {"id", TextSchema(), &PersonRecord::id},
+      {"issuer", TextSchema(), &PersonRecord::issuer},
+      {"name", TextSchema(), &PersonRecord::name},
+      {"tenant", TextSchema(), &PersonRecord::tenant},
+      {"role", TextSchema(), [](const PersonRecord& person) { return Name(person.role); }},
+      {"is_blocked", JsonSchema{{"type", "boolean"}}, &PersonRecord::is_blocked},
+      {"last_login", TimeSchema(),
+       [](const PersonRecord& person) { return TimeText(person.last_login_ms); }}};
+  return fields;
 }
 
-JsonSchema ToJson(const PersonRecord& person) {
-  return {{"id", person.id},
-          {"issuer", person.issuer},
-          {"name", person.name},
-          {"tenant", person.tenant},
-          {"role", Name(person.role)},
-          {"is_blocked", person.is_blocked},
-          {"last_login", TimeText(person.last_login_ms)}};
+JsonSchema ToJson(const PersonRecord& person) { return JsonOf(person, PersonFields()); }
+
+const JsonFields<PageSession>& OpenSessionFields() {
+  static const JsonFields<PageSession> fields = {
+      {"id", TextSchema(), &PageSession::id},
+      {"name", TextSchema(), &PageSession::name},
+      {"role", TextSchema(), [](const PageSession& session) { return Name(session.role); }},
+      {"person", TextSchema(), &PageSession::person},
+      {"created", TimeSchema(), [](const PageSession& session) { return TimeText(session.created_ms); }},
+      {"expires", TimeSchema(), [](const PageSession& session) { return TimeText(session.expires_ms); }}};
+  return fields;
 }
 
-JsonSchema OpenSessionSchema() {
-  return ObjectSchema({{"id", TextSchema()},
-                       {"name", TextSchema()},
-                       {"role", TextSchema()},
-                       {"person", TextSchema()},
-                       {"created", TimeSchema()},
-                       {"expires", TimeSchema()}});
-}
-
-JsonSchema ToJson(const PageSession& session) {
-  return {{"id", session.id},
-          {"name", session.name},
-          {"role", Name(session.role)},
-          {"person", session.person},
-          {"created", TimeText(session.created_ms)},
-          {"expires", TimeText(session.expires_ms)}};
-}
+JsonSchema ToJson(const PageSession& session) { return JsonOf(session, OpenSessionFields()); }
 
 // The tenant whose things the caller may end; empty: everybody's.
 std::string ReachOf(const AccessToken& caller) {
   return caller.role == AccessRole::kAdmin ? "" : caller.tenant;
 }
 
-absl::StatusOr<HttpResponse> ListPeople(PersonStore& people, const RestCall& call) {
+absl::StatusOr<HttpResponse> ListPeople(PeopleStore& people, const RestCall& call) {
   ASSIGN_OR_RETURN(const auto found, people.People(call.caller.tenant));
-  JsonSchema list = JsonSchema::array();
-  for (const PersonRecord& person : found) list.push_back(ToJson(person));
-  return JsonResponse({{"people", list}});
+  return JsonResponse({{"people", JsonList(found, ToJson)}});
 }
 
-absl::StatusOr<HttpResponse> LogOut(PersonStore& people, const RestCall& call) {
+absl::StatusOr<HttpResponse> LogOut(PeopleStore& people, const RestCall& call) {
   const bool is_blocked = call.body["is_blocked"].get<bool>();
   RETURN_IF_ERROR(
       people.LogOutPerson(call.Text("id"), ReachOf(call.caller), is_blocked, SystemClock().WallMillis()));
@@ -67,35 +55,30 @@ absl::StatusOr<HttpResponse> LogOut(PersonStore& people, const RestCall& call) {
   return HttpResponse{.status = 204};
 }
 
-absl::StatusOr<HttpResponse> ListSessions(SessionStore& sessions, const RestCall& call) {
-  ASSIGN_OR_RETURN(const auto found, sessions.Sessions(call.caller.tenant, SystemClock().WallMillis()));
-  JsonSchema list = JsonSchema::array();
-  for (const PageSession& session : found) list.push_back(ToJson(session));
-  return JsonResponse({{"sessions", list}});
+absl::StatusOr<HttpResponse> ListSessions(PeopleStore& people, const RestCall& call) {
+  ASSIGN_OR_RETURN(const auto found, people.Sessions(call.caller.tenant, SystemClock().WallMillis()));
+  return JsonResponse({{"sessions", JsonList(found, ToJson)}});
 }
 
-absl::StatusOr<HttpResponse> EndSession(SessionStore& sessions, const RestCall& call) {
-  RETURN_IF_ERROR(sessions.EndSession(call.Text("id"), ReachOf(call.caller)));
+absl::StatusOr<HttpResponse> EndSession(PeopleStore& people, const RestCall& call) {
+  RETURN_IF_ERROR(people.EndSession(call.Text("id"), ReachOf(call.caller)));
   return HttpResponse{.status = 204};
 }
 
 }  // namespace
 
-void AddPersonOperations(PersonStore& people, SessionStore& sessions, RestApi& api) {
-  api.schemas["Person"] = PersonSchema();
-  api.schemas["OpenSession"] = OpenSessionSchema();
+void AddPersonOperations(PeopleStore& people, RestApi& api) {
+  api.schemas["Person"] = SchemaOf(PersonFields());
+  api.schemas["OpenSession"] = SchemaOf(OpenSessionFields());
   api.operations.push_back(
       {.id = "listPeople",
-       .method = "GET",
-       .path = "/v1/people",
+       .route = {"GET", "/v1/people"},
        .summary = "Lists the tenant's people who have logged in at an identity provider.",
        .role = AccessRole::kOperator,
-       .answers = {{.help = "By name",
-                    .schema = ObjectSchema({{"people", ListSchema(SchemaNamed("Person"))}})}},
+       .answers = {{.help = "By name", .schema = ItemsSchema("people", "Person")}},
        .handler = [&people](const RestCall& call) { return ListPeople(people, call); }});
   api.operations.push_back({.id = "logOutPerson",
-                            .method = "POST",
-                            .path = "/v1/people/{id}/logout",
+                            .route = {"POST", "/v1/people/{id}/logout"},
                             .summary = "Ends a person's sessions and refuses the tokens issued to them so "
                                        "far; for a blocked person, later tokens, too.",
                             .role = AccessRole::kOperator,
@@ -106,23 +89,19 @@ void AddPersonOperations(PersonStore& people, SessionStore& sessions, RestApi& a
                             .handler = [&people](const RestCall& call) { return LogOut(people, call); }});
   api.operations.push_back(
       {.id = "listSessions",
-       .method = "GET",
-       .path = "/v1/sessions",
+       .route = {"GET", "/v1/sessions"},
        .summary = "Lists the tenant's valid sessions.",
        .role = AccessRole::kOperator,
-       .answers = {{.help = "Latest first",
-                    .schema = ObjectSchema({{"sessions", ListSchema(SchemaNamed("OpenSession"))}})}},
-       .handler = [&sessions](const RestCall& call) { return ListSessions(sessions, call); }});
-  api.operations.push_back(
-      {.id = "endSessionOf",
-       .method = "DELETE",
-       .path = "/v1/sessions/{id}",
-       .summary = "Ends a session, from the next request on.",
-       .role = AccessRole::kOperator,
-       .parameters = {{.name = "id", .place = "path", .help = "The id of the session"}},
-       .answers = {{.status = 204, .help = "The session has ended"}},
-       .problems = {404},
-       .handler = [&sessions](const RestCall& call) { return EndSession(sessions, call); }});
+       .answers = {{.help = "Latest first", .schema = ItemsSchema("sessions", "OpenSession")}},
+       .handler = [&people](const RestCall& call) { return ListSessions(people, call); }});
+  api.operations.push_back({.id = "endSessionOf",
+                            .route = {"DELETE", "/v1/sessions/{id}"},
+                            .summary = "Ends a session, from the next request on.",
+                            .role = AccessRole::kOperator,
+                            .parameters = {{.name = "id", .place = "path", .help = "The id of the session"}},
+                            .answers = {{.status = 204, .help = "The session has ended"}},
+                            .problems = {404},
+                            .handler = [&people](const RestCall& call) { return EndSession(people, call); }});
 }
 
 }  // namespace attune

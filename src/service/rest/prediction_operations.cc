@@ -3,7 +3,6 @@
 #include "service/access/texts.h"
 #include "service/rest/job_agreements.h"
 #include "service/rest/job_json.h"
-#include "service/rest/job_models.h"
 #include "service/rest/operations.h"
 
 namespace attune {
@@ -47,8 +46,7 @@ void AddPredictionOperations(const PredictionParts& parts, RestApi& api) {
   api.schemas["Prediction"] = PredictionSchema();
   api.operations.push_back(
       {.id = "predict",
-       .method = "POST",
-       .path = "/v1/predictions",
+       .route = {"POST", "/v1/predictions"},
        .summary = "Predicts the promises for a job that would be submitted now, with the evidence for each.",
        .role = AccessRole::kMember,
        .body = SchemaNamed("NewJob"),

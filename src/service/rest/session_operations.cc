@@ -1,5 +1,4 @@
 // Sessions of the page: begun with a token, shown, ended.
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
@@ -71,7 +70,7 @@ absl::StatusOr<HttpResponse> Show(const SessionParts& parts, const RestCall& cal
 }
 
 absl::StatusOr<HttpResponse> End(const SessionParts& parts, const RestCall& call) {
-  const absl::Status ended = parts.sessions.EndSession(call.caller.id, call.caller.tenant);
+  const absl::Status ended = parts.people.EndSession(call.caller.id, call.caller.tenant);
   // A token that asks has no session.
   if (!absl::IsNotFound(ended)) RETURN_IF_ERROR(ended);
   HttpResponse response = {.status = 204};
@@ -91,8 +90,7 @@ void AddSessionOperations(const SessionParts& parts, RestApi& api) {
   api.schemas["Session"] = SessionSchema();
   api.operations.push_back(
       {.id = "beginSession",
-       .method = "POST",
-       .path = "/v1/session",
+       .route = {"POST", "/v1/session"},
        .summary = "Starts a session for a browser, which ends with the token.",
        .role = std::nullopt,
        .body = ObjectSchema({{"token", {{"type", "string"}, {"minLength", 1}, {"maxLength", 200}}}}),
@@ -104,8 +102,7 @@ void AddSessionOperations(const SessionParts& parts, RestApi& api) {
        .problems = {401},
        .handler = [parts](const RestCall& call) { return Begin(parts, call); }});
   api.operations.push_back({.id = "getSession",
-                            .method = "GET",
-                            .path = "/v1/session",
+                            .route = {"GET", "/v1/session"},
                             .summary = "Returns the session of the request's cookie, with nulls if there is "
                                        "none; and the identity providers for a login.",
                             .role = std::nullopt,
@@ -113,8 +110,7 @@ void AddSessionOperations(const SessionParts& parts, RestApi& api) {
                             .handler = [parts](const RestCall& call) { return Show(parts, call); }});
   api.operations.push_back(
       {.id = "endSession",
-       .method = "DELETE",
-       .path = "/v1/session",
+       .route = {"DELETE", "/v1/session"},
        .summary = "Ends the session of the request's cookie.",
        .answers = {{.status = 204, .help = "The session has ended", .headers = {cookie}}},
        .handler = [parts](const RestCall& call) { return End(parts, call); }});

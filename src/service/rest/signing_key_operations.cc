@@ -28,15 +28,12 @@ void AddSigningKeyOperations(const ArtifactSigner& signer, RestApi& api) {
                     {"key", TextSchema()},
                     {"pem", TextSchema()},
                     {"state", {{"type", "string"}, {"enum", {"current", "retired"}}}}});
-  api.operations.push_back(
-      {.id = "listSigningKeys",
-       .method = "GET",
-       .path = "/v1/signing-keys",
-       .summary = "Lists the public Ed25519 keys that sign artifacts of the tenant's jobs; the first one "
-                  "signs now, the others have signed before.",
-       .answers = {{.help = "The keys",
-                    .schema = ObjectSchema({{"keys", ListSchema(SchemaNamed("SigningKey"))}})}},
-       .handler = [&signer](const RestCall& call) { return List(signer, call); }});
+  api.operations.push_back({.id = "listSigningKeys",
+                            .route = {"GET", "/v1/signing-keys"},
+                            .summary = "Lists the public Ed25519 keys that sign artifacts of the tenant's "
+                                       "jobs; the first one signs now, the others have signed before.",
+                            .answers = {{.help = "The keys", .schema = ItemsSchema("keys", "SigningKey")}},
+                            .handler = [&signer](const RestCall& call) { return List(signer, call); }});
 }
 
 }  // namespace attune

@@ -13,35 +13,27 @@
 namespace attune {
 namespace {
 
-JsonSchema Bound(int64_t least) {
-  return {{"type", "integer"}, {"minimum", least}, {"maximum", int64_t{1} << 52}};
+const JsonFields<TenantQuota>& QuotaFields() {
+  const JsonSchema amount = IntegerSchema(0, int64_t{1} << 52);
+  static const JsonFields<TenantQuota> fields = {
+      {"stored_bytes", amount, &TenantQuota::stored_bytes},
+      {"jobs", amount, &TenantQuota::jobs},
+      {"device_seconds", amount, &TenantQuota::device_seconds},
+      {"period_days", IntegerSchema(1, 366), &TenantQuota::period_days},
+      {"requests_per_second", IntegerSchema(1, 1'000'000), &TenantQuota::requests_per_second}};
+  return fields;
 }
 
-JsonSchema QuotaSchema() {
-  return ObjectSchema(
-      {{"stored_bytes", Bound(0)},
-       {"jobs", Bound(0)},
-       {"device_seconds", Bound(0)},
-       {"period_days", {{"type", "integer"}, {"minimum", 1}, {"maximum", 366}}},
-       {"requests_per_second", {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000'000}}}});
+JsonSchema ToJson(const TenantQuota& quota) { return JsonOf(quota, QuotaFields()); }
+
+const JsonFields<TenantConsent>& ConsentFields() {
+  static const JsonFields<TenantConsent> fields = {
+      {"answers", JsonSchema{{"type", "boolean"}}, &TenantConsent::answers},
+      {"cost_model", JsonSchema{{"type", "boolean"}}, &TenantConsent::cost_model}};
+  return fields;
 }
 
-JsonSchema ConsentSchema() {
-  const JsonSchema yes_or_no = {{"type", "boolean"}};
-  return ObjectSchema({{"answers", yes_or_no}, {"cost_model", yes_or_no}});
-}
-
-JsonSchema ToJson(const TenantQuota& quota) {
-  return {{"stored_bytes", quota.stored_bytes},
-          {"jobs", quota.jobs},
-          {"device_seconds", quota.device_seconds},
-          {"period_days", quota.period_days},
-          {"requests_per_second", quota.requests_per_second}};
-}
-
-JsonSchema ToJson(const TenantConsent& consent) {
-  return {{"answers", consent.answers}, {"cost_model", consent.cost_model}};
-}
+JsonSchema ToJson(const TenantConsent& consent) { return JsonOf(consent, ConsentFields()); }
 
 TenantQuota QuotaOf(const nlohmann::json& json) {
   return {.stored_bytes = json["stored_bytes"].get<int64_t>(),
@@ -51,21 +43,18 @@ TenantQuota QuotaOf(const nlohmann::json& json) {
           .requests_per_second = json["requests_per_second"].get<int64_t>()};
 }
 
-JsonSchema TenantBodySchema() {
-  return ObjectSchema({{"name", TextSchema()},
-                       {"state", {{"type", "string"}, {"enum", {"active", "deleting"}}}},
-                       {"created", TimeSchema()},
-                       {"quota", SchemaNamed("Quota")},
-                       {"consent", SchemaNamed("Consent")}});
+const JsonFields<TenantRecord>& TenantFields() {
+  static const JsonFields<TenantRecord> fields = {
+      {"name", TextSchema(), &TenantRecord::name},
+      {"state", JsonSchema{{"type", "string"}, {"enum", {"active", "deleting"}}},
+       [](const TenantRecord& tenant) { return tenant.is_being_deleted ? "deleting" : "active"; }},
+      {"created", TimeSchema(), [](const TenantRecord& tenant) { return TimeText(tenant.created_ms); }},
+      {"quota", SchemaNamed("Quota"), [](const TenantRecord& tenant) { return ToJson(tenant.quota); }},
+      {"consent", SchemaNamed("Consent"), [](const TenantRecord& tenant) { return ToJson(tenant.consent); }}};
+  return fields;
 }
 
-JsonSchema ToJson(const TenantRecord& tenant) {
-  return {{"name", tenant.name},
-          {"state", tenant.is_being_deleted ? "deleting" : "active"},
-          {"created", TimeText(tenant.created_ms)},
-          {"quota", ToJson(tenant.quota)},
-          {"consent", ToJson(tenant.consent)}};
-}
+JsonSchema ToJson(const TenantRecord& tenant) { return JsonOf(tenant, TenantFields()); }
 
 // Whether a request came for a tenant that has no row yet.
 absl::StatusOr<bool> HasCallers(const TenantParts& parts, const std::string& tenant) {
@@ -97,9 +86,7 @@ absl::StatusOr<HttpResponse> Create(TenantStore& store, const RestCall& call) {
 
 absl::StatusOr<HttpResponse> List(TenantStore& store) {
   ASSIGN_OR_RETURN(const auto tenants, store.All());
-  JsonSchema list = JsonSchema::array();
-  for (const TenantRecord& tenant : tenants) list.push_back(ToJson(tenant));
-  return JsonResponse({{"tenants", list}});
+  return JsonResponse({{"tenants", JsonList(tenants, ToJson)}});
 }
 
 absl::StatusOr<HttpResponse> Show(const TenantParts& parts, const RestCall& call) {
@@ -195,37 +182,31 @@ RestParameter TenantOfPath() {
 void AddTenantOperations(const TenantParts& parts, RestApi& api) {
   Tenants& tenants = parts.tenants;
   TenantStore& store = tenants.store();
-  api.schemas["Quota"] = QuotaSchema();
-  api.schemas["Consent"] = ConsentSchema();
-  api.schemas["Tenant"] = TenantBodySchema();
-  JsonSchema detail = TenantBodySchema();
-  detail["properties"]["used"] = ObjectSchema(
-      {{"jobs", IntegerSchema()}, {"stored_bytes", IntegerSchema()}, {"device_seconds", NumberSchema()}});
-  detail["required"].push_back("used");
-  api.schemas["TenantDetail"] = detail;
+  api.schemas["Quota"] = SchemaOf(QuotaFields());
+  api.schemas["Consent"] = SchemaOf(ConsentFields());
+  api.schemas["Tenant"] = SchemaOf(TenantFields());
+  api.schemas["TenantDetail"] =
+      SchemaOf(TenantFields(), {{"used", ObjectSchema({{"jobs", IntegerSchema()},
+                                                       {"stored_bytes", IntegerSchema()},
+                                                       {"device_seconds", NumberSchema()}})}});
   api.operations.push_back(
       {.id = "createTenant",
-       .method = "POST",
-       .path = "/v1/tenants",
+       .route = {"POST", "/v1/tenants"},
        .summary = "Creates a tenant. A tenant for which a token is made is created automatically.",
        .role = AccessRole::kAdmin,
        .body = ObjectSchema({{"name", NameSchema()}, {"quota", SchemaNamed("Quota")}}, {"quota"}),
        .answers = {{.status = 201, .help = "The tenant exists", .schema = SchemaNamed("Tenant")}},
        .problems = {409},
        .handler = [&store](const RestCall& call) { return Create(store, call); }});
-  api.operations.push_back(
-      {.id = "listTenants",
-       .method = "GET",
-       .path = "/v1/tenants",
-       .summary = "Lists all tenants.",
-       .role = AccessRole::kAdmin,
-       .answers = {{.help = "By name",
-                    .schema = ObjectSchema({{"tenants", ListSchema(SchemaNamed("Tenant"))}})}},
-       .handler = [&store](const RestCall&) { return List(store); }});
+  api.operations.push_back({.id = "listTenants",
+                            .route = {"GET", "/v1/tenants"},
+                            .summary = "Lists all tenants.",
+                            .role = AccessRole::kAdmin,
+                            .answers = {{.help = "By name", .schema = ItemsSchema("tenants", "Tenant")}},
+                            .handler = [&store](const RestCall&) { return List(store); }});
   api.operations.push_back(
       {.id = "getTenant",
-       .method = "GET",
-       .path = "/v1/tenants/{tenant}",
+       .route = {"GET", "/v1/tenants/{tenant}"},
        .summary = "Returns a tenant, with its current use and its use in the quota's period.",
        .role = AccessRole::kOperator,
        .parameters = {TenantOfPath()},
@@ -233,8 +214,7 @@ void AddTenantOperations(const TenantParts& parts, RestApi& api) {
        .problems = {404},
        .handler = [parts](const RestCall& call) { return Show(parts, call); }});
   api.operations.push_back({.id = "setQuota",
-                            .method = "PUT",
-                            .path = "/v1/tenants/{tenant}/quota",
+                            .route = {"PUT", "/v1/tenants/{tenant}/quota"},
                             .summary = "Sets the quota of a tenant.",
                             .role = AccessRole::kAdmin,
                             .parameters = {TenantOfPath()},
@@ -243,8 +223,7 @@ void AddTenantOperations(const TenantParts& parts, RestApi& api) {
                             .problems = {404},
                             .handler = [parts](const RestCall& call) { return SetQuota(parts, call); }});
   api.operations.push_back({.id = "setConsent",
-                            .method = "PUT",
-                            .path = "/v1/tenants/{tenant}/consent",
+                            .route = {"PUT", "/v1/tenants/{tenant}/consent"},
                             .summary = "Sets the data that a tenant shares with others.",
                             .role = AccessRole::kOperator,
                             .parameters = {TenantOfPath()},
@@ -254,8 +233,7 @@ void AddTenantOperations(const TenantParts& parts, RestApi& api) {
                             .handler = [parts](const RestCall& call) { return SetConsent(parts, call); }});
   api.operations.push_back(
       {.id = "deleteTenant",
-       .method = "DELETE",
-       .path = "/v1/tenants/{tenant}",
+       .route = {"DELETE", "/v1/tenants/{tenant}"},
        .summary = "Starts to delete a tenant with all its data; it is listed as being deleted until nothing "
                   "is left.",
        .role = AccessRole::kAdmin,
@@ -264,8 +242,7 @@ void AddTenantOperations(const TenantParts& parts, RestApi& api) {
        .problems = {404, 409},
        .handler = [parts](const RestCall& call) { return Delete(parts, call); }});
   api.operations.push_back({.id = "getArchive",
-                            .method = "GET",
-                            .path = "/v1/tenants/{tenant}/archive",
+                            .route = {"GET", "/v1/tenants/{tenant}/archive"},
                             .summary = "Downloads all data of a tenant as one tar file, without secrets.",
                             .role = AccessRole::kOperator,
                             .parameters = {TenantOfPath()},
@@ -274,8 +251,7 @@ void AddTenantOperations(const TenantParts& parts, RestApi& api) {
                             .handler = [parts](const RestCall& call) { return Archive(parts, call); }});
   api.operations.push_back(
       {.id = "getUsage",
-       .method = "GET",
-       .path = "/v1/usage",
+       .route = {"GET", "/v1/usage"},
        .summary = "Downloads device seconds and stored bytes by day and tenant, as CSV.",
        .role = AccessRole::kOperator,
        .parameters = {{.name = "from", .place = "query", .help = "First day; default: 30 days ago"},

@@ -14,27 +14,21 @@ const JsonSchema& Roles() {
   return roles;
 }
 
-JsonSchema TokenSchema() {
-  return ObjectSchema({{"id", TextSchema()},
-                       {"name", TextSchema()},
-                       {"tenant", TextSchema()},
-                       {"role", Roles()},
-                       {"created_by", TextSchema()},
-                       {"created", TimeSchema()},
-                       {"expires", TimeSchema()}});
+const JsonFields<AccessToken>& TokenFields() {
+  static const JsonFields<AccessToken> fields = {
+      {"id", TextSchema(), &AccessToken::id},
+      {"name", TextSchema(), &AccessToken::name},
+      {"tenant", TextSchema(), &AccessToken::tenant},
+      {"role", Roles(), [](const AccessToken& token) { return Name(token.role); }},
+      {"created_by", TextSchema(), &AccessToken::created_by},
+      {"created", TimeSchema(), [](const AccessToken& token) { return TimeText(token.created_ms); }},
+      {"expires", TimeSchema(), [](const AccessToken& token) { return TimeText(token.expires_ms); }}};
+  return fields;
 }
 
-JsonSchema ToJson(const AccessToken& token) {
-  return {{"id", token.id},
-          {"name", token.name},
-          {"tenant", token.tenant},
-          {"role", Name(token.role)},
-          {"created_by", token.created_by},
-          {"created", TimeText(token.created_ms)},
-          {"expires", TimeText(token.expires_ms)}};
-}
+JsonSchema ToJson(const AccessToken& token) { return JsonOf(token, TokenFields()); }
 
-JsonSchema NewTokenSchema() {
+JsonSchema NewSchemaOf(TokenFields()) {
   return ObjectSchema({{"name", {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}}},
                        {"role", Roles()},
                        {"tenant", NameSchema()},
@@ -76,9 +70,7 @@ absl::StatusOr<HttpResponse> List(ServiceStore& store, const RestCall& call) {
   if (tenant != call.caller.tenant && call.caller.role < AccessRole::kAdmin)
     return absl::PermissionDeniedError("only the role admin manages tokens of other tenants");
   ASSIGN_OR_RETURN(const auto tokens, store.Tokens(tenant, SystemClock().WallMillis()));
-  JsonSchema list = JsonSchema::array();
-  for (const AccessToken& token : tokens) list.push_back(ToJson(token));
-  return JsonResponse({{"tokens", list}});
+  return JsonResponse({{"tokens", JsonList(tokens, ToJson)}});
 }
 
 absl::StatusOr<HttpResponse> Revoke(ServiceStore& store, const RestCall& call) {
@@ -91,10 +83,9 @@ absl::StatusOr<HttpResponse> Revoke(ServiceStore& store, const RestCall& call) {
 }  // namespace
 
 void AddTokenOperations(ServiceStore& tokens, Tenants& tenants, RestApi& api) {
-  api.schemas["Token"] = TokenSchema();
+  api.schemas["Token"] = SchemaOf(TokenFields());
   api.operations.push_back({.id = "getMe",
-                            .method = "GET",
-                            .path = "/v1/me",
+                            .route = {"GET", "/v1/me"},
                             .summary = "Returns the caller's token.",
                             .answers = {{.help = "The token is valid", .schema = SchemaNamed("Token")}},
                             .handler = [](const RestCall& call) -> absl::StatusOr<HttpResponse> {
@@ -102,11 +93,10 @@ void AddTokenOperations(ServiceStore& tokens, Tenants& tenants, RestApi& api) {
                             }});
   api.operations.push_back(
       {.id = "createToken",
-       .method = "POST",
-       .path = "/v1/tokens",
+       .route = {"POST", "/v1/tokens"},
        .summary = "Creates a token, whose text is returned only once.",
        .role = AccessRole::kOperator,
-       .body = NewTokenSchema(),
+       .body = NewSchemaOf(TokenFields()),
        .answers = {{.status = 201,
                     .help = "The token",
                     .schema = ObjectSchema({{"text", TextSchema()}, {"token", SchemaNamed("Token")}})}},
@@ -114,17 +104,14 @@ void AddTokenOperations(ServiceStore& tokens, Tenants& tenants, RestApi& api) {
        .handler = [&tokens, &tenants](const RestCall& call) { return Create(tokens, tenants, call); }});
   api.operations.push_back(
       {.id = "listTokens",
-       .method = "GET",
-       .path = "/v1/tokens",
+       .route = {"GET", "/v1/tokens"},
        .summary = "Lists a tenant's valid tokens.",
        .role = AccessRole::kOperator,
        .parameters = {{.name = "tenant", .place = "query", .help = "Default: the caller's tenant"}},
-       .answers = {{.help = "Latest first",
-                    .schema = ObjectSchema({{"tokens", ListSchema(SchemaNamed("Token"))}})}},
+       .answers = {{.help = "Latest first", .schema = ItemsSchema("tokens", "Token")}},
        .handler = [&tokens](const RestCall& call) { return List(tokens, call); }});
   api.operations.push_back({.id = "revokeToken",
-                            .method = "DELETE",
-                            .path = "/v1/tokens/{id}",
+                            .route = {"DELETE", "/v1/tokens/{id}"},
                             .summary = "Revokes a token, from the next request on.",
                             .role = AccessRole::kOperator,
                             .parameters = {{.name = "id", .place = "path", .help = "The id of the token"}},

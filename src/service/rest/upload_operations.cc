@@ -14,27 +14,21 @@ namespace {
 constexpr size_t kMostPieceBytes = size_t{4} << 20;
 constexpr char kPieceType[] = "application/offset+octet-stream";
 
-JsonSchema UploadSchema() {
-  return ObjectSchema({{"sha256", DigestSchema()},
-                       {"bytes", IntegerSchema()},
-                       {"offset", IntegerSchema()},
-                       {"is_complete", {{"type", "boolean"}}},
-                       {"created", TimeSchema()}});
+const JsonFields<Upload>& UploadFields() {
+  static const JsonFields<Upload> fields = {
+      {"sha256", DigestSchema(), &Upload::digest},
+      {"bytes", IntegerSchema(), &Upload::bytes},
+      {"offset", IntegerSchema(), &Upload::offset},
+      {"is_complete", JsonSchema{{"type", "boolean"}}, &Upload::is_complete},
+      {"created", TimeSchema(), [](const Upload& upload) { return TimeText(upload.created_ms); }}};
+  return fields;
 }
 
-JsonSchema ToJson(const Upload& upload) {
-  return {{"sha256", upload.digest},
-          {"bytes", upload.bytes},
-          {"offset", upload.offset},
-          {"is_complete", upload.is_complete},
-          {"created", TimeText(upload.created_ms)}};
-}
+JsonSchema ToJson(const Upload& upload) { return JsonOf(upload, UploadFields()); }
 
 absl::StatusOr<HttpResponse> List(Uploads& uploads, const RestCall& call) {
   ASSIGN_OR_RETURN(const std::vector<Upload> all, uploads.List(call.caller.tenant));
-  JsonSchema list = JsonSchema::array();
-  for (const Upload& upload : all) list.push_back(ToJson(upload));
-  return JsonResponse({{"uploads", list}});
+  return JsonResponse({{"uploads", JsonList(all, ToJson)}});
 }
 
 HttpResponse Told(const Upload& upload, int status) {
@@ -83,13 +77,12 @@ RestParameter Digest() {
 }  // namespace
 
 void AddUploadOperations(Uploads& uploads, Tenants& tenants, RestApi& api) {
-  api.schemas["Upload"] = UploadSchema();
+  api.schemas["Upload"] = SchemaOf(UploadFields());
   std::vector<RestHeader> begun = Headers();
   begun.push_back({"Location", "URL for its bytes"});
   api.operations.push_back(
       {.id = "beginUpload",
-       .method = "POST",
-       .path = "/v1/uploads",
+       .route = {"POST", "/v1/uploads"},
        .summary = "Starts the upload of a file, or finds the one that was started before.",
        .role = AccessRole::kMember,
        .body = ObjectSchema({{"sha256", DigestSchema()}, {"bytes", IntegerSchema()}}),
@@ -99,18 +92,14 @@ void AddUploadOperations(Uploads& uploads, Tenants& tenants, RestApi& api) {
                     .headers = begun}},
        .problems = {409, 422},
        .handler = [&uploads, &tenants](const RestCall& call) { return Begin(uploads, tenants, call); }});
-  api.operations.push_back(
-      {.id = "listUploads",
-       .method = "GET",
-       .path = "/v1/uploads",
-       .summary = "Lists the files that the tenant has uploaded, or is uploading.",
-       .answers = {{.help = "Latest first",
-                    .schema = ObjectSchema({{"uploads", ListSchema(SchemaNamed("Upload"))}})}},
-       .handler = [&uploads](const RestCall& call) { return List(uploads, call); }});
+  api.operations.push_back({.id = "listUploads",
+                            .route = {"GET", "/v1/uploads"},
+                            .summary = "Lists the files that the tenant has uploaded, or is uploading.",
+                            .answers = {{.help = "Latest first", .schema = ItemsSchema("uploads", "Upload")}},
+                            .handler = [&uploads](const RestCall& call) { return List(uploads, call); }});
   api.operations.push_back(
       {.id = "getUpload",
-       .method = "GET",
-       .path = "/v1/uploads/{sha256}",
+       .route = {"GET", "/v1/uploads/{sha256}"},
        .summary = "Returns the progress of an upload; HEAD returns it in headers.",
        .parameters = {Digest()},
        .answers = {{.help = "The upload", .schema = SchemaNamed("Upload"), .headers = Headers()}},
@@ -120,8 +109,7 @@ void AddUploadOperations(Uploads& uploads, Tenants& tenants, RestApi& api) {
        }});
   api.operations.push_back(
       {.id = "appendToUpload",
-       .method = "PATCH",
-       .path = "/v1/uploads/{sha256}",
+       .route = {"PATCH", "/v1/uploads/{sha256}"},
        .summary = "Adds bytes. After the last ones, the server checks the whole file, and keeps it if its "
                   "digest is right.",
        .role = AccessRole::kMember,
@@ -137,8 +125,7 @@ void AddUploadOperations(Uploads& uploads, Tenants& tenants, RestApi& api) {
        .problems = {404, 409, 422},
        .handler = [&uploads](const RestCall& call) { return Append(uploads, call); }});
   api.operations.push_back({.id = "removeUpload",
-                            .method = "DELETE",
-                            .path = "/v1/uploads/{sha256}",
+                            .route = {"DELETE", "/v1/uploads/{sha256}"},
                             .summary = "Deletes a file. Jobs that were submitted with it keep it.",
                             .role = AccessRole::kMember,
                             .parameters = {Digest()},

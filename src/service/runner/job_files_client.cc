@@ -2,8 +2,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "base/input_file.h"
 #include "base/insist.h"

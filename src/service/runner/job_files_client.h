@@ -2,7 +2,6 @@
 #ifndef ATTUNE_SERVICE_RUNNER_JOB_FILES_CLIENT_H_
 #define ATTUNE_SERVICE_RUNNER_JOB_FILES_CLIENT_H_
 
-#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -9,7 +9,6 @@
 #include "base/state_file.h"
 #include "base/status.h"
 #include "service/wire/job_files.h"
-#include "service/wire/refused_file.h"
 
 namespace attune {
 namespace {

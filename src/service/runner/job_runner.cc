@@ -14,7 +14,7 @@
 #include "fleet/identity/certificate.h"
 #include "fleet/wire/rpc_status.h"
 #include "service/runner/runner_connection.h"
-#include "service/wire/version.h"
+#include "service/wire/checked_messages.h"
 
 namespace attune {
 namespace {

@@ -15,8 +15,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kUp[] = {
     "CREATE TABLE audit_entries (sequence INTEGER NOT NULL PRIMARY KEY, time_ms INTEGER NOT NULL, tenant "
-    "TEXT NOT "
-    "NULL, content TEXT NOT NULL, content_digest TEXT NOT NULL, hash TEXT NOT NULL) STRICT",
+    "TEXT NOT NULL, content TEXT NOT NULL, content_digest TEXT NOT NULL, hash TEXT NOT NULL) STRICT",
     "CREATE INDEX audit_by_tenant ON audit_entries (tenant, sequence)",
     "CREATE INDEX audit_by_time ON audit_entries (time_ms)",
     // The last entry that was forgotten.
@@ -141,9 +140,8 @@ absl::Status AuditStore::Append(const std::vector<AuditEntry>& entries) {
     for (const AuditEntry& entry : entries) {
       const std::string content = ContentOf(entry), digest = Sha256Hex(content);
       head = {.sequence = head.sequence + 1, .hash = HashAfter(head.hash, head.sequence + 1, digest)};
-      RETURN_IF_ERROR(ChangeRows(sql, "INSERT INTO audit_entries VALUES (?, ?, ?, ?, ?, ?)", head.sequence,
-                                 entry.time_ms, entry.tenant, content, digest, head.hash)
-                          .status());
+      RETURN_IF_ERROR(Execute(sql, "INSERT INTO audit_entries VALUES (?, ?, ?, ?, ?, ?)", head.sequence,
+                              entry.time_ms, entry.tenant, content, digest, head.hash));
     }
     return absl::OkStatus();
   });
@@ -178,24 +176,19 @@ absl::Status AuditStore::ForgetBefore(int64_t time_ms) {
     ASSIGN_OR_RETURN(
         const int64_t first_kept,
         ReadInteger(sql, "SELECT coalesce(min(sequence), 0) FROM audit_entries WHERE time_ms >= ?", time_ms));
-    ASSIGN_OR_RETURN(const auto last,
-                     ReadRow(sql, ReadHead,
-                             "SELECT sequence, hash FROM audit_entries WHERE sequence < ? OR ? = 0 ORDER BY "
-                             "sequence DESC LIMIT 1",
-                             first_kept, first_kept));
+    ASSIGN_OR_RETURN(const auto last, ReadRow(sql, ReadHead,
+                                              "SELECT sequence, hash FROM audit_entries WHERE sequence < ? "
+                                              "OR ? = 0 ORDER BY sequence DESC LIMIT 1",
+                                              first_kept, first_kept));
     if (!last) return absl::OkStatus();
     RETURN_IF_ERROR(
-        ChangeRows(sql, "UPDATE audit_start SET sequence = ?, hash = ?", last->sequence, last->hash)
-            .status());
-    return ChangeRows(sql, "DELETE FROM audit_entries WHERE sequence <= ?", last->sequence).status();
+        Execute(sql, "UPDATE audit_start SET sequence = ?, hash = ?", last->sequence, last->hash));
+    return Execute(sql, "DELETE FROM audit_entries WHERE sequence <= ?", last->sequence);
   });
 }
 
 absl::Status AuditStore::Erase(const std::string& tenant) {
-  return database_->Write([&](SqlSession& sql) {
-    return ChangeRows(sql, "UPDATE audit_entries SET content = '', tenant = '' WHERE tenant = ?", tenant)
-        .status();
-  });
+  return Execute(*database_, "UPDATE audit_entries SET content = '', tenant = '' WHERE tenant = ?", tenant);
 }
 
 absl::StatusOr<AuditVerdict> AuditStore::Verify(const AuditHead& passes) {

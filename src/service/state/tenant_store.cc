@@ -42,8 +42,7 @@ constexpr SqlMigration kMigrations[] = {{.up = kUp, .down = kDown}, {.up = kUp2,
 
 constexpr std::string_view kSelectTenant =
     "SELECT name, is_being_deleted, created_ms, stored_bytes, jobs, device_seconds, period_days, "
-    "requests_per_second, "
-    "shares_answers, teaches_cost_model FROM tenants";
+    "requests_per_second, shares_answers, teaches_cost_model FROM tenants";
 
 absl::StatusOr<TenantRecord> ReadTenant(const SqlRow& row) {
   int column = 0;
@@ -110,15 +109,11 @@ absl::Status TenantStore::Ensure(const std::string& name, int64_t now_ms) {
 }
 
 absl::StatusOr<std::optional<TenantRecord>> TenantStore::Find(const std::string& name) {
-  return database_->Read([&](SqlSession& sql) {
-    return ReadRow(sql, ReadTenant, absl::StrCat(kSelectTenant, " WHERE name = ?"), name);
-  });
+  return ReadRow(*database_, ReadTenant, absl::StrCat(kSelectTenant, " WHERE name = ?"), name);
 }
 
 absl::StatusOr<std::vector<TenantRecord>> TenantStore::All() {
-  return database_->Read([&](SqlSession& sql) {
-    return ReadRows(sql, ReadTenant, absl::StrCat(kSelectTenant, " ORDER BY name"));
-  });
+  return ReadRows(*database_, ReadTenant, absl::StrCat(kSelectTenant, " ORDER BY name"));
 }
 
 absl::Status TenantStore::Change(const std::string& name, const std::string& sql,
@@ -151,53 +146,43 @@ absl::Status TenantStore::BeginDeletion(const std::string& name) {
 
 absl::Status TenantStore::Remove(const std::string& name) {
   return database_->Write([&](SqlSession& sql) -> absl::Status {
-    RETURN_IF_ERROR(ChangeRows(sql, "DELETE FROM tenant_usage WHERE tenant = ?", name).status());
-    return ChangeRows(sql, "DELETE FROM tenants WHERE name = ?", name).status();
+    RETURN_IF_ERROR(Execute(sql, "DELETE FROM tenant_usage WHERE tenant = ?", name));
+    return Execute(sql, "DELETE FROM tenants WHERE name = ?", name);
   });
 }
 
 absl::Status TenantStore::AddDeviceSeconds(const std::string& tenant, int64_t day, double seconds) {
-  return database_->Write([&](SqlSession& sql) {
-    return ChangeRows(sql,
-                      "INSERT INTO tenant_usage VALUES (?, ?, ?, 0) ON CONFLICT (tenant, day) DO UPDATE SET "
-                      "device_seconds = tenant_usage.device_seconds + excluded.device_seconds",
-                      tenant, day, seconds)
-        .status();
-  });
+  return Execute(*database_,
+                 "INSERT INTO tenant_usage VALUES (?, ?, ?, 0) ON CONFLICT (tenant, day) DO UPDATE SET "
+                 "device_seconds = tenant_usage.device_seconds + excluded.device_seconds",
+                 tenant, day, seconds);
 }
 
 absl::Status TenantStore::SetStoredBytes(const std::string& tenant, int64_t day, int64_t bytes) {
-  return database_->Write([&](SqlSession& sql) {
-    return ChangeRows(
-               sql,
-               "INSERT INTO tenant_usage VALUES (?, ?, 0.0, ?) ON CONFLICT (tenant, day) DO UPDATE SET "
-               "stored_bytes = excluded.stored_bytes",
-               tenant, day, bytes)
-        .status();
-  });
+  return Execute(*database_,
+                 "INSERT INTO tenant_usage VALUES (?, ?, 0.0, ?) ON CONFLICT (tenant, day) DO UPDATE SET "
+                 "stored_bytes = excluded.stored_bytes",
+                 tenant, day, bytes);
 }
 
 absl::StatusOr<double> TenantStore::DeviceSeconds(const std::string& tenant, int64_t first_day) {
   return database_->Read([&](SqlSession& sql) -> absl::StatusOr<double> {
     ASSIGN_OR_RETURN(
         const SqlAnswer answer,
-        sql.Execute("SELECT coalesce(sum(device_seconds), 0.0) FROM tenant_usage WHERE tenant = ? AND "
-                    "day >= ?",
-                    {ToSqlValue(tenant), ToSqlValue(first_day)}));
+        sql.Execute(
+            "SELECT coalesce(sum(device_seconds), 0.0) FROM tenant_usage WHERE tenant = ? AND day >= ?",
+            {ToSqlValue(tenant), ToSqlValue(first_day)}));
     return answer.rows.empty() ? 0 : answer.rows.front().Real(0);
   });
 }
 
 absl::StatusOr<std::vector<TenantUsage>> TenantStore::Usage(const std::string& tenant, int64_t first_day,
                                                             int64_t last_day) {
-  return database_->Read([&](SqlSession& sql) {
-    return ReadRows(
-        sql, ReadUsage,
-        absl::StrCat("SELECT tenant, day, device_seconds, stored_bytes FROM tenant_usage WHERE day >= ? "
-                     "AND day <= ? AND ",
-                     tenant.empty() ? "? = ''" : "tenant = ?", " ORDER BY day, tenant"),
-        first_day, last_day, tenant);
-  });
+  return ReadRows(*database_, ReadUsage,
+                  absl::StrCat("SELECT tenant, day, device_seconds, stored_bytes FROM tenant_usage WHERE day "
+                               ">= ? AND day <= ? AND ",
+                               tenant.empty() ? "? = ''" : "tenant = ?", " ORDER BY day, tenant"),
+                  first_day, last_day, tenant);
 }
 
 absl::StatusOr<bool> TeachesCostModel(TenantStore& store, const std::string& tenant) {

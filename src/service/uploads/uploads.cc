@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kOldMs = 2 * kDayMs;    // the store of blobs gives up what rests for a day
 constexpr int64_t kNoticeMs = 3'600'000;  // uses within it count as one, which spares the disk
 
+constexpr double kPauseSeconds = 600;
+
 }  // namespace
 
 absl::StatusOr<Upload> Uploads::Begin(const std::string& tenant, const std::string& digest, int64_t bytes) {
@@ -134,6 +136,14 @@ absl::Status Uploads::RemoveResting(const Needed& needed) {
         "bytes", upload.bytes);
   }
   return absl::OkStatus();
+}
+
+absl::Status UploadCleaner::Look() { return uploads_.RemoveResting(needed_); }
+
+double UploadCleaner::Step() {
+  const absl::Status looked = Look();
+  if (!looked.ok()) Log(LogLevel::kWarning, "unused uploads stay", "reason", looked.message());
+  return kPauseSeconds;
 }
 
 }  // namespace attune

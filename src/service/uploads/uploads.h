@@ -10,9 +10,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/background_loop.h"
 #include "base/clock.h"
 #include "fleet/blobs/blob_store.h"
 #include "service/state/service_store.h"
@@ -71,6 +74,27 @@ class Uploads {
   BlobStore& blobs_;
   const UploadLimits limits_;
   const Clock& clock_;
+};
+
+// Removes unused uploads.
+//
+// The uploads must outlive it.
+class UploadCleaner {
+ public:
+  UploadCleaner(Uploads& uploads, Uploads::Needed needed) : uploads_(uploads), needed_(std::move(needed)) {}
+
+  // From now on, every few minutes. Fails if the system has no thread to give.
+  absl::Status Begin() { return loop_.Start(); }
+  void Stop() { loop_.Stop(); }
+  // Once, as Uploads::RemoveResting().
+  absl::Status Look();
+
+ private:
+  double Step();
+
+  Uploads& uploads_;
+  const Uploads::Needed needed_;
+  BackgroundLoop loop_{[this] { return Step(); }};
 };
 
 }  // namespace attune

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/testing/manual_clock.h"
 #include "base/testing/temporary_folder.h"
-#include "service/state/sql_service_store.h"
+#include "service/state/service_store.h"
 
 namespace attune {
 namespace {
@@ -39,7 +39,7 @@ class UploadsTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   ManualClock clock_;
-  const std::unique_ptr<SqlServiceStore> store_ = *SqlServiceStore::Open(SqlLocation(folder_.path()));
+  const std::unique_ptr<ServiceStore> store_ = *ServiceStore::Open(SqlLocation(folder_.path()));
   const std::unique_ptr<BlobStore> blobs_ = *BlobStore::Open(folder_.path() + "/uploads", {});
   Uploads uploads_{*store_, *blobs_, {.rest_days = 7}, clock_};
 };

@@ -11,7 +11,6 @@
 #include "device/codec.h"
 #include "fleet/blobs/blob_store.h"
 #include "service/wire/job_files.h"
-#include "service/wire/version.h"
 #include "work/report/schedule_json.h"
 
 namespace attune {

@@ -48,6 +48,9 @@ std::string CheckedReason(const jobs_service_proto::RunnerProcessLost& lost);
 absl::Status CheckFirstPiece(const jobs_service_proto::FilePiece& piece);
 absl::Status CheckPiece(const jobs_service_proto::FilePiece& piece);
 
+// Increases with each change that the other side would misunderstand.
+inline constexpr uint32_t kJobsVersion = 3;
+
 }  // namespace attune
 
 #endif  // ATTUNE_SERVICE_WIRE_CHECKED_MESSAGES_H_

@@ -10,6 +10,7 @@
 #include "fleet/blobs/blob_store.h"
 
 namespace attune {
+
 absl::Status CheckJobFileName(std::string_view name) {
   const std::vector<std::string_view> parts = absl::StrSplit(name, '/');
   const bool is_path = std::ranges::none_of(parts, [](std::string_view part) {

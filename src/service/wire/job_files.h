@@ -2,12 +2,12 @@
 #ifndef ATTUNE_SERVICE_WIRE_JOB_FILES_H_
 #define ATTUNE_SERVICE_WIRE_JOB_FILES_H_
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/cord.h"
+#include "fleet/wire/rpc_status.h"
 #include "service/wire/jobs.pb.h"
 #include "work/job/job_spec.h"
 
@@ -34,6 +34,18 @@ using WireFiles = google::protobuf::RepeatedPtrField<jobs_service_proto::JobFile
 WireFiles ToWire(const std::vector<JobFile>& files);
 // Unchecked.
 std::vector<JobFile> FromWire(const WireFiles& files);
+
+inline constexpr char kRefusedFile[] = "refused file";  // the detail, on the wire
+
+// Marks the error with which Jobs.WriteFile ends. A runner that does not know the mark takes it for an error
+// of its machine, such as a full disk.
+inline absl::Status RefusedFile(absl::Status why) {
+  why.SetPayload(kRpcDetail, absl::Cord(kRefusedFile));
+  return why;
+}
+inline bool IsRefusedFile(const absl::Status& status) {
+  return status.GetPayload(kRpcDetail) == absl::Cord(kRefusedFile);
+}
 
 }  // namespace attune
 

@@ -1,8 +1,7 @@
-#include "service/wire/refused_file.h"
-
 #include <gtest/gtest.h>
 
 #include "base/status.h"
+#include "service/wire/job_files.h"
 
 namespace attune {
 namespace {

@@ -1,7 +1,7 @@
-#include "work/driver/grace_periods.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "work/driver/job_runners.h"
 
 namespace attune {
 namespace {

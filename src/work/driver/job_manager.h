@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/job.h"
 #include "work/driver/job_predictions.h"
 #include "work/driver/runner_messages.h"
-#include "work/driver/stage_attempt.h"
 #include "work/job/job_spec.h"
 #include "work/sched/predictions.h"
 #include "work/sched/resources.h"
@@ -18,6 +18,36 @@
 #include "work/store/stage_log.h"
 
 namespace attune {
+
+// One attempt to run a stage, from its request to its end.
+//
+// A stage is asked for, starts once resources were granted, and ends; then the next one is asked for, or the
+// same one again. It runs if and only if it holds resources. Times are seconds since the schedule began. Not
+// thread safe.
+class StageAttempt {
+ public:
+  // The stage is asked for from now on. `own` is the job's own prediction of it.
+  void Ask(NextStage next, const SecondsPrediction& own, double now);
+  // It was granted these resources, and starts on the host of this name.
+  void Start(const Holding& holding, const std::string& host, double now);
+  // It has ended: returns the record of it, without the job. It must run.
+  StageRecord End(StageOutcome outcome, double now);
+
+  bool runs() const { return holding_.has_value(); }
+  const NextStage& next() const { return next_; }
+  const std::string& name() const { return next_.stage.name; }
+  const SecondsPrediction& own() const { return own_; }
+  const std::string& place() const { return place_; }  // the name of the host of the latest start
+  double asked() const { return asked_; }
+  double start() const { return start_; }  // if it runs
+
+ private:
+  NextStage next_;
+  SecondsPrediction own_;
+  double asked_ = 0, start_ = 0;
+  std::optional<Holding> holding_;
+  std::string place_;
+};
 
 // A job is first opened by a runner, which is a stage as well; and again by another runner if that one dies.
 // Without a runner, its next stage is to open it.

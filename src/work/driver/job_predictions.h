@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "base/job.h"
 #include "work/sched/predictions.h"
+#include "work/store/job_store.h"
 
 namespace attune {
 
@@ -37,6 +39,25 @@ class JobPredictions {
  private:
   const std::string kind_, subject_;
   std::string host_;
+};
+
+// Predictions that know the stages of earlier schedules.
+//
+// Not thread safe.
+class LearnedPredictions {
+ public:
+  // The store must outlive it.
+  explicit LearnedPredictions(JobStore& store) : store_(store) {}
+
+  // Learns from the latest stages in the store, the first time that it is called. Fails if the store does;
+  // nothing is learned then.
+  absl::Status LearnOnce();
+  StagePredictions& all() { return predictions_; }
+
+ private:
+  JobStore& store_;
+  StagePredictions predictions_;
+  bool has_learned_ = false;
 };
 
 }  // namespace attune

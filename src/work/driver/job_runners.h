@@ -10,11 +10,31 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "work/driver/grace_periods.h"
 #include "work/driver/runner_messages.h"
 #include "work/driver/runners.h"
 
 namespace attune {
+
+// The time that cancelled stages get to end by themselves.
+//
+// Jobs are known by their numbers. Times are seconds since the schedule began. Not thread safe.
+class GracePeriods {
+ public:
+  // The job's stage is to end before `end`. One that has a grace period already gets this one instead.
+  void Begin(size_t job, double end) { ends_[job] = end; }
+  // The job's stage has ended, or none was cancelled.
+  void End(size_t job) { ends_.erase(job); }
+  // Returns the jobs whose grace period is over.
+  std::vector<size_t> Expired(double now) const {
+    std::vector<size_t> jobs;
+    for (const auto& [job, end] : ends_)
+      if (end <= now) jobs.push_back(job);
+    return jobs;
+  }
+
+ private:
+  std::map<size_t, double> ends_;
+};
 
 // A runner is here from its start until it has ended, by itself or because it is not needed any more. Until
 // then it belongs to one job and stays on one host; a job has at most one runner. A job that moves has none:

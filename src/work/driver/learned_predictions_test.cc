@@ -1,4 +1,3 @@
-#include "work/driver/learned_predictions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
 #include "work/driver/local_host.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
-#include <map>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,8 +18,7 @@ namespace {
 
 constexpr std::string_view kWaysOut =
     "give --isolation device, so that nothing is built while something is measured, --isolation none to "
-    "measure "
-    "nevertheless, or fewer --building processors";
+    "measure nevertheless, or fewer --building processors";
 
 bool Contains(const std::vector<int>& numbers, int number) {
   return std::ranges::find(numbers, number) != numbers.end();
@@ -48,10 +48,10 @@ absl::Status CheckCores(const LocalHost& host) {
     for (const int other : others) {
       const double speed = SpeedBeside(measured, {&other, 1});
       if (speed >= kSharedCoreSpeed) continue;
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "processors %d and %d share a core: beside the other, each runs at %.0f %% of its speed, so that "
-          "building would distort what is measured; %s",
-          measured, other, 100 * speed, kWaysOut));
+      return absl::FailedPreconditionError(
+          absl::StrFormat("processors %d and %d share a core: beside the other, each runs at %.0f %% of its "
+                          "speed, so that building would distort what is measured; %s",
+                          measured, other, 100 * speed, kWaysOut));
     }
   }
   return absl::OkStatus();
@@ -107,6 +107,27 @@ absl::StatusOr<LocalHost> DescribeLocalHost(const LocalHostOptions& options) {
   const bool shares = options.isolation == Isolation::kNone || options.isolation == Isolation::kDevice;
   if (!shares) RETURN_IF_ERROR(CheckCores(host));
   return host;
+}
+
+RunStage StageCommand(const LocalHost& host, const JobStage& stage, const Holding& holding,
+                      bool has_remote_device, bool is_coordinated) {
+  const std::vector<DeviceResource>& devices = host.resources.devices;
+  const bool measures = !devices.empty() && stage.NeedsExclusively(devices.front().key);
+  RunStage run;
+  if (!is_coordinated) {
+    run.processors = measures ? host.measuring : host.building;
+    return run;
+  }
+  for (const int processor : holding.granted)
+    run.processors.push_back(host.numbers[static_cast<size_t>(processor)]);
+  // A stage that waits for a device elsewhere holds no processor here, which that device may be made of.
+  const bool waits = run.processors.empty() && has_remote_device;
+  // A stage that needs no processor must not run on the device's either.
+  if (run.processors.empty()) run.processors = host.building;
+  if (waits) return run;
+  run.lease = measures ? StageLease::kExclusive : StageLease::kShared;
+  run.isolation = host.isolation;
+  return run;
 }
 
 }  // namespace attune

@@ -2,12 +2,13 @@
 #ifndef ATTUNE_WORK_DRIVER_LOCAL_HOST_H_
 #define ATTUNE_WORK_DRIVER_LOCAL_HOST_H_
 
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/job.h"
 #include "device/device.h"
 #include "device/placement.h"
+#include "work/driver/runner_messages.h"
 #include "work/sched/resources.h"
 
 namespace attune {
@@ -39,6 +40,12 @@ absl::StatusOr<LocalHost> DescribeHost(const DeviceInfo& device, const LocalHost
 
 // Moves this process, and runners that it starts, to the processors that compute.
 void StayOffDevice(const LocalHost& host);
+
+// Returns the command to run the stage on the runner's host. If the strategy is not coordinated
+// (SchedulingStrategy), it gives all processors of the host and no lease. `has_remote_device`: the job
+// measures on a device elsewhere.
+RunStage StageCommand(const LocalHost& host, const JobStage& stage, const Holding& holding,
+                      bool has_remote_device, bool is_coordinated);
 
 }  // namespace attune
 

@@ -1,8 +1,7 @@
-#include "work/driver/remote_devices.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "work/driver/host_table.h"
 #include "work/sched/resources.h"
 
 namespace attune {

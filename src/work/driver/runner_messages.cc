@@ -1,7 +1,5 @@
 #include "work/driver/runner_messages.h"
 
-#include <utility>
-
 #include "base/overloaded.h"
 #include "base/process/message_checks.h"
 #include "base/processor_set.h"

@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -22,7 +20,6 @@
 #include "device/pin_tree.h"
 #include "work/driver/job_sandbox.h"
 #include "work/driver/runner_messages.h"
-#include "work/job/kind.h"
 
 namespace attune {
 namespace {

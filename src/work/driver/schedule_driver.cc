@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "work/driver/stage_command.h"
+#include "work/driver/local_host.h"
 
 namespace attune {
 namespace {

@@ -1,11 +1,11 @@
-#include "work/driver/stage_attempt.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "work/driver/job_manager.h"
 
 namespace attune {
 namespace {

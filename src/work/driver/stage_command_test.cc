@@ -1,10 +1,10 @@
-#include "work/driver/stage_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
+
+#include "work/driver/local_host.h"
 
 namespace attune {
 namespace {

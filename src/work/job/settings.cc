@@ -1,7 +1,6 @@
 #include "work/job/settings.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #define ATTUNE_WORK_SCHED_SIMULATION_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -221,11 +221,10 @@ std::string StrategyChart(const std::vector<SimulatedJob>& jobs, const StrategyO
 
 std::string ComparisonHtml(const std::string& workload, const std::vector<StrategyOutcome>& outcomes,
                            const std::vector<std::string>& charts) {
-  std::string body =
-      absl::StrCat("<h1>Scheduling strategies, simulated</h1>\n<p>", Escaped(workload), "</p>\n",
-                   HtmlTable(ComparisonRows(outcomes), 1),
-                   "<p class='note'>of bound: the makespan as a multiple of a time that no schedule "
-                   "can go below with this hardware.</p>\n");
+  std::string body = absl::StrCat("<h1>Scheduling strategies, simulated</h1>\n<p>", Escaped(workload),
+                                  "</p>\n", HtmlTable(ComparisonRows(outcomes), 1),
+                                  "<p class='note'>of bound: the makespan as a multiple of a time that no "
+                                  "schedule can go below with this hardware.</p>\n");
   for (const std::string& chart : charts) absl::StrAppend(&body, chart);
   return HtmlPage("Scheduling strategies, simulated", body);
 }

@@ -4,8 +4,6 @@
 #define ATTUNE_WORK_SIMULATION_TRACES_H_
 
 #include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -21,8 +21,7 @@ absl::StatusOr<JobRecord> ReadJob(const SqlRow& row);
 
 inline constexpr char kStageColumns[] =
     "jobs.id, name, outcome, asked, start, \"end\", own_low, own_median, own_high, detail FROM stages JOIN "
-    "jobs "
-    "ON jobs.schedule = stages.schedule AND jobs.number = stages.job";
+    "jobs ON jobs.schedule = stages.schedule AND jobs.number = stages.job";
 // Likewise, of both tables; StageRecord::reason says so.
 absl::StatusOr<StageRecord> ReadStage(const SqlRow& row);
 

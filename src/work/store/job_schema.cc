@@ -7,20 +7,17 @@ namespace {
 // Facts of a stage without a search by them are JSON in its column `detail`.
 constexpr const char* kUp1[] = {
     "CREATE TABLE schedules (id TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL, host TEXT NOT NULL, "
-    "is_finished "
-    "INTEGER NOT NULL, begin_ms INTEGER NOT NULL) STRICT",
+    "is_finished INTEGER NOT NULL, begin_ms INTEGER NOT NULL) STRICT",
     "CREATE INDEX schedules_by_key ON schedules (key, is_finished)",
     "CREATE TABLE jobs (schedule TEXT NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT "
-    "NULL, "
-    "subject TEXT NOT NULL, owner TEXT NOT NULL, priority INTEGER NOT NULL, deadline_seconds REAL NOT NULL, "
-    "settings TEXT NOT NULL, base TEXT NOT NULL, state INTEGER NOT NULL, position INTEGER NOT NULL, "
+    "NULL, subject TEXT NOT NULL, owner TEXT NOT NULL, priority INTEGER NOT NULL, deadline_seconds REAL NOT "
+    "NULL, settings TEXT NOT NULL, base TEXT NOT NULL, state INTEGER NOT NULL, position INTEGER NOT NULL, "
     "progress TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, PRIMARY KEY (schedule, number)) "
     "STRICT",
     "CREATE TABLE stages (id INTEGER PRIMARY KEY AUTOINCREMENT, schedule TEXT NOT NULL, job INTEGER NOT "
-    "NULL, name "
-    "TEXT NOT NULL, outcome INTEGER NOT NULL, asked REAL NOT NULL, start REAL NOT NULL, \"end\" REAL NOT "
-    "NULL, "
-    "own_low REAL NOT NULL, own_median REAL NOT NULL, own_high REAL NOT NULL, detail TEXT NOT NULL) STRICT",
+    "NULL, name TEXT NOT NULL, outcome INTEGER NOT NULL, asked REAL NOT NULL, start REAL NOT NULL, \"end\" "
+    "REAL NOT NULL, own_low REAL NOT NULL, own_median REAL NOT NULL, own_high REAL NOT NULL, detail TEXT NOT "
+    "NULL) STRICT",
     "CREATE INDEX stages_by_schedule ON stages (schedule, id)",
 };
 constexpr const char* kDown1[] = {"DROP TABLE schedules", "DROP TABLE jobs", "DROP TABLE stages"};

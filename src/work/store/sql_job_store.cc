@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <random>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -30,7 +28,6 @@ std::string NewScheduleId() {
 }
 
 absl::StatusOr<double> ReadReal(const SqlRow& row) { return row.Real(0); }
-absl::StatusOr<std::string> ReadText(const SqlRow& row) { return row.Text(0); }
 
 absl::StatusOr<PastStage> ReadPastStage(const SqlRow& row) {
   return PastStage{.kind = row.Text(0),
@@ -52,8 +49,7 @@ absl::StatusOr<std::string> Unfinished(SqlSession& session, const std::string& k
   ASSIGN_OR_RETURN(
       const std::optional<std::string> id,
       ReadRow(session, ReadText,
-              "SELECT id FROM schedules WHERE key = ? AND is_finished = 0 ORDER BY begin_ms DESC, id "
-              "LIMIT 1",
+              "SELECT id FROM schedules WHERE key = ? AND is_finished = 0 ORDER BY begin_ms DESC, id LIMIT 1",
               key));
   return id.value_or("");
 }
@@ -110,27 +106,23 @@ absl::Status SqlJobStore::InsertJob(SqlSession& session, const std::string& sche
                                     int64_t own_number) {
   const JobSpec& job = record.spec;
   const int64_t now_ms = SystemClock().WallMillis();
-  return ChangeRows(
-             session,
-             "INSERT INTO jobs (schedule, number, id, kind, subject, owner, priority, deadline_seconds, "
-             "settings, "
-             "base, state, position, progress, result, error, measures_on, files, submission, submitted_ms, "
-             "ended_ms, agreement, parts, part, whole, own_number) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-             "0, '', ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-             schedule, number, job.id, job.kind, kinds_.SubjectOf(job), job.owner, job.priority,
-             job.deadline_seconds.value_or(0), job.settings.dump(), job.base, static_cast<int>(record.state),
-             record.result, job.on, FilesText(record.files), submission, now_ms,
-             record.state == JobState::kUnfinished ? 0 : now_ms, job.agreement, job.parts, job.part,
-             static_cast<int64_t>(record.whole), own_number)
-      .status();
+  return Execute(session,
+                 "INSERT INTO jobs (schedule, number, id, kind, subject, owner, priority, deadline_seconds, "
+                 "settings, base, state, position, progress, result, error, measures_on, files, submission, "
+                 "submitted_ms, ended_ms, agreement, parts, part, whole, own_number) VALUES (?, ?, ?, ?, ?, "
+                 "?, ?, ?, ?, ?, ?, 0, '', ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 schedule, number, job.id, job.kind, kinds_.SubjectOf(job), job.owner, job.priority,
+                 job.deadline_seconds.value_or(0), job.settings.dump(), job.base,
+                 static_cast<int>(record.state), record.result, job.on, FilesText(record.files), submission,
+                 now_ms, record.state == JobState::kUnfinished ? 0 : now_ms, job.agreement, job.parts,
+                 job.part, static_cast<int64_t>(record.whole), own_number);
 }
 
 absl::StatusOr<std::string> SqlJobStore::Begin(SqlSession& session, const std::string& key,
                                                std::span<const JobSpec> jobs, const std::string& host) {
   std::string id = NewScheduleId();
-  RETURN_IF_ERROR(ChangeRows(session, "INSERT INTO schedules VALUES (?, ?, ?, 0, ?)", id, key, host,
-                             SystemClock().WallMillis())
-                      .status());
+  RETURN_IF_ERROR(Execute(session, "INSERT INTO schedules VALUES (?, ?, ?, 0, ?)", id, key, host,
+                          SystemClock().WallMillis()));
   for (size_t number = 0; number < jobs.size(); ++number) {
     JobRecord job;
     job.spec = jobs[number];
@@ -186,9 +178,9 @@ absl::StatusOr<ScheduleRecord> SqlJobStore::ResumeOrBegin(const std::string& key
 absl::StatusOr<ScheduleRecord> SqlJobStore::ResumeOrBeginEndless(const std::string& key) {
   ScheduleRecord schedule;
   ASSIGN_OR_RETURN(schedule.id, Take(key, {}, ""));
-  ASSIGN_OR_RETURN(const std::optional<double> latest, database_->Read([&](SqlSession& session) {
-    return ReadRow(session, ReadReal, "SELECT max(\"end\") FROM stages WHERE schedule = ?", schedule.id);
-  }));
+  ASSIGN_OR_RETURN(
+      const std::optional<double> latest,
+      ReadRow(*database_, ReadReal, "SELECT max(\"end\") FROM stages WHERE schedule = ?", schedule.id));
   schedule.elapsed = latest.value_or(0);
   return schedule;
 }
@@ -241,17 +233,16 @@ absl::StatusOr<std::map<size_t, JobRecord>> SqlJobStore::Jobs(const std::string&
   // An owner knows a job by its short id.
   const auto stored = [&](const std::string& id) { return id.empty() ? id : StoredJobId(id, query.owner); };
   // A condition that always holds would keep SQLite from an index.
-  const std::string where =
-      absl::StrCat("schedule = ? AND ", query.id.empty() ? "? = ?" : "id IN (?, ?)", " AND ",
-                   query.owner.empty() ? "? = ''" : "owner = ?", " AND ",
-                   query.before.empty() ? "? = ?"
-                                        : "number < (SELECT other.number FROM jobs AS other WHERE "
-                                          "other.schedule = jobs.schedule AND other.id IN (?, ?) ORDER BY "
-                                          "other.number DESC LIMIT 1)",
-                   query.parts_of                          ? absl::StrCat(" AND whole = ", *query.parts_of)
-                   : query.with_parts || !query.id.empty() ? ""
-                                                           : " AND whole = 0",
-                   query.state ? absl::StrCat(" AND state = ", static_cast<int>(*query.state)) : "");
+  const std::string where = absl::StrCat(
+      "schedule = ? AND ", query.id.empty() ? "? = ?" : "id IN (?, ?)", " AND ",
+      query.owner.empty() ? "? = ''" : "owner = ?", " AND ",
+      query.before.empty() ? "? = ?"
+                           : "number < (SELECT other.number FROM jobs AS other WHERE other.schedule = "
+                             "jobs.schedule AND other.id IN (?, ?) ORDER BY other.number DESC LIMIT 1)",
+      query.parts_of                          ? absl::StrCat(" AND whole = ", *query.parts_of)
+      : query.with_parts || !query.id.empty() ? ""
+                                              : " AND whole = 0",
+      query.state ? absl::StrCat(" AND state = ", static_cast<int>(*query.state)) : "");
   return database_->Read([&](SqlSession& session) {
     return JobsWhere(session, ColumnsFor(query), where, query.most, schedule, query.id, stored(query.id),
                      query.owner, query.before, stored(query.before));
@@ -263,9 +254,7 @@ absl::StatusOr<std::vector<StageRecord>> SqlJobStore::StagesWhere(const std::str
                                                                   const Values&... values) {
   const std::string query =
       absl::StrCat("SELECT ", kStageColumns, " WHERE ", where, " ORDER BY stages.id DESC LIMIT ?");
-  ASSIGN_OR_RETURN(std::vector<StageRecord> stages, database_->Read([&](SqlSession& session) {
-    return ReadRows(session, ReadStage, query, values..., most);
-  }));
+  ASSIGN_OR_RETURN(std::vector<StageRecord> stages, ReadRows(*database_, ReadStage, query, values..., most));
   std::ranges::reverse(stages);
   return stages;
 }
@@ -278,13 +267,12 @@ absl::StatusOr<std::vector<StageRecord>> SqlJobStore::Stages(const std::string& 
 absl::Status SqlJobStore::EndStage(const std::string& schedule, size_t index, const JobRecord& job,
                                    const StageRecord& stage) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
-    RETURN_IF_ERROR(
-        ChangeRows(session,
-                   "INSERT INTO stages (schedule, job, name, outcome, asked, start, \"end\", own_low, "
-                   "own_median, own_high, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                   schedule, index, stage.stage.name, static_cast<int>(stage.outcome), stage.asked,
-                   stage.start, stage.end, stage.own.low, stage.own.median, stage.own.high, DetailOf(stage))
-            .status());
+    RETURN_IF_ERROR(Execute(session,
+                            "INSERT INTO stages (schedule, job, name, outcome, asked, start, \"end\", "
+                            "own_low, own_median, own_high, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            schedule, index, stage.stage.name, static_cast<int>(stage.outcome), stage.asked,
+                            stage.start, stage.end, stage.own.low, stage.own.median, stage.own.high,
+                            DetailOf(stage)));
     return UpdateJob(session, schedule, index, job);
   });
 }
@@ -296,45 +284,37 @@ absl::Status SqlJobStore::SetJob(const std::string& schedule, size_t index, cons
 absl::Status SqlJobStore::UpdateJob(SqlSession& session, const std::string& schedule, size_t index,
                                     const JobRecord& job) {
   const int64_t ended_ms = job.state == JobState::kUnfinished ? 0 : SystemClock().WallMillis();
-  return ChangeRows(
-             session,
-             "UPDATE jobs SET state = ?, position = ?, progress = ?, result = ?, error = ?, files = ?, "
-             "ended_ms = CASE WHEN ended_ms = 0 THEN ? ELSE ended_ms END WHERE schedule = ? AND number = ?",
-             static_cast<int>(job.state), job.position, job.progress, job.result, job.error,
-             FilesText(job.files), ended_ms, schedule, index)
-      .status();
+  return Execute(
+      session,
+      "UPDATE jobs SET state = ?, position = ?, progress = ?, result = ?, error = ?, files = ?, ended_ms = "
+      "CASE WHEN ended_ms = 0 THEN ? ELSE ended_ms END WHERE schedule = ? AND number = ?",
+      static_cast<int>(job.state), job.position, job.progress, job.result, job.error, FilesText(job.files),
+      ended_ms, schedule, index);
 }
 
 absl::Status SqlJobStore::Finish(const std::string& schedule) {
-  return database_->Write([&](SqlSession& session) {
-    return ChangeRows(session, "UPDATE schedules SET is_finished = 1 WHERE id = ?", schedule).status();
-  });
+  return Execute(*database_, "UPDATE schedules SET is_finished = 1 WHERE id = ?", schedule);
 }
 
 absl::Status SqlJobStore::RemoveJobs(const std::string& schedule, const std::vector<size_t>& jobs) {
   return database_->Write([&](SqlSession& session) -> absl::Status {
     for (const size_t number : jobs) {
       RETURN_IF_ERROR(
-          ChangeRows(session, "DELETE FROM stages WHERE schedule = ? AND job = ?", schedule, number)
-              .status());
+          Execute(session, "DELETE FROM stages WHERE schedule = ? AND job = ?", schedule, number));
       RETURN_IF_ERROR(
-          ChangeRows(session, "DELETE FROM jobs WHERE schedule = ? AND number = ?", schedule, number)
-              .status());
+          Execute(session, "DELETE FROM jobs WHERE schedule = ? AND number = ?", schedule, number));
     }
     return absl::OkStatus();
   });
 }
 
 absl::StatusOr<std::vector<PastStage>> SqlJobStore::PastStages(int64_t most) {
-  return database_->Read([&](SqlSession& session) {
-    return ReadRows(
-        session, ReadPastStage,
-        "SELECT kind, subject, host, name, own_low, own_median, own_high, \"end\" - start FROM (SELECT * "
-        "FROM stages WHERE outcome = 0 ORDER BY id DESC LIMIT ?) AS latest JOIN jobs ON jobs.schedule = "
-        "latest.schedule AND jobs.number = latest.job JOIN schedules ON schedules.id = latest.schedule "
-        "ORDER BY latest.id",
-        most);
-  });
+  return ReadRows(*database_, ReadPastStage,
+                  "SELECT kind, subject, host, name, own_low, own_median, own_high, \"end\" - start FROM "
+                  "(SELECT * FROM stages WHERE outcome = 0 ORDER BY id DESC LIMIT ?) AS latest JOIN jobs ON "
+                  "jobs.schedule = latest.schedule AND jobs.number = latest.job JOIN schedules ON "
+                  "schedules.id = latest.schedule ORDER BY latest.id",
+                  most);
 }
 
 }  // namespace attune

@@ -3,7 +3,6 @@
 #define ATTUNE_WORK_STORE_STAGE_LOG_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
