@@ -83,7 +83,7 @@ class OpContext : public Emitter {
   // An attribute that is an ONNX element type, as a dtype; NS for a type that Attune does not support.
   DType TypeAttribute(std::string_view name) const;
 
-  // Of a list, or of a single number.
+  // The numbers are a list, or one number.
   Ints KnownInts(const Value* value, std::string_view what) const;
 
   // Calls `attempt`; if it fails and another way may succeed, returns the reason and reports nothing.

@@ -1,4 +1,4 @@
-// What the records of a task tell a new run: good candidates, and where a run that was killed has been.
+// The records of a task tell a new run about good candidates, and where a run that was killed has been.
 #ifndef ATTUNE_TUNE_JOB_TASK_RECORDS_H_
 #define ATTUNE_TUNE_JOB_TASK_RECORDS_H_
 
@@ -22,7 +22,7 @@ struct FittingRecord {
   bool ok() const { return record->outcome == TrialOutcome::kOk; }
 };
 
-// Those of the records that are still about candidates in the space, in the same order.
+// Returns the records that are still about candidates in the space, in the same order.
 std::vector<FittingRecord> FittingRecords(std::span<const Record> records, const ConfigSpace& space);
 
 struct KnownCandidates {
@@ -37,7 +37,8 @@ KnownCandidates BestByRecords(std::span<const FittingRecord> records);
 // and their devices may differ.
 KnownCandidates BestOfParts(std::span<const FittingRecord> records, const Candidate& baseline);
 
-// What a run has measured before it was killed, relative to the baseline's time, which is measured again.
+// The times that a run measured before it was killed, relative to the baseline's time, which is measured
+// again.
 struct ResumedRun {
   std::unordered_map<Candidate, double, CandidateHash> ratios;
   std::vector<double> best;  // after each batch
