@@ -50,6 +50,8 @@ MAY_INCLUDE = {
     "compile": FRONT + BACK,
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
     "measure": ["base", "device", "runtime/device.h", "attune/attune.h", "artifact/artifact.h"],
+    # The types of some options. settings.h is made when the build is configured.
+    "options": ["base", "measure/outcome.h", "quant/ranges.h"],
     "http": ["base"],
     "work/job": ["base"],
     "work/sched": ["base", "work/job"],
@@ -78,10 +80,10 @@ MAY_INCLUDE = {
     "tune/search": ["base", "tune/task"],
     "tune/records": ["base", "base/sqlite", "lower", "plan", "measure", "tune/task"],
     "tune/cost_model": ["base", "tensor", "target", "tune/task", "tune/records"],
-    "tune/job": ["base", "target", "device", "lower", "plan", "compile", "measure"] + TUNER,
-    "api": FRONT + BACK + ["runtime", "compile", "measure", "tune/job", "quant", "export", "io", "zoo"] + TUNER,
+    "tune/job": ["base", "target", "device", "lower", "plan", "compile", "measure", "options"] + TUNER,
+    "api": FRONT + BACK + ["runtime", "compile", "measure", "options", "tune/job", "quant", "export", "io", "zoo"] + TUNER,
     # The one place where work and compiler meet.
-    "kinds": ["base", "device", "measure", "quant", "api", "tune/job", "work/driver", "work/job"] + TUNER,
+    "kinds": ["base", "device", "measure", "options", "quant", "api", "tune/job", "work/driver", "work/job"] + TUNER,
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     # OpenID Connect as clients and servers speak it.
@@ -106,15 +108,15 @@ MAY_INCLUDE = {
                        "service/client"] + MEMBERS,
     "service/page": ["base", "http"],
     "service/rest": ["base", "http", "device", "artifact/signer.h", "tune/records", "tune/task", "fleet/leases", "fleet/blobs",
-                     "fleet/store", "fleet/serving", "kinds", "service/access", "service/wire", "service/state", "service/audit",
-                     "service/identity", "service/tenants", "service/uploads", "service/models", "service/records", "service/queue",
+                     "fleet/store", "fleet/serving", "options", "kinds", "service/access", "service/wire", "service/state",
+                     "service/audit", "service/identity", "service/tenants", "service/uploads", "service/models", "service/records", "service/queue",
                      "service/agreement"] + WORK,
     # The public C++ interface.
-    "library": ["base", "api", "fleet/client", "attune/attune.h", "attune/compiler.hpp"],
+    "library": ["base", "options", "api", "fleet/client", "attune/attune.h", "attune/compiler.hpp"],
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "work/file", "work/job"],
     # Shared by the commands of both programs.
     "cli/common": ["base", "work/sched"],
-    "cli": ["base", "base/sql", "api", "io", "zoo", "device", "measure", "artifact/signer.h", "sweep", "http/oidc", "kinds",
+    "cli": ["base", "base/sql", "options", "api", "io", "zoo", "device", "measure", "artifact/signer.h", "sweep", "http/oidc", "kinds",
             "fleet/identity", "fleet/leases", "fleet/wire", "fleet/client", "fleet/host", "fleet/calibration", "fleet/agent", "fleet/slurm",
             "service/wire", "service/client", "service/runner", "work/file", "work/simulation", "cli/common"] + WORK,
     "process/server": ["base", "base/sqlite", "base/sql", "http", "http/oidc", "work/store", "fleet/blobs", "fleet/store", "fleet/serving",

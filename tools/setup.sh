@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 packages=(
   # compilers and build tools
-  clang-19 clang-format-19 clang-tidy-19 lld-19 libclang-rt-19-dev cmake ninja-build ccache
+  clang-19 clang-format-19 clang-tidy-19 lld-19 libclang-rt-19-dev cmake ninja-build ccache python3
   # what codegen links
   llvm-19-dev liblld-19-dev zlib1g-dev libzstd-dev libxml2-dev
   # what the other folders use
@@ -25,7 +25,7 @@ packages=(
   # what model files are read with
   libflatbuffers-dev flatbuffers-compiler libsnappy-dev libzip-dev
   # tests, benchmarks and the demo
-  libgtest-dev libgmock-dev python3 python3-venv ca-certificates
+  libgtest-dev libgmock-dev python3-venv ca-certificates
   # the Python package, and the Debian one
   python3-dev dpkg-dev
 )

@@ -23,87 +23,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <stop_token>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attune/attune.h"
+#include "attune/options.hpp"
+#include "attune/tensor.hpp"
 
 namespace attune {
 class MeasuringService;
 }
 
 namespace attune::compiler {
-
-enum class ErrorCode {
-  kInvalid,      // an argument, a file or a damaged model
-  kNotFound,     // a file, an input, a device
-  kUnsupported,  // the model needs what Attune lacks: a line "NS …" for each operator
-  kCancelled,
-  kNoResources,  // memory, threads, disk
-  kUnavailable,  // may work later: another process holds the records
-  kInternal,     // a bug of Attune
-};
-
-class ATTUNE_EXPORT Error : public std::runtime_error {
- public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
-  ErrorCode code() const { return code_; }
-
- private:
-  ErrorCode code_;
-};
-
-using Shape = std::vector<int64_t>;
-
-// A dense, row-major array in memory of this process, 64-byte aligned. Copies share their bytes.
-class ATTUNE_EXPORT Tensor {
- public:
-  // An f32 vector without elements.
-  Tensor() = default;
-  // Zeros. Throws if a size is negative or the memory cannot be had.
-  Tensor(attune_dtype dtype, Shape shape);
-  // A copy of as many bytes as the shape has.
-  Tensor(attune_dtype dtype, Shape shape, std::span<const std::byte> bytes);
-  // A copy of f32 values.
-  Tensor(Shape shape, std::span<const float> values);
-
-  attune_dtype dtype() const { return dtype_; }
-  const Shape& shape() const { return shape_; }
-  std::span<const std::byte> bytes() const { return {bytes_.get(), num_bytes_}; }
-  // May be called only while this is the only copy.
-  std::span<std::byte> mutable_bytes() { return {bytes_.get(), num_bytes_}; }
-
-  // The elements as T, whose size must be the dtype's (uint16_t for f16 and bf16, uint8_t for bool).
-  template <typename T>
-  std::span<const T> as() const {
-    if (sizeof(T) != attune_dtype_size(dtype_))
-      throw Error(ErrorCode::kInvalid, std::string("the tensor's elements are ") + attune_dtype_name(dtype_));
-    return {reinterpret_cast<const T*>(bytes_.get()), num_bytes_ / sizeof(T)};
-  }
-
- private:
-  friend struct TensorAccess;
-
-  attune_dtype dtype_ = ATTUNE_F32;
-  Shape shape_ = {0};
-  size_t num_bytes_ = 0;
-  std::shared_ptr<std::byte[]> bytes_;
-};
-
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
-using NamedTensors = std::vector<NamedTensor>;
 
 // An input or an output as the model declares it.
 struct InputInfo {
@@ -126,15 +62,6 @@ struct ModelDeclaration {
   // "graph_description".
   std::map<std::string, std::string> about;
   std::map<std::string, std::string> metadata;  // metadata entries of its author
-};
-
-// Lets a caller follow and stop a long call.
-struct Control {
-  // Called when `done` of `total` units of `what` ("compiling kernels") are done; a total of 0 means that it
-  // is not known. Called often, and by several threads at once.
-  std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
-  // If a stop is requested, the call throws an Error with kCancelled; Network::tune() returns instead.
-  std::stop_token stop = {};
 };
 
 // A machine that networks are tuned for, and measured on. A value type: copies are cheap. Any number of
@@ -178,69 +105,12 @@ struct LoadOptions {
   Control control = {};
 };
 
-enum class Precision {
-  kF32,
-  kBF16,    // products of bf16 where that costs little; on processors that have them
-  kBF16x3,  // products as three of bf16, which keep some 16 bits
-};
-enum class Weights { kF32, kF16, kBF16 };  // the type that weights are rounded to and stored in
-
-struct OptimizeOptions {
-  Precision precision = Precision::kF32;
-  Weights weights = Weights::kF32;
-  // The text of a pass plan; empty: the default one, which `attune compile --passes print` shows.
-  std::string passes = {};
-  // Whether gathers, scatters and embeddings clamp indices that are out of range. Otherwise they are an
-  // error, of compiling if they are constant, or else of the run.
-  bool unchecked_indices = false;
-  // Typical inputs, by which Precision::kBF16 judges what it costs; those that are missing are random.
-  NamedTensors examples = {};
-  Control control = {};
-};
-
-enum class Calibration { kMinMax, kPercentile, kEntropy, kMeanSquaredError };
-
-struct QuantizeOptions {
-  Calibration calibration = Calibration::kMeanSquaredError;
-  double percentile = 99.99;  // for kPercentile
-  // Whether layers that lose too much keep more precise types, until the network loses at most `max_drop` of
-  // its agreement with f32 (0 to 1).
-  bool is_mixed = false;
-  double max_drop = 0.01;
-  int clusters = 0;  // the number of different weights of a layer: 16 or 32; 0: any
-  bool equalizes = true, corrects_biases = true;
-  int threads = 0;  // 0: as many as processors
-  Control control = {};
-};
-
 // The progress of a tuning run.
 struct TuningProgress {
   std::string stage;
   int64_t trials = 0;
   double elapsed_seconds = 0, seconds_left = 0;                 // 0: not known
   double baseline_kernel_seconds = 0, best_kernel_seconds = 0;  // sums over the network's kernels
-};
-
-struct TuneOptions {
-  // Limits; the first one reached ends the run. 0: none; then it ends when no task promises a gain.
-  int64_t trials = 0, trials_per_task = 0;
-  double seconds = 0;
-  int threads = 1;  // threads of one inference
-  int batch = 32;   // candidates that are built, and then measured, together
-  uint64_t seed = 0;
-  // The longest that one execution of a candidate may take, unless its baseline takes half as long. 0: a
-  // second, which rises to ten while more than a tenth of the candidates take longer.
-  double execution_seconds = 0;
-  bool transfers_from_runs = true;  // whether measurements of earlier runs count, for the same tasks
-  // The database of records; empty: the user's own, which `attune records` shows. A killed run is resumed by
-  // the same options.
-  std::string records = {};
-  // A file to which events are appended, as JSON lines; empty: none.
-  std::string events = {};
-  // Called after each event; one call at a time.
-  std::function<void(const TuningProgress&)> progress = {};
-  // If a stop is requested, the run finishes its current measurement and ends with the best result so far.
-  std::stop_token stop = {};
 };
 
 // A kernel of a network that tuning chooses.
@@ -274,20 +144,6 @@ struct TuningReport {
   std::vector<TaskReport> tasks = {};
   std::vector<TuningPoint> curve = {};
   std::map<std::string, double> stage_seconds = {};  // by the names of stages
-};
-
-struct CompileOptions {
-  // Names of processors to compile for, as `attune compile --help` lists them; the runtime takes the best of
-  // them that runs. Empty: this machine.
-  std::vector<std::string> cpus = {};
-  // Threads of one inference; records for this number are preferred. 0: that of the latest tune() or
-  // compile(), or else 1.
-  int threads = 0;
-  // The database by which kernels are chosen; empty: the one that the network was tuned with, or else the
-  // user's own; "none": none.
-  std::string records = {};
-  bool compresses_weights = false;  // without loss
-  Control control = {};
 };
 
 struct OutputCheck {

@@ -4,13 +4,14 @@ from __future__ import annotations
 import html
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy
 
-from . import _core
+from . import _core, _options
 from ._arrays import by_name
+from ._options import Arrays, Steps
 from ._padding import PadTo
 from ._progress import Line
 from ._source import ModelSource
@@ -19,27 +20,8 @@ from .device import Device, as_device
 from .errors import InvalidError
 from .session import Session
 
-_PRECISIONS = {"fp32": 0, "bf16": 1, "bf16x3": 2}
-_WEIGHTS = {"fp32": 0, "fp16": 1, "bf16": 2}
-_CALIBRATIONS = {"min-max": 0, "percentile": 1, "entropy": 2, "mse": 3}
-_NAMED_OPTIONS = {"precision": _PRECISIONS, "weights": _WEIGHTS, "calibration": _CALIBRATIONS}
 
-Arrays = Mapping[str, Any]  # by the names of inputs: what NumPy or DLPack takes for an array
-
-
-def _one_of(table: dict[str, int], name: str, value: str) -> int:
-    if value not in table:
-        raise InvalidError(f"{name}: \"{value}\" is none of {', '.join(table)}")
-    return table[value]
-
-
-def check_options(**options: Any) -> None:
-    """Raises InvalidError for an option of optimize() or quantize() that names what is not there."""
-    for name in options.keys() & _NAMED_OPTIONS.keys():
-        _one_of(_NAMED_OPTIONS[name], name, options[name])
-
-
-class Network:
+class Network(Steps):
     """A network after some steps. Immutable: each step returns another one. Any number of threads may use it.
 
     A step that is left out runs with its defaults when a later one needs it: `attune.load(path).run({...})` optimizes
@@ -56,8 +38,8 @@ class Network:
         self._idle: dict[int, list[Session]] = {}  # sessions that run() may use, by their threads
         self._owner = os.getpid()
 
-    def _next(self, core: _core.Network) -> Network:
-        return Network(core, self._progress, self._device)
+    def _next(self, core: _core.Network) -> Self:
+        return type(self)(core, self._progress, self._device)
 
     def on(self, device: str | Device) -> Network:
         """Returns the network for a device of the fleet that you have joined: its key, or a Device.
@@ -67,61 +49,25 @@ class Network:
         target = as_device(device)
         return Network(self._core.on(target._core), self._progress, target)
 
-    def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
-                 examples: Arrays | None = None, unchecked_indices: bool = False) -> Network:
-        """Rewrites and fuses the graph.
-
-        precision: fp32, bf16 or bf16x3. weights: the type that weights are stored in: fp32, fp16 or bf16. passes: the
-        text of a pass plan. examples: {input: array}, typical inputs by which bf16 judges what it costs.
-        unchecked_indices: clamps indices that are out of range, which otherwise are an error.
-        """
+    def _optimize(self, options: dict[str, Any]) -> Self:
+        examples = by_name("examples", options.pop("examples"))
         with Line(self._progress) as line:
-            return self._next(self._core.optimize(_one_of(_PRECISIONS, "precision", precision),
-                                                  _one_of(_WEIGHTS, "weights", weights), passes,
-                                                  by_name("examples", examples), unchecked_indices, line.step))
+            return self._next(self._core.optimize(_options.optimize_options(**options), examples, line.step))
 
-    def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
-                 max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,
-                 threads: int = 0) -> Network:
-        """Turns the network into one of 8-bit integers, calibrated with `data`.
-
-        data: an iterable of samples, each {input: array} or, for a network of one input, an array. mixed: layers that
-        lose too much stay as they are, until the network loses at most max_drop (0 to 1) of its agreement with fp32.
-        """
+    def _quantize(self, options: dict[str, Any]) -> Self:
         names = [name for name, _, _, _ in self._core.inputs()]
-        samples = [sample if isinstance(sample, dict) else {names[0]: sample} for sample in data]
+        samples = [sample if isinstance(sample, dict) else {names[0]: sample} for sample in options.pop("data")]
         with Line(self._progress) as line:
-            return self._next(self._core.quantize(samples, _one_of(_CALIBRATIONS, "calibration", calibration), percentile,
-                                                  mixed, max_drop, clusters, equalize, correct_biases, threads, line.step))
+            return self._next(self._core.quantize(samples, _options.quantize_options(**options), line.step))
 
-    def tune(self, minutes: float = 0.0, trials: int = 0, trials_per_task: int = 0, threads: int = 1, batch: int = 32,
-             seed: int = 0, execution_seconds: float = 0.0, transfer: bool = True,
-             records: str | os.PathLike[str] = "", events: str | os.PathLike[str] = "") -> Network:
-        """Finds faster kernels for the device by measuring them; nothing else should run on the device meanwhile.
-
-        Ends after `minutes` or `trials`, or without limits when no more gain is expected. threads: of one inference.
-        batch: candidates that are built, and then measured, together. execution_seconds: the longest that one execution
-        of a candidate may take; 0: a second, which rises while more than a tenth take longer. transfer: whether
-        measurements of earlier runs count. records: the database; by default the user's own. events: a file to which
-        events are appended, as JSON lines. A run that is interrupted keeps its measurements, and the same call resumes
-        it.
-        """
-        if not isinstance(minutes, (int, float)):
-            raise TypeError(f"minutes: must be a number, and is a {type(minutes).__name__}")
+    def _tune(self, options: dict[str, Any]) -> Self:
+        given = _options.tune_options(**options)
         with Line(self._progress) as line:
-            return self._next(self._core.tune(trials, trials_per_task, 60.0 * minutes, threads, batch, seed,
-                                              execution_seconds, transfer, os.fspath(records), os.fspath(events),
-                                              line.tuning))
+            return self._next(self._core.tune(given, line.tuning))
 
-    def compile(self, cpus: Sequence[str] = (), threads: int = 0, records: str | os.PathLike[str] = "",
-                compact: bool = False) -> Network:
-        """Generates the code: for this machine, or for the processors that `cpus` names.
-
-        threads: of one inference; 0: as many as for the latest tune() or compile(), or else 1. records: the database by
-        which kernels are chosen, "none" for none. compact: compresses weights without loss.
-        """
+    def _compile(self, options: dict[str, Any]) -> Self:
         with Line(self._progress) as line:
-            return self._next(self._core.compile(list(cpus), threads, os.fspath(records), compact, line.step))
+            return self._next(self._core.compile(_options.compile_options(**options), line.step))
 
     def save(self, path: str | os.PathLike[str]) -> Network:
         """Writes the artifact, which the runtime loads without a compiler. A name that ends in .onnx gets the quantized

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -14,12 +14,13 @@ import numpy
 from . import _core
 from ._arrays import arrays_by_name
 from ._declared import Declared, Sizes, bind, check_arrays, declared, without
+from ._options import COMPILE_DEFAULTS, Arrays, check_options
 from ._padding import Buckets, PadTo
 from ._source import ModelSource
 from .compiled_cache import CacheLimits, CompiledFiles, CompiledInMemory
 from .device import Device, as_device
 from .errors import Error, InvalidError
-from .network import Arrays, Network, Profile, check_options
+from .network import Network, Profile
 from .session import Session
 
 Sample = dict[str, numpy.ndarray[Any, Any]]
@@ -52,7 +53,7 @@ class Plan:
     @property
     def compile_options(self) -> dict[str, Any]:
         """The options of compile(), with the records of tune() unless they name others."""
-        options = dict(self.compiling or {"cpus": (), "threads": self.threads, "records": "", "compact": False})
+        options = dict(self.compiling or {**COMPILE_DEFAULTS, "threads": self.threads})
         if not options["records"] and not options["cpus"]:
             options["records"] = self.records
         return options
@@ -91,6 +92,9 @@ class OpenNetwork(Network):
     The steps are remembered, and run for each set of shapes on its first use in run(); compile() runs them for the
     shapes that load() was given. The compiled code is cached in memory and on disk, within the limits of `CacheLimits`.
     at(shapes) is the Network for some shapes.
+
+    quantize() calibrates a set of shapes with the samples that have these shapes. tune() is for each set of shapes that
+    load() was given; they share minutes and trials evenly, and other shapes profit where they have kernels in common.
     """
 
     def __init__(self, source: OpenModel, ahead: Sequence[Sizes], buckets: Buckets | None, limits: CacheLimits,
@@ -108,8 +112,8 @@ class OpenNetwork(Network):
     def _with(self, plan: Plan, tuned: Mapping[Sizes, Network] | None = None) -> OpenNetwork:
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, self._device, plan, tuned)
 
-    def _with_step(self, name: str, **options: Any) -> OpenNetwork:
-        check_options(**options)
+    def _with_step(self, name: str, options: dict[str, Any]) -> OpenNetwork:
+        check_options(options)
         return self._with(dataclasses.replace(self._plan, steps=(*self._plan.steps, (name, options)), records=""))
 
     def on(self, device: str | Device) -> OpenNetwork:
@@ -118,47 +122,33 @@ class OpenNetwork(Network):
         plan = dataclasses.replace(self._plan, compiling=compiling, records="")
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, as_device(device), plan)
 
-    def optimize(self, precision: str = "fp32", weights: str = "fp32", passes: str = "",
-                 examples: Arrays | None = None, unchecked_indices: bool = False) -> OpenNetwork:
-        """Works like Network.optimize()."""
-        arrays = arrays_by_name("examples", examples)
-        return self._with_step("optimize", precision=precision, weights=weights, passes=passes, examples=arrays,
-                               unchecked_indices=unchecked_indices)
+    def _optimize(self, options: dict[str, Any]) -> OpenNetwork:
+        options["examples"] = arrays_by_name("examples", options["examples"])
+        return self._with_step("optimize", options)
 
-    def quantize(self, data: Iterable[Any], calibration: str = "mse", percentile: float = 99.99, mixed: bool = False,
-                 max_drop: float = 0.01, clusters: int = 0, equalize: bool = True, correct_biases: bool = True,
-                 threads: int = 0) -> OpenNetwork:
-        """Works like Network.quantize(). A set of shapes is calibrated with the samples that have these shapes."""
+    def _quantize(self, options: dict[str, Any]) -> OpenNetwork:
         first = self._source.inputs[0].name
-        given = (sample if isinstance(sample, dict) else {first: sample} for sample in data)
+        given = (sample if isinstance(sample, dict) else {first: sample} for sample in options["data"])
         samples = [arrays_by_name("data", sample) for sample in given]
         if self._buckets:
             samples = [self._buckets.pad(sample)[0] for sample in samples]
-        return self._with_step("quantize", data=samples, calibration=calibration, percentile=percentile, mixed=mixed,
-                               max_drop=max_drop, clusters=clusters, equalize=equalize, correct_biases=correct_biases,
-                               threads=threads)
+        return self._with_step("quantize", {**options, "data": samples})
 
-    def tune(self, minutes: float = 0.0, trials: int = 0, trials_per_task: int = 0, threads: int = 1, batch: int = 32,
-             seed: int = 0, execution_seconds: float = 0.0, transfer: bool = True,
-             records: str | os.PathLike[str] = "", events: str | os.PathLike[str] = "") -> OpenNetwork:
-        """Works like Network.tune(), for each set of shapes that load() was given; they share minutes and trials
-        evenly. Other shapes profit where they have kernels in common."""
+    def _tune(self, options: dict[str, Any]) -> OpenNetwork:
         if not self._ahead:
             raise InvalidError("tune() needs shapes: attune.load(model, shapes=[{...}, ...])")
         count = len(self._ahead)
-        tuned = {sizes: self._replayed(sizes).tune(minutes / count, -(-trials // count), trials_per_task, threads, batch,
-                                                   seed, execution_seconds, transfer, records, events) for sizes in self._ahead}
+        each = {**options, "minutes": options["minutes"] / count, "trials": -(-options["trials"] // count)}
+        tuned = {sizes: self._replayed(sizes).tune(**each) for sizes in self._ahead}
         used = next(iter(tuned.values())).tuning["records"]
-        return self._with(dataclasses.replace(self._plan, compiling=None, records=used, threads=threads), tuned)
+        return self._with(dataclasses.replace(self._plan, compiling=None, records=used, threads=options["threads"]), tuned)
 
-    def compile(self, cpus: Sequence[str] = (), threads: int = 0, records: str | os.PathLike[str] = "",
-                compact: bool = False) -> OpenNetwork:
-        """Works like Network.compile(), now for the shapes that load() was given, and for others on first use."""
-        threads = threads or self._plan.threads
-        options = {"cpus": tuple(cpus), "threads": threads, "records": os.fspath(records), "compact": compact}
+    def _compile(self, options: dict[str, Any]) -> OpenNetwork:
+        options = {**options, "cpus": tuple(options["cpus"]), "threads": options["threads"] or self._plan.threads,
+                   "records": os.fspath(options["records"])}
         # Tuned networks are compiled already, as the run has measured them.
-        keeps = not cpus and not options["records"] and not compact and threads == self._plan.threads
-        plan = dataclasses.replace(self._plan, compiling=options, threads=threads)
+        keeps = options == {**COMPILE_DEFAULTS, "threads": self._plan.threads}
+        plan = dataclasses.replace(self._plan, compiling=options, threads=options["threads"])
         network = self._with(plan, self._tuned if keeps else None)
         for sizes in self._ahead:
             network._compiled_at(sizes)

@@ -19,10 +19,11 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
+from ._options import TORCH_COMPILE, TORCH_OPTIMIZE
 from .errors import InvalidError, UnsupportedError
 from .network import Network, load
 
-_OPTIONS = {"precision": str, "records": str, "threads": int, "unchecked_indices": bool, "weights": str}
+_OPTIONS = dict(sorted({**TORCH_OPTIMIZE, **TORCH_COMPILE}.items()))
 
 _lock = threading.Lock()
 _graphs = 0  # that Attune runs
@@ -40,8 +41,8 @@ def backend(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any] | None
             **_: Any) -> Callable[..., Any]:
     """Compiles a graph; torch.compile calls it with each one.
 
-    options: threads, by default those of PyTorch; precision, weights and unchecked_indices as in
-    Network.optimize; records as in Network.compile.
+    options: threads, by default those of PyTorch; others as in Network.optimize and Network.compile, such as precision,
+    weights and records.
     """
     options = dict(options or {})
     unknown = [f"option \"{name}\"" for name in options if name not in _OPTIONS]
@@ -149,10 +150,10 @@ class _Compiled:
         self._dtypes: list[Any] = []  # of the outputs
         with torch.inference_mode(False), torch.no_grad():
             program = self._export(graph, inputs)
-        network = _load(program).optimize(options.get("precision", "fp32"), options.get("weights", "fp32"),
-                                          unchecked_indices=options.get("unchecked_indices", False))
-        self._threads = options.get("threads", torch.get_num_threads())
-        self._network = network.compile(threads=self._threads, records=options.get("records", ""))
+        options = {"threads": torch.get_num_threads(), **options}
+        self._threads = options["threads"]
+        network = _load(program).optimize(**{name: options[name] for name in TORCH_OPTIMIZE if name in options})
+        self._network = network.compile(**{name: options[name] for name in TORCH_COMPILE if name in options})
         self._names = list(self._network.inputs)
 
     def has_weights_of(self, inputs: Sequence[Any]) -> bool:

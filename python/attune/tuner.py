@@ -22,10 +22,11 @@ from typing import Any
 import numpy
 
 from . import _core
+from ._options import Arrays
 from ._paths import user_folder, written_whole
 from .device import Device
 from .errors import InvalidError, NotFoundError
-from .network import Arrays, Network, load, zoo
+from .network import Network, load, zoo
 
 Path = str | os.PathLike[str]
 

@@ -15,6 +15,7 @@
 #include "attune/compiler.hpp"
 #include "bindings.h"
 #include "interruptible.h"
+#include "options/python_options.h"
 #include "results.h"
 #include "tensors.h"
 
@@ -72,13 +73,8 @@ Network Load(const std::string& path, const Shapes& shapes, const Arrays& values
   });
 }
 
-Network Optimize(const Network& network, int precision, int weights, const std::string& passes,
-                 const Arrays& examples, bool unchecked_indices, const nb::object& progress) {
-  compiler::OptimizeOptions options;
-  options.precision = static_cast<compiler::Precision>(precision);
-  options.weights = static_cast<compiler::Weights>(weights);
-  options.passes = passes;
-  options.unchecked_indices = unchecked_indices;
+Network Optimize(const Network& network, compiler::OptimizeOptions options, const Arrays& examples,
+                 const nb::object& progress) {
   options.examples = ToTensors(examples);
   return Follow(progress, [&](compiler::Control control) {
     options.control = std::move(control);
@@ -86,18 +82,8 @@ Network Optimize(const Network& network, int precision, int weights, const std::
   });
 }
 
-Network Quantize(const Network& network, const std::vector<Arrays>& samples, int calibration,
-                 double percentile, bool is_mixed, double max_drop, int clusters, bool equalizes,
-                 bool corrects_biases, int threads, const nb::object& progress) {
-  compiler::QuantizeOptions options;
-  options.calibration = static_cast<compiler::Calibration>(calibration);
-  options.percentile = percentile;
-  options.is_mixed = is_mixed;
-  options.max_drop = max_drop;
-  options.clusters = clusters;
-  options.equalizes = equalizes;
-  options.corrects_biases = corrects_biases;
-  options.threads = threads;
+Network Quantize(const Network& network, const std::vector<Arrays>& samples,
+                 compiler::QuantizeOptions options, const nb::object& progress) {
   std::vector<compiler::NamedTensors> tensors;
   for (const Arrays& sample : samples) tensors.push_back(ToTensors(sample));
   return Follow(progress, [&](compiler::Control control) {
@@ -106,20 +92,7 @@ Network Quantize(const Network& network, const std::vector<Arrays>& samples, int
   });
 }
 
-Network Tune(const Network& network, int64_t trials, int64_t trials_per_task, double seconds, int threads,
-             int batch, uint64_t seed, double execution_seconds, bool transfers_from_runs,
-             const std::string& records, const std::string& events, const nb::object& progress) {
-  compiler::TuneOptions options;
-  options.trials = trials;
-  options.trials_per_task = trials_per_task;
-  options.seconds = seconds;
-  options.threads = threads;
-  options.batch = batch;
-  options.seed = seed;
-  options.execution_seconds = execution_seconds;
-  options.transfers_from_runs = transfers_from_runs;
-  options.records = records;
-  options.events = events;
+Network Tune(const Network& network, compiler::TuneOptions options, const nb::object& progress) {
   Latest<compiler::TuningProgress> latest;
   options.progress = [&](const compiler::TuningProgress& report) { latest.Set(report); };
   return RunInterruptibly(
@@ -135,13 +108,7 @@ Network Tune(const Network& network, int64_t trials, int64_t trials_per_task, do
       });
 }
 
-Network Compile(const Network& network, const std::vector<std::string>& cpus, int threads,
-                const std::string& records, bool compresses_weights, const nb::object& progress) {
-  compiler::CompileOptions options;
-  options.cpus = cpus;
-  options.threads = threads;
-  options.records = records;
-  options.compresses_weights = compresses_weights;
+Network Compile(const Network& network, compiler::CompileOptions options, const nb::object& progress) {
   return Follow(progress, [&](compiler::Control control) {
     options.control = std::move(control);
     return network.compile(options);
@@ -150,11 +117,7 @@ Network Compile(const Network& network, const std::vector<std::string>& cpus, in
 
 // As the step that is left out compiles it.
 Network CompileAsTold(const Network& network, const nb::object& progress) {
-  compiler::CompileOptions options = network.compile_options();
-  return Follow(progress, [&](compiler::Control control) {
-    options.control = std::move(control);
-    return network.compile(options);
-  });
+  return Compile(network, network.compile_options(), progress);
 }
 
 // Lets other threads of Python run meanwhile.
@@ -194,6 +157,7 @@ nb::list Profile(const Network& network, int rounds, int threads, const Arrays& 
 }  // namespace
 
 void BindNetwork(nb::module_& m) {
+  BindOptions(m);
   nb::class_<Device>(m, "Device")
       .def_static("here", &Device::here)
       .def_static("in_fleet", &Device::in_fleet, nb::call_guard<nb::gil_scoped_release>())

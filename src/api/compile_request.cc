@@ -1,7 +1,6 @@
 #include "api/compile_request.h"
 
-#include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -12,21 +11,6 @@
 
 namespace attune {
 namespace {
-
-struct PrecisionRow {
-  std::string_view name;
-  Precision precision;
-};
-constexpr PrecisionRow kPrecisions[] = {{"fp32", Precision::kF32},      {"bf16", Precision::kBF16},
-                                        {"bf16x3", Precision::kBF16x3}, {"fp16", Precision::kF16},
-                                        {"int8", Precision::kInt8},     {"auto", Precision::kAuto}};
-
-struct WeightTypeRow {
-  std::string_view name;
-  DType dtype;
-};
-constexpr WeightTypeRow kWeightTypes[] = {
-    {"fp32", DType::kF32}, {"fp16", DType::kF16}, {"bf16", DType::kBF16}};
 
 // Fails if the processor lacks instructions that the precision needs.
 absl::Status CheckTarget(Precision precision, const Target& target) {
@@ -41,28 +25,6 @@ absl::Status CheckTarget(Precision precision, const Target& target) {
 }
 
 }  // namespace
-
-std::vector<std::string> PrecisionNames() {
-  std::vector<std::string> names;
-  for (const PrecisionRow& row : kPrecisions) names.emplace_back(row.name);
-  return names;
-}
-
-std::optional<Precision> ParsePrecision(std::string_view name) {
-  const auto* row = std::ranges::find(kPrecisions, name, &PrecisionRow::name);
-  return row == std::end(kPrecisions) ? std::nullopt : std::optional(row->precision);
-}
-
-std::vector<std::string> WeightTypeNames() {
-  std::vector<std::string> names;
-  for (const WeightTypeRow& row : kWeightTypes) names.emplace_back(row.name);
-  return names;
-}
-
-std::optional<DType> ParseWeightType(std::string_view name) {
-  const auto* row = std::ranges::find(kWeightTypes, name, &WeightTypeRow::name);
-  return row == std::end(kWeightTypes) ? std::nullopt : std::optional(row->dtype);
-}
 
 absl::Status CheckPrecision(Precision precision) {
   if (precision != Precision::kF16) return absl::OkStatus();

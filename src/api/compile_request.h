@@ -4,10 +4,8 @@
 #ifndef ATTUNE_API_COMPILE_REQUEST_H_
 #define ATTUNE_API_COMPILE_REQUEST_H_
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,40 +16,19 @@
 #include "base/progress.h"
 #include "measure/service.h"
 #include "opt/pass_plan.h"
+#include "options/settings.h"
 #include "plan/chooser.h"
 #include "target/target.h"
 
 namespace attune {
 
-// The types that the layers of a network compute in. kInt8 and kAuto quantize the network, for which samples
-// are needed; kAuto keeps layers that lose too much in more precise types.
-enum class Precision : uint8_t { kF32, kBF16, kBF16x3, kF16, kInt8, kAuto };
-
-// "fp32", "bf16", "bf16x3", "fp16", "int8", "auto".
-std::vector<std::string> PrecisionNames();
-std::optional<Precision> ParsePrecision(std::string_view name);
-
-// The types that weights can be stored in: "fp32", "fp16", "bf16".
-std::vector<std::string> WeightTypeNames();
-std::optional<DType> ParseWeightType(std::string_view name);
-
-struct CompileRequest {
-  Precision precision = Precision::kF32;
-  DType weights = DType::kF32;        // the type that weights are rounded to and stored in: f32, f16 or bf16
-  bool compact = false;               // whether weights are compressed without loss
-  bool unchecked_indices = false;     // whether indices out of range are clamped instead of refused
-  std::optional<std::string> passes;  // the text of a pass plan; not set: the default plan
-  std::string passes_source;          // the name of that text in errors, such as its file; empty: none
-  // Names of the processors to compile for; empty: the device.
-  std::vector<std::string> cpus;
+// Without processors, the request is for the device; with 0 threads, one inference is to run on as many as
+// the device has processors; and without a database, the user's own one chooses kernels, if it exists.
+struct CompileRequest : CompileSettings {
+  std::string passes_source;  // the name of the pass plan in errors, such as its file; empty: none
   // The device (api/target_device.h); null: this machine.
   std::shared_ptr<MeasuringService> service;
-  // The database that kernels are chosen by; "none": none; empty: the user's own, if it exists.
-  std::string records;
-  int threads = 0;  // that one inference is to run on; 0: as many as the device has processors
-  int jobs = 0;     // threads that compile; 0: as many as this machine has processors
-  // If not empty, an existing folder for the graph after each pass and for each kernel's code.
-  std::string dump_folder;
+  int jobs = 0;  // threads that compile; 0: as many as this machine has processors
   WorkControl control;
   // Called with what a person should know although the work continues; may be empty.
   std::function<void(std::string_view)> note;

@@ -56,16 +56,6 @@ std::vector<std::string> NamesOf(const absl::StatusOr<std::vector<Target>>& targ
   return names;
 }
 
-TEST(CompileRequest, NamesReadBack) {
-  EXPECT_THAT(PrecisionNames(), ElementsAre("fp32", "bf16", "bf16x3", "fp16", "int8", "auto"));
-  EXPECT_EQ(ParsePrecision("fp32"), Precision::kF32);
-  EXPECT_EQ(ParsePrecision("auto"), Precision::kAuto);
-  EXPECT_FALSE(ParsePrecision("fp64").has_value());
-  EXPECT_THAT(WeightTypeNames(), ElementsAre("fp32", "fp16", "bf16"));
-  EXPECT_EQ(ParseWeightType("fp16"), DType::kF16);
-  EXPECT_FALSE(ParseWeightType("int8").has_value());
-}
-
 TEST(CompileRequest, EachOptionChangesThePlan) {
   EXPECT_EQ(PlanOf({}), DefaultPlan());
   CompileRequest bf16, products, weights, unchecked, given;

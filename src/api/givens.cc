@@ -26,7 +26,7 @@ absl::StatusOr<std::map<std::string, Shape>> ParseShapes(const std::vector<std::
 }  // namespace
 
 absl::StatusOr<Givens> ReadGivens(OpenedModel& model, const std::vector<std::string>& shapes,
-                                  const InputSources& inputs, const SampleOptions* samples,
+                                  const InputSources& inputs, const SampleSettings* samples,
                                   const WorkControl& control) {
   Givens givens;
   givens.options.control = control;

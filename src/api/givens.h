@@ -23,7 +23,7 @@ struct Givens {
 // imported follow from both, and from `shapes`, texts as ParseNamedShape() reads them. Errors name the model,
 // a file, or the argument as the command line has it.
 absl::StatusOr<Givens> ReadGivens(OpenedModel& model, const std::vector<std::string>& shapes,
-                                  const InputSources& inputs, const SampleOptions* samples,
+                                  const InputSources& inputs, const SampleSettings* samples,
                                   const WorkControl& control);
 
 }  // namespace attune

@@ -43,7 +43,7 @@ absl::Status QuantizeAt(const Givens& givens, const NetworkSource& source, const
 absl::StatusOr<ReadyNetwork> ImportModel(OpenedModel& model, const std::vector<std::string>& shapes,
                                          const NetworkSource& source, const CompileRequest& request,
                                          StageSeconds& seconds) {
-  const SampleOptions* samples = request.is_quantized() ? &source.samples : nullptr;
+  const SampleSettings* samples = request.is_quantized() ? &source.samples : nullptr;
   ASSIGN_OR_RETURN(Givens givens, ReadGivens(model, shapes, source.inputs, samples, request.control));
   const Stopwatch watch;
   ReadyNetwork ready = {Network::Load(model, givens.options), std::move(givens.inputs.values)};
@@ -74,15 +74,17 @@ absl::StatusOr<std::vector<ReadyNetwork>> ImportAllShapes(OpenedModel model, con
 }  // namespace
 
 absl::StatusOr<QuantizeOptions> QuantizeOptionsFor(const CompileRequest& request,
-                                                   const SampleOptions& samples) {
+                                                   const SampleSettings& samples,
+                                                   const QuantizeSettings& settings) {
   ASSIGN_OR_RETURN(const Target target, TargetOf(request));
   QuantizeOptions options;
+  static_cast<QuantizeSettings&>(options) = settings;
   options.is_mixed = request.precision == Precision::kAuto;
   // Choices generalize better if more samples check them.
   if (options.is_mixed) options.held_back_period = 2;
   if (MissingForDotsOfBF16(target).empty())
     options.fallbacks = {quant::Precision::kBF16, quant::Precision::kF32};
-  options.max_drop = *ParseShare(samples.max_drop);
+  options.max_drop = samples.max_drop;
   if (!samples.agreement.empty()) options.criterion = *quant::FindCriterion(samples.agreement);
   options.measures_seconds = request.is_for_this_machine();
   options.threads = request.threads;
@@ -113,7 +115,7 @@ absl::StatusOr<Network> CompileFor(const Network& optimized, const CompileReques
 
 void SetRequest(const CompileRequest& request, TuneOptions& options) {
   options.service = request.service;
-  options.records = request.records;
+  options.tuning.records = request.records;
   options.tuning.threads = ThreadsOf(request);
   options.compress_constants = request.compresses_weights();
 }

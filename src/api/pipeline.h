@@ -24,9 +24,11 @@ struct StageSeconds {
   double total() const { return load + quantize + optimize + compile; }
 };
 
-// The options to quantize with for the request's only processor.
+// The options to quantize with for the request's only processor; the precision and the threads are those of
+// the request.
 absl::StatusOr<QuantizeOptions> QuantizeOptionsFor(const CompileRequest& request,
-                                                   const SampleOptions& samples);
+                                                   const SampleSettings& samples,
+                                                   const QuantizeSettings& settings = {});
 
 // Optimizes an imported network. `examples` are the inputs to measure with, see OptimizeOptions.
 absl::StatusOr<Network> OptimizeFor(const Network& imported, const CompileRequest& request,
@@ -44,7 +46,7 @@ struct NetworkSource {
   // More of them: the artifact is for each of these sets. Empty: for `shapes` alone.
   std::vector<std::vector<std::string>> shape_sets;
   InputSources inputs;
-  SampleOptions samples;  // read if the request quantizes the network
+  SampleSettings samples;  // read if the request quantizes the network
 };
 
 // A network, and the values of inputs that its source gives.

@@ -157,8 +157,8 @@ TEST(Pipeline, QuantizesAsTheRequestAndTheSamplesSay) {
   EXPECT_THAT(uniform.fallbacks, ElementsAre(quant::Precision::kBF16, quant::Precision::kF32));
   request.precision = Precision::kAuto;
   request.cpus = {"x86-64-v3"};
-  SampleOptions samples;
-  samples.max_drop = "2%";
+  SampleSettings samples;
+  samples.max_drop = 0.02;
   const QuantizeOptions mixed = *QuantizeOptionsFor(request, samples);
   EXPECT_TRUE(mixed.is_mixed);
   EXPECT_EQ(mixed.held_back_period, 2);
@@ -173,7 +173,7 @@ TEST(Pipeline, TunesAsTheRequestSays) {
   request.weights = DType::kBF16;
   TuneOptions options;
   SetRequest(request, options);
-  EXPECT_EQ(options.records, "mine.db");
+  EXPECT_EQ(options.tuning.records, "mine.db");
   EXPECT_EQ(options.tuning.threads, 2);
   EXPECT_TRUE(options.compress_constants);
   EXPECT_EQ(options.service, nullptr);

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "export/onnx/export.h"
 #include "opt/driver.h"
+#include "quant/calibration.h"
 #include "quant/equalize.h"
 #include "quant/layer_error.h"
 #include "quant/layers.h"
@@ -144,8 +145,8 @@ class Quantizer {
   }
 
   absl::StatusOr<quant::QuantizationPlan> Plan(const std::vector<Sample>& samples) {
-    quant::CalibrationOptions calibration = options_.calibration;
-    calibration.control = options_.control;
+    const quant::CalibrationOptions calibration = {
+        .method = options_.calibration, .percentile = options_.percentile, .control = options_.control};
     ASSIGN_OR_RETURN(const auto histograms, quant::Observe(*graph_, samples, executor_, calibration));
     quant::QuantizationPlan plan = quant::UniformPlan(*graph_, quant::Precision::kInt8);
     plan.ranges = quant::ChooseRanges(histograms, calibration);

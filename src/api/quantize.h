@@ -11,7 +11,7 @@
 #include "api/tensors.h"
 #include "base/progress.h"
 #include "graph/executor.h"
-#include "quant/calibration.h"
+#include "options/settings.h"
 #include "quant/cluster.h"
 #include "quant/plan.h"
 #include "quant/report.h"
@@ -19,26 +19,20 @@
 
 namespace attune {
 
-struct QuantizeOptions {
-  quant::CalibrationOptions calibration;
-  // Whether to give layers more precise types, beginning with those that cost the most accuracy, until the
-  // loss of agreement with the f32 network is at most `max_drop`.
-  bool is_mixed = false;
+// Where is_mixed, layers get more precise types, beginning with those that cost the most accuracy, until the
+// loss of agreement with the f32 network is at most `max_drop`.
+struct QuantizeOptions : QuantizeSettings {
   double max_drop = 0.01;
   std::vector<quant::Precision> fallbacks = {quant::Precision::kF32};  // as in quant::SearchOptions
   quant::Criterion criterion = quant::DefaultCriterion();
   // Whether to time the layers on this machine. The report then has the times, and with is_mixed, a layer
   // does not get types that make it no faster.
   bool measures_seconds = false;
-  int clusters = 0;  // the number of different weights per layer: 16, 32, or 0 for no limit
-  bool equalizes = true;
-  bool corrects_biases = true;
   // One of so many samples is held back from calibration and used for comparison; with fewer samples, the
   // last one is.
   int held_back_period = 4;
   // Runs the network; nullptr: compile it for this machine, with `threads` threads (0: all processors).
   const Executor* executor = nullptr;
-  int threads = 0;
   // Called before each step, and in steps that run the network many times, before each run.
   WorkControl control;
 };

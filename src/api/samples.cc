@@ -64,7 +64,7 @@ std::optional<double> ParseShare(const std::string& text) {
   return share >= 0 && share <= 1 ? std::optional(share) : std::nullopt;
 }
 
-absl::StatusOr<Samples> ReadSamples(const SampleOptions& options, const InputSources& inputs,
+absl::StatusOr<Samples> ReadSamples(const SampleSettings& options, const InputSources& inputs,
                                     const GivenInputs& given,
                                     const std::vector<InputDeclaration>& declarations,
                                     const WorkControl& control) {

@@ -11,15 +11,9 @@
 #include "api/inputs.h"
 #include "api/tensors.h"
 #include "base/progress.h"
+#include "options/settings.h"
 
 namespace attune {
-
-struct SampleOptions {
-  std::string folder;
-  int64_t most = 1000;          // reads at most this many samples
-  std::string max_drop = "1%";  // as ParseShare() reads it
-  std::string agreement;        // a name that quant::FindCriterion() knows; empty: the default
-};
 
 // "1%", or "0.01"; nothing for other texts, and outside of [0, 1].
 std::optional<double> ParseShare(const std::string& text);
@@ -33,7 +27,7 @@ inline constexpr int64_t kMostSampleBytes = int64_t{1} << 30;
 // Reads the samples in the folder, sorted by name: each is a file for the only input that is not given, or
 // a folder of files named after the inputs. The `given` inputs are the same in every sample; `inputs` says
 // how files are read. Errors: one that names the file, or Cancelled.
-absl::StatusOr<Samples> ReadSamples(const SampleOptions& options, const InputSources& inputs,
+absl::StatusOr<Samples> ReadSamples(const SampleSettings& options, const InputSources& inputs,
                                     const GivenInputs& given,
                                     const std::vector<InputDeclaration>& declarations,
                                     const WorkControl& control = {});

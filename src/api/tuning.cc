@@ -43,34 +43,17 @@ std::string NewRunId() {
 
 // The options that make two runs the same work. The tasks' digests include the shapes and values of inputs
 // that are given.
-std::string OptionsJson(const TuneOptions& o, const Network& network, const std::vector<TuningTask>& tasks) {
-  const TuningOptions& t = o.tuning;
+std::string OptionsJson(TuneSettings settings, const Network& network, const std::vector<TuningTask>& tasks) {
   std::set<std::string> digests;
   for (const TuningTask& task : tasks) digests.insert(task.digest);
-  return nlohmann::json({{"search", t.search},
-                         {"cache", Name(t.cache)},
-                         {"seed", t.seed},
-                         {"trials", t.trials},
-                         {"trials_per_task", t.trials_per_task},
-                         {"seconds", t.seconds},
-                         {"patience", t.patience},
-                         {"batch", t.batch},
-                         {"measure_seconds", t.measure_seconds},
-                         {"execution_seconds", t.execution_seconds},
-                         {"random_share", t.random_share},
-                         {"transfer_from_runs", t.transfer_from_runs},
-                         {"transfer_from_tasks", t.transfer_from_tasks},
-                         {"use_defaults", t.use_defaults},
-                         {"retry_layouts", t.retry_layouts},
-                         {"use_model", o.use_model},
-                         {"cost_model", o.cost_model},
-                         {"replay", o.replay},
-                         {"pass_plan", Sha256Hex(network.pass_plan())},
-                         {"tasks", Sha256Hex(absl::StrJoin(digests, " "))}})
-      .dump();
+  nlohmann::json json = {{"pass_plan", Sha256Hex(network.pass_plan())},
+                         {"tasks", Sha256Hex(absl::StrJoin(digests, " "))}};
+  for (const BoundOption& option : OptionsOf(settings))
+    if (option.row->resumes) json[std::string(option.row->field)] = ValueOf(option);
+  return json.dump();
 }
 
-// The model that TuneOptions::cost_model names.
+// The model that the option cost_model names.
 absl::StatusOr<std::shared_ptr<const TreeEnsemble>> BaseModel(const std::string& name) {
   if (name == "none") return nullptr;
   if (name.empty()) return PretrainedModel();
@@ -196,23 +179,24 @@ absl::StatusOr<std::unique_ptr<NetworkTuner>> NetworkTuner::Create(const Network
   auto tools =
       std::make_unique<Tools>(network, service, std::move(leases), options.service == nullptr, processes);
   tools->compress_constants = options.compress_constants;
-  if (!options.replay.empty()) {
-    ASSIGN_OR_RETURN(tools->recording, Recording::Load(options.replay));
+  if (!options.tuning.replay.empty()) {
+    ASSIGN_OR_RETURN(tools->recording, Recording::Load(options.tuning.replay));
   }
-  if (options.use_model) {
-    ASSIGN_OR_RETURN(std::shared_ptr<const TreeEnsemble> base, BaseModel(options.cost_model));
+  if (options.tuning.use_model) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const TreeEnsemble> base, BaseModel(options.tuning.cost_model));
     tools->model = MakeBoostedTrees({.base = std::move(base)});
   }
-  ASSIGN_OR_RETURN(tools->records, OpenRecords(options.records, DatabaseAccess::kCreate));
-  const TuningRun wanted = {.id = NewRunId(),
-                            .model = std::filesystem::path(network.source()).filename().string(),
-                            .model_digest = network.digest(),
-                            .device = options.device.empty() ? device.fingerprint : options.device,
-                            .threads = options.tuning.threads,
-                            .options = OptionsJson(options, network, tasks),
-                            .start_ms = SystemClock().WallMillis()};
+  ASSIGN_OR_RETURN(tools->records, OpenRecords(options.tuning.records, DatabaseAccess::kCreate));
+  const TuningRun wanted = {
+      .id = NewRunId(),
+      .model = std::filesystem::path(network.source()).filename().string(),
+      .model_digest = network.digest(),
+      .device = options.tuning.device.empty() ? device.fingerprint : options.tuning.device,
+      .threads = options.tuning.threads,
+      .options = OptionsJson(options.tuning, network, tasks),
+      .start_ms = SystemClock().WallMillis()};
   ASSIGN_OR_RETURN(ActiveRun run, ActiveRun::ResumeOrBegin(*tools->records, wanted));
-  ASSIGN_OR_RETURN(tools->events, EventLog::Open(options.events, run.run().id, SystemClock()));
+  ASSIGN_OR_RETURN(tools->events, EventLog::Open(options.tuning.events, run.run().id, SystemClock()));
   std::unique_ptr<NetworkTuner> tuner(new NetworkTuner(std::move(tools), std::move(run)));
   Tools& own = *tuner->tools_;
   ASSIGN_OR_RETURN(tuner->job_, TuningJob::Create(device.target, options.tuning, tuner->run_.run(),

@@ -35,12 +35,6 @@ struct TuneOptions {
   TuningOptions tuning;
   // Measures on a device elsewhere, which the network is tuned for; null: on this machine.
   std::shared_ptr<MeasuringService> service;
-  std::string records;              // the database; empty: the default one, created if it is missing
-  std::string events;               // the file of events; empty: none
-  std::string replay;               // another run's file of events, to replay its times; empty: none
-  std::string device;               // the device key of its records; empty: DeviceFingerprint()
-  bool use_model = true;            // whether to learn and use a cost model
-  std::string cost_model;           // the file of the initial one; empty: the built-in one; "none": none
   bool compress_constants = false;  // of what NetworkTuner::Compile() returns, as in CompileOptions
 };
 

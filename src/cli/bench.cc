@@ -24,10 +24,10 @@ absl::Status Bench(const Flags& flags) {
   progress.Show("measuring");
   WorkOnDevice work(flags.model.service.get(), progress);
   ASSIGN_OR_RETURN(const std::vector<double> latencies,
-                   work->Bench(ready.network, flags.model.threads, flags.seconds, ready.inputs));
+                   work->Bench(ready.network, flags.model.compile.threads, flags.seconds, ready.inputs));
   if (!flags.model.json.empty()) {
     RETURN_IF_ERROR(
-        WriteJson({{"latency_ms", latencies}, {"threads", flags.model.threads}}, flags.model.json));
+        WriteJson({{"latency_ms", latencies}, {"threads", flags.model.compile.threads}}, flags.model.json));
   }
   if (flags.model.json == "-") return absl::OkStatus();
   std::vector<double> sorted = latencies;

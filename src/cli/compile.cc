@@ -11,6 +11,7 @@
 #include "cli/contractions_view.h"
 #include "cli/destinations.h"
 #include "cli/model_flags.h"
+#include "cli/option_flags.h"
 #include "cli/precision.h"
 #include "cli/signing.h"
 
@@ -114,10 +115,11 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
 }
 
 absl::StatusOr<Network> CompileNetwork(const Flags& flags, Progress& progress, StageSeconds& seconds) {
-  ASSIGN_OR_RETURN(ModelWork work, OpenModel(flags.model, flags.inputs, flags.model.threads, progress));
+  ASSIGN_OR_RETURN(ModelWork work,
+                   OpenModel(flags.model, flags.inputs, flags.model.compile.threads, progress));
   if (!flags.shape_sets.empty() && work.request.is_quantized()) {
     return InvalidInput("--shapes: samples have one shape; give --shapes without --precision ",
-                        flags.model.precision, ", for the model that attune quantize writes");
+                        Name(work.request.precision), ", for the model that attune quantize writes");
   }
   for (const std::string& set : flags.shape_sets) work.source.shape_sets.push_back(ShapesOfSet(set));
   seconds = work.seconds;
@@ -152,7 +154,7 @@ void AddCompileCommand(CLI::App& app, Action& action) {
                 "threads that compile, and that one inference will run on; records for this number of "
                 "threads are preferred");
   AddInputFlags(*command, flags->inputs);
-  AddSampleFlags(*command, flags->model.samples, /*needed=*/false);
+  AddOptionFlags(*command, OptionsOf(flags->model.samples));
   AddOutputFlag(*command, "-o,--output", flags->output, "the artifact to write");
   command
       ->add_option("--sign", flags->signing_key,

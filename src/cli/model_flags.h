@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
@@ -14,37 +13,29 @@
 #include "cli/command.h"
 #include "cli/common/output.h"
 #include "cli/inputs.h"
-#include "cli/samples.h"
 #include "cli/source_flags.h"
 #include "measure/service.h"
+#include "options/settings.h"
 
 namespace attune {
 
 struct ModelFlags : SourceFlags {
   ArtifactFlags artifact;
-  bool describe_only = false;     // an artifact may be for another processor; it is not run
-  std::string why_no_artifact;    // why an artifact is refused; empty: it is not
-  std::vector<std::string> cpus;  // empty: this machine
-  std::string precision = "fp32";
-  std::string weights = "fp32";    // they are rounded to this type and stored in it: fp32, fp16 or bf16
-  bool compact = false;            // whether they are compressed losslessly
-  bool unchecked_indices = false;  // whether indices out of range are clamped
-  std::string passes;              // file with a plan, "print", or empty for the default plan
-  std::string dump;
-  std::string records;  // file, "none", or empty for the default file
+  bool describe_only = false;   // an artifact may be for another processor; it is not run
+  std::string why_no_artifact;  // why an artifact is refused; empty: it is not
+  CompileSettings compile;      // its pass plan is the name of a file, or "print"
   std::string json;
-  SampleOptions samples;  // calibration samples, for the commands that quantize
-  int threads = 0;
-  std::string on;  // the key of a device elsewhere; empty: this machine
+  SampleSettings samples;  // calibration samples, for the commands that quantize
+  std::string on;          // the key of a device elsewhere; empty: this machine
   // Measures on that device, which everything is compiled for; null: this machine. Set when the action
   // begins.
   std::shared_ptr<MeasuringService> service;
 
-  bool prints_plan() const { return passes == "print"; }
+  bool prints_plan() const { return compile.passes == "print"; }
 };
 
-// Adds MODEL, --shape, --signature, --threads, --cpu, --on, --precision, --weights, --compact,
-// --unchecked-indices, --passes, --dump, --records and --json. `thread_help` says what the threads do.
+// Adds MODEL, --shape, --signature, the flags of compiling, --on and --json. `thread_help` says what the
+// threads do.
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help);
 
 // Whether the flag of this name, without dashes, says how a model becomes an artifact, and so is wrong with

@@ -91,7 +91,7 @@ absl::Status Profile(const Flags& flags) {
   progress.Show("measuring");
   WorkOnDevice work(flags.model.service.get(), progress);
   ASSIGN_OR_RETURN(const ProfileReport report,
-                   work->Profile(ready.network, flags.model.threads, flags.rounds, ready.inputs));
+                   work->Profile(ready.network, flags.model.compile.threads, flags.rounds, ready.inputs));
   if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(report), flags.model.json));
   if (flags.model.json != "-") PrintResult(ToText(report));
   return absl::OkStatus();

@@ -15,7 +15,7 @@
 #include "cli/common/output.h"
 #include "cli/destinations.h"
 #include "cli/inputs.h"
-#include "cli/samples.h"
+#include "cli/option_flags.h"
 #include "cli/source_flags.h"
 
 namespace attune {
@@ -23,26 +23,17 @@ namespace {
 
 struct Flags : SourceFlags {
   std::string output, plan, json;
-  std::string calibration = "mse", precision = "int8";
   InputSources inputs;
-  SampleOptions samples;
-  double percentile = 99.99;
-  int clusters = 0, threads = 0;
-  bool keeps_ranges = false, keeps_biases = false;
+  SampleSettings samples;
+  QuantizeSettings quantize;
 };
 
 absl::StatusOr<QuantizeOptions> OptionsOf(const Flags& flags, Progress& progress) {
   CompileRequest request;
-  request.precision = *ParsePrecision(flags.precision);
-  request.threads = flags.threads;
+  request.precision = flags.quantize.is_mixed ? Precision::kAuto : Precision::kInt8;
+  request.threads = flags.quantize.threads;
   request.control.progress = &progress;
-  ASSIGN_OR_RETURN(QuantizeOptions options, QuantizeOptionsFor(request, flags.samples));
-  options.calibration.method = *quant::ParseRangeMethod(flags.calibration);
-  options.calibration.percentile = flags.percentile;
-  options.clusters = flags.clusters;
-  options.equalizes = !flags.keeps_ranges;
-  options.corrects_biases = !flags.keeps_biases;
-  return options;
+  return QuantizeOptionsFor(request, flags.samples, flags.quantize);
 }
 
 absl::Status WriteResults(const Flags& flags, const QuantizedModel& model) {
@@ -51,12 +42,13 @@ absl::Status WriteResults(const Flags& flags, const QuantizedModel& model) {
     Json json = quant::ToJson(model.report);
     json["model"] = flags.model;
     json["output"] = flags.output;
-    json["calibration"] = flags.calibration;
+    json["calibration"] = Name(flags.quantize.calibration);
     RETURN_IF_ERROR(WriteJson(json, flags.json));
   }
   if (!LeaveStdout({flags.output, flags.plan, flags.json})) return absl::OkStatus();
   PrintResult(quant::ToText(model.report));
-  const std::string_view compact = flags.clusters > 0 ? ", and --compact stores its weights as indices" : "";
+  const std::string_view compact =
+      flags.quantize.clusters > 0 ? ", and --compact stores its weights as indices" : "";
   PrintResult(absl::StrCat("wrote ", flags.output, "; compile it with attune compile to run it in integers",
                            compact, "\n"));
   return absl::OkStatus();
@@ -99,30 +91,10 @@ void AddQuantizeCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   AddSourceFlags(*command, *flags, "a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch");
   command->get_option("MODEL")->required();
-  AddSampleFlags(*command, flags->samples, /*needed=*/true);
+  AddOptionFlags(*command, OptionsOf(flags->samples));
+  command->get_option("--data")->required();
   AddOutputFlag(*command, "-o,--output", flags->output, "the quantized model to write (ONNX)")->required();
-  command
-      ->add_option("--calibration", flags->calibration,
-                   "how samples set ranges: min-max, percentile, entropy or mse (default)")
-      ->check(CLI::IsMember({"min-max", "percentile", "entropy", "mse"}));
-  command
-      ->add_option("--percentile", flags->percentile,
-                   "the percentile for --calibration percentile (default: 99.99)")
-      ->check(CLI::Range(50.0, 100.0));
-  command
-      ->add_option("--precision", flags->precision,
-                   "int8 (default), or auto: layers that lose too much become bf16 where this processor has "
-                   "it, or stay fp32")
-      ->check(CLI::IsMember({"int8", "auto"}));
-  command
-      ->add_option("--clusters", flags->clusters,
-                   "most different weights of a layer: 16 or 32 (default: all)")
-      ->check(CLI::IsMember({16, 32}));
-  command->add_flag("--no-equalization", flags->keeps_ranges, "do not change the ranges of weights");
-  command->add_flag("--no-bias-correction", flags->keeps_biases, "do not correct biases");
-  constexpr int kMaxThreads = 1024;
-  command->add_option("--threads", flags->threads, "threads that compile and run (default: all processors)")
-      ->check(CLI::Range(1, kMaxThreads));
+  AddOptionFlags(*command, OptionsOf(flags->quantize));
   AddInputFlags(*command, flags->inputs);
   AddOutputFlag(*command, "--plan", flags->plan, "write the ranges and precisions here (JSON)");
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");

@@ -154,7 +154,7 @@ absl::Status Run(const Flags& flags) {
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
     progress.Show("running");
     WorkOnDevice work(flags.model.service.get(), progress);
-    ASSIGN_OR_RETURN(outputs, work->Run(ready.network, ready.inputs, flags.model.threads));
+    ASSIGN_OR_RETURN(outputs, work->Run(ready.network, ready.inputs, flags.model.compile.threads));
     precision = ready.network.precision_report();
   }
   PrintNotes(precision);

@@ -51,7 +51,8 @@ absl::Status Verify(const Flags& flags) {
     ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
     progress.Show("running the reference");
     WorkOnDevice work(flags.model.service.get(), progress);
-    ASSIGN_OR_RETURN(report, work->Verify(ready.network, ready.inputs, flags.seed, flags.model.threads));
+    ASSIGN_OR_RETURN(report,
+                     work->Verify(ready.network, ready.inputs, flags.seed, flags.model.compile.threads));
     precision = ready.network.precision_report();
   }
   PrintNotes(precision);

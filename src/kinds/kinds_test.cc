@@ -35,6 +35,18 @@ TEST(JobKindTest, TheTableNamesSettingsThatThereAre) {
   }
 }
 
+TEST(JobKindTest, TuningJobsTakeOptionsOfCompiling) {
+  JobSpec spec = {.id = "one", .kind = "tuning", .settings = NeededBy("tuning")};
+  spec.settings["unchecked_indices"] = true;
+  EXPECT_EQ(AllJobKinds().Check(spec), absl::OkStatus());
+  spec.settings["unchecked_indices"] = "yes";
+  EXPECT_THAT(AllJobKinds().Check(spec).ToString(),
+              HasSubstr("unchecked_indices: is neither true nor false"));
+  spec.settings = NeededBy("tuning");
+  spec.settings["dump"] = "folder";
+  EXPECT_THAT(AllJobKinds().Check(spec).ToString(), HasSubstr("dump: is not a setting"));
+}
+
 TEST(JobKindTest, SettingsOfTheOtherPlaceAreRefused) {
   JobSpec spec = {.id = "one", .kind = "program", .settings = {{"command", {"ls"}}}};
   EXPECT_TRUE(AllJobKinds().CheckForThisMachine(spec).ok());

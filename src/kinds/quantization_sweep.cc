@@ -23,6 +23,7 @@
 #include "base/status.h"
 #include "device/pin.h"
 #include "kinds/kind_functions.h"
+#include "kinds/option_settings.h"
 #include "kinds/quantization_settings.h"
 #include "kinds/quantization_table.h"
 #include "kinds/quantization_work.h"
@@ -41,7 +42,7 @@ class QuantizationSweep final : public Job {
   QuantizationSweep(SweepSettings settings, const JobPlace& place, DeviceInfo device, QuantizationTable table)
       : place_(place),
         settings_(std::move(settings)),
-        max_drop_(settings_.max_drop()),
+        max_drop_(settings_.samples.max_drop),
         device_(device.fingerprint),
         work_(settings_, settings_.output, std::move(device), place.service, cancellation_),
         table_(std::move(table)) {
@@ -198,13 +199,10 @@ absl::StatusOr<Json> QuantizationSweep::RunStep(const JobGrant& grant) {
 }
 
 absl::Status QuantizationSweep::AddRow(const Json& results) {
-  const QuantizationVariant& variant = pending_[at_.variant];
-  Json row = {{"name", variant.name}, {"calibration", variant.calibration}};
-  if (variant.calibration == "percentile") row["percentile"] = variant.percentile;
-  row["precision"] = variant.precision;
-  row["clusters"] = variant.clusters;
-  row["equalization"] = variant.equalization;
-  row["bias_correction"] = variant.bias_correction;
+  QuantizationVariant variant = pending_[at_.variant];
+  Json row = {{"name", variant.name}};
+  WriteOptions(OptionsOf(variant), SettingsOf::kVariant, row);
+  if (variant.calibration != quant::RangeMethod::kPercentile) row.erase("percentile");
   row.update(results);
   row["seconds"] = std::exchange(seconds_of_variant_, Json::object());
   work_.Forget();

@@ -68,7 +68,7 @@ absl::Status QuantizationWork::Load() {
   ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(settings_.model, {settings_.signature, {}}));
   RETURN_IF_ERROR(model.CheckIsModel());
   ASSIGN_OR_RETURN(Givens givens,
-                   ReadGivens(model, settings_.shapes, settings_.inputs, &settings_.samples, Control()));
+                   ReadGivens(model, settings_.shapes, settings_.inputs(), &settings_.samples, Control()));
   samples_ = std::move(givens.samples);
   RETURN_IF_ERROR(SetAside());
   network_ = Network::Load(model, givens.options);
@@ -138,14 +138,9 @@ absl::StatusOr<NetworkBlobs> QuantizationWork::Compile(const Network& network, i
 }
 
 absl::Status QuantizationWork::Calibrate(const QuantizationVariant& variant, int threads) {
-  ASSIGN_OR_RETURN(
-      QuantizeOptions options,
-      QuantizeOptionsFor(RequestFor(*ParsePrecision(variant.precision), threads), settings_.samples));
-  options.calibration.method = *quant::ParseRangeMethod(variant.calibration);
-  options.calibration.percentile = variant.percentile;
-  options.clusters = variant.clusters;
-  options.equalizes = variant.equalization;
-  options.corrects_biases = variant.bias_correction;
+  const Precision precision = variant.is_mixed ? Precision::kAuto : Precision::kInt8;
+  ASSIGN_OR_RETURN(QuantizeOptions options,
+                   QuantizeOptionsFor(RequestFor(precision, threads), settings_.samples, variant));
   if (settings_.held_back > 0) options.held_back_period = settings_.held_back;
   // Other jobs compute meanwhile, so that times would be wrong; only the stage "measure" has the device.
   options.measures_seconds = false;

@@ -27,79 +27,34 @@
 #include "base/status.h"
 #include "kinds/kind_functions.h"
 #include "kinds/network_judge.h"
+#include "kinds/option_settings.h"
 #include "kinds/part_records.h"
 #include "tune/job/report.h"
 #include "tune/job/stage.h"
-#include "tune/search/search.h"
 #include "work/job/settings.h"
 #include "work/job/stage_prior.h"
 
 namespace attune {
 namespace {
 
-struct TuningSettings {
-  std::string model, signature;
-  std::vector<std::string> shapes;
+struct TuningSettings : TuningJobSettings {
   TuneOptions tune;
-  std::string start_records;         // a file of records to begin with; empty: none
-  std::string output, report, json;  // files to write at the end; empty: none
-  double judge_seconds = 4;  // how long a device elsewhere runs the tuned network at least; 0: not at all
+  CompileSettings compile;
 
   bool writes() const { return !output.empty() || !report.empty() || !json.empty(); }
 };
 
-void ReadSearch(SettingsReader& reader, TuneOptions& options) {
-  constexpr int64_t kMost = 1'000'000'000;
-  constexpr int kMostBatch = 4096, kMostBuilders = 1024, kMostThreads = 1024;
-  constexpr double kLeastSeconds = 0.01, kMostCandidateSeconds = 3600;
-  TuningOptions& tuning = options.tuning;
-  int64_t seed = 0;
-  std::string cache = "network";
-  std::vector<std::string> searches;
-  for (const SearchStrategyInfo& info : AllSearchStrategies()) searches.emplace_back(info.name);
-  reader.Read("threads", tuning.threads, 1, kMostThreads);
-  reader.Read("trials", tuning.trials, 1, kMost);
-  reader.Read("trials_per_task", tuning.trials_per_task, 1, kMost);
-  reader.ReadSeconds("time", tuning.seconds);
-  reader.Read("patience", tuning.patience, 0, kMost);
-  reader.Read("batch", tuning.batch, 1, kMostBatch);
-  reader.Read("builders", tuning.builders, 1, kMostBuilders);
-  reader.Read("candidate_seconds", tuning.measure_seconds, kLeastSeconds, kMostCandidateSeconds);
-  reader.Read("execution_seconds", tuning.execution_seconds, kLeastSeconds, kMostCandidateSeconds);
-  reader.Read("random_share", tuning.random_share, 0, 1);
-  reader.Read("seed", seed, 0, INT64_MAX);
-  reader.Read("transfer_runs", tuning.transfer_from_runs);
-  reader.Read("transfer_tasks", tuning.transfer_from_tasks);
-  reader.Read("layouts", tuning.retry_layouts);
-  reader.ReadOneOf("strategy", tuning.search, searches);
-  reader.ReadOneOf("cache", cache, {"network", "warm", "cold"});
-  tuning.seed = static_cast<uint64_t>(seed);
-  if (const auto mode = ParseCacheMode(cache)) tuning.cache = *mode;
-}
-
 absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
   TuningSettings settings;
+  TuningOptions& tuning = settings.tune.tuning;
   SettingsReader reader(spec.settings, spec.base);
-  reader.ReadPath("model", settings.model, /*needed=*/true);
-  reader.Read("signature", settings.signature);
-  reader.Read("shapes", settings.shapes);
-  reader.ReadPath("output", settings.output);
-  reader.ReadPath("report", settings.report);
-  reader.ReadPath("json", settings.json);
-  constexpr double kMostJudgeSeconds = 3600;
-  reader.Read("judge_seconds", settings.judge_seconds, 0, kMostJudgeSeconds);
-  reader.ReadPath("records", settings.tune.records);
-  reader.ReadPath("start_records", settings.start_records);
-  reader.ReadPath("events", settings.tune.events);
-  reader.ReadPath("replay", settings.tune.replay);
-  reader.Read("use_model", settings.tune.use_model);
-  reader.Read("cost_model", settings.tune.cost_model);
-  if (settings.tune.cost_model != "none") reader.ReadPath("cost_model", settings.tune.cost_model);
-  ReadSearch(reader, settings.tune);
+  ReadOptions(reader, OptionsOf(settings));
+  ReadOptions(reader, OptionsOf(tuning));
+  ReadOptions(reader, OptionsOf(settings.compile));
   for (const std::string& shape : settings.shapes) {
     if (!ParseNamedShape(shape).has_value()) reader.Fail("shapes", shape + " is not like input=1x3x224x224");
   }
-  if (!settings.tune.replay.empty() && settings.tune.records.empty())
+  if (!tuning.replay.empty() && tuning.records.empty())
     reader.Fail("replay",
                 "the records of this job will hold times of another run; name a database of its own");
   RETURN_IF_ERROR(reader.Finish());
@@ -259,7 +214,7 @@ class NetworkTuningJob final : public Job {
 // kernel is built, compared with the reference and measured like any other.
 absl::Status TakeStartRecords(const TuningSettings& settings) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RecordDatabase> records,
-                   OpenRecords(settings.tune.records, DatabaseAccess::kCreate));
+                   OpenRecords(settings.tune.tuning.records, DatabaseAccess::kCreate));
   const DatabaseSource to = [&]() -> absl::StatusOr<RecordDatabase*> { return records.get(); };
   return ImportRecordFile(to, settings.start_records).status();
 }
@@ -267,10 +222,10 @@ absl::Status TakeStartRecords(const TuningSettings& settings) {
 // A part searches, and leaves its records; the whole job begins with those.
 absl::Status TakePart(const JobSpec& spec, const JobPlace& place, TuningSettings& settings) {
   settings.tune.tuning.part = {.count = spec.parts, .index = spec.part};
-  if (spec.part == 0) return TakeRecordsOfParts(place.folder, spec.parts, settings.tune.records);
-  settings.output = settings.report = settings.json = settings.tune.events = "";
+  if (spec.part == 0) return TakeRecordsOfParts(place.folder, spec.parts, settings.tune.tuning.records);
+  settings.output = settings.report = settings.json = settings.tune.tuning.events = "";
   settings.judge_seconds = 0;
-  settings.tune.records = (std::filesystem::path(place.folder) / kPartRecords).string();
+  settings.tune.tuning.records = (std::filesystem::path(place.folder) / kPartRecords).string();
   return absl::OkStatus();
 }
 
@@ -284,8 +239,8 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
     if (!file.empty()) RETURN_IF_ERROR(OutputFile::Check(file));
   settings.tune.service = place.service;
   // A device elsewhere has nothing to do with this machine's records.
-  if (place.service != nullptr && settings.tune.records.empty())
-    settings.tune.records = (std::filesystem::path(place.folder) / "records.db").string();
+  if (place.service != nullptr && settings.tune.tuning.records.empty())
+    settings.tune.tuning.records = (std::filesystem::path(place.folder) / "records.db").string();
   if (spec.parts > 1) RETURN_IF_ERROR(TakePart(spec, place, settings));
   // The whole job has them from its parts.
   const bool is_whole = spec.parts > 1 && spec.part == 0;
@@ -296,6 +251,7 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   options.signature = settings.signature;
   for (const std::string& shape : settings.shapes) options.shapes.insert(*ParseNamedShape(shape));
   CompileRequest request;
+  static_cast<CompileSettings&>(request) = settings.compile;
   request.service = place.service;
   request.jobs = place.processors;
   ASSIGN_OR_RETURN(const Network network, OptimizeFor(Network::Load(settings.model, options), request));

@@ -9,23 +9,10 @@
 #include "base/status.h"
 #include "library/convert.h"
 #include "library/network_state.h"
+#include "options/public_options.h"
 
 namespace attune::compiler {
 namespace {
-
-quant::RangeMethod MethodOf(Calibration calibration) {
-  switch (calibration) {
-    case Calibration::kMinMax:
-      return quant::RangeMethod::kMinMax;
-    case Calibration::kPercentile:
-      return quant::RangeMethod::kPercentile;
-    case Calibration::kEntropy:
-      return quant::RangeMethod::kEntropy;
-    case Calibration::kMeanSquaredError:
-      break;
-  }
-  return quant::RangeMethod::kMse;
-}
 
 OutputCheck FromOwn(const attune::OutputCheck& check) {
   return {.name = check.name,
@@ -130,13 +117,10 @@ Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeO
   request.service = state_->service;
   request.threads = options.threads;
   request.control = following.work();
-  attune::QuantizeOptions quantizing = Value(QuantizeOptionsFor(request, {}));
-  quantizing.calibration.method = MethodOf(options.calibration);
-  quantizing.calibration.percentile = options.percentile;
-  quantizing.max_drop = options.max_drop;
-  quantizing.clusters = options.clusters;
-  quantizing.equalizes = options.equalizes;
-  quantizing.corrects_biases = options.corrects_biases;
+  QuantizeSettings settings;
+  SampleSettings accuracy;
+  Assign(options, settings, accuracy);
+  const attune::QuantizeOptions quantizing = Value(QuantizeOptionsFor(request, accuracy, settings));
   std::vector<std::vector<attune::NamedTensor>> own;
   for (const NamedTensors& sample : samples) own.push_back(ToOwn(sample));
   State state = state_->WithGraph(state_->imported.Quantize(own, quantizing));

@@ -9,6 +9,7 @@
 #include "library/build_id.h"
 #include "library/convert.h"
 #include "library/network_state.h"
+#include "options/public_options.h"
 
 namespace attune::compiler {
 namespace {
@@ -74,18 +75,8 @@ Network Network::tune(const TuneOptions& options) const {
   State state = *state_;
   state.optimized = state.Optimized({.stop = options.stop});
   attune::TuneOptions tuning;
-  tuning.tuning.trials = options.trials;
-  tuning.tuning.trials_per_task = options.trials_per_task;
-  tuning.tuning.seconds = options.seconds;
-  tuning.tuning.batch = options.batch;
-  tuning.tuning.seed = options.seed;
-  tuning.tuning.execution_seconds = options.execution_seconds;
-  tuning.tuning.transfer_from_runs = options.transfers_from_runs;
-  tuning.events = options.events;
-  CompileRequest request = state.ToCompile();
-  request.records = options.records;
-  SetRequest(request, tuning);
-  tuning.tuning.threads = options.threads;
+  SetRequest(state.ToCompile(), tuning);
+  Assign(options, tuning.tuning);
   const std::unique_ptr<NetworkTuner> tuner = Value(NetworkTuner::Create(*state.optimized, tuning));
   Check(RunToEnd(*tuner, options));
   state.compiled = Value(tuner->Compile());

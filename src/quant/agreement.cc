@@ -171,10 +171,4 @@ std::optional<Criterion> FindCriterion(std::string_view name) {
                                       : std::optional<Criterion>({found->value, found->estimate});
 }
 
-std::vector<std::string_view> AgreementNames() {
-  std::vector<std::string_view> names;
-  for (const NamedCriterion& criterion : kCriteria) names.push_back(criterion.name);
-  return names;
-}
-
 }  // namespace attune::quant

@@ -58,7 +58,6 @@ struct Criterion {
 Criterion DefaultCriterion();
 // Finds a criterion by one of the names above; nullopt for an unknown name.
 std::optional<Criterion> FindCriterion(std::string_view name);
-std::vector<std::string_view> AgreementNames();
 
 }  // namespace attune::quant
 

@@ -65,7 +65,7 @@ TEST(Agreement, OfMapsCountsPixelsOfEachClass) {
 }
 
 TEST(Agreement, AreFoundByName) {
-  for (const std::string_view name : AgreementNames()) {
+  for (const std::string_view name : {"top-1", "iou", "error", "cosine"}) {
     const std::optional<Criterion> found = FindCriterion(name);
     ASSERT_TRUE(found.has_value()) << name;
     const Sample map = {Floats32({1, 1, 1, 2}, {1, 2})};

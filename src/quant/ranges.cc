@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <vector>
@@ -10,7 +9,6 @@
 namespace attune::quant {
 namespace {
 
-constexpr std::string_view kNames[] = {"min-max", "percentile", "entropy", "mse"};
 constexpr int kBins = Histogram::kBins;
 
 // The magnitude that all but `allowed` of the numbers of one sign stay below; `side` maps bins counted
@@ -96,13 +94,6 @@ double SquaredError(const Histogram& histogram, const Range& range, int levels) 
 }
 
 }  // namespace
-
-std::optional<RangeMethod> ParseRangeMethod(std::string_view name) {
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<RangeMethod>(i);
-  }
-  return std::nullopt;
-}
 
 Range MinMaxRange(const Histogram& histogram) { return {histogram.min(), histogram.max()}; }
 

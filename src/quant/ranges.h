@@ -3,18 +3,12 @@
 #ifndef ATTUNE_QUANT_RANGES_H_
 #define ATTUNE_QUANT_RANGES_H_
 
-#include <optional>
-#include <string_view>
-
 #include "quant/histogram.h"
 #include "quant/plan.h"
 
 namespace attune::quant {
 
 enum class RangeMethod { kMinMax, kPercentile, kEntropy, kMse };
-
-// "min-max", "percentile", "entropy", "mse".
-std::optional<RangeMethod> ParseRangeMethod(std::string_view name);
 
 // The number of values of 8 bits.
 inline constexpr int kLevels = 256;

@@ -20,6 +20,7 @@ namespace attune {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -51,6 +52,16 @@ TEST_F(CliTest, HelpAndVersionGoToStdout) {
   EXPECT_THAT(Do({"--help"}).out, HasSubstr("compile"));
   EXPECT_THAT(Do({"run", "--help"}).out, HasSubstr("--input"));
   EXPECT_THAT(Do({"--version"}).out, HasSubstr("attune "));
+}
+
+TEST_F(CliTest, HelpHasTheOptionsOfTheTable) {
+  EXPECT_THAT(Do({"compile", "--help"}).out, AllOf(HasSubstr("--unchecked-indices"), HasSubstr("x86-64-v3"),
+                                                   HasSubstr("(default: this machine)")));
+  EXPECT_THAT(
+      Do({"tune", "--help"}).out,
+      AllOf(HasSubstr("--trials-per-task"), HasSubstr("in [1 - 1000000000]"), HasSubstr("--no-layouts"),
+            HasSubstr("how to search: annealing, "), HasSubstr("(default: 32)")));
+  EXPECT_THAT(Do({"quantize", "--help"}).out, AllOf(HasSubstr("--max-drop"), HasSubstr("(default: 99.99)")));
 }
 
 TEST_F(CliTest, EachCommandTakesTheLevelOfTheLog) {

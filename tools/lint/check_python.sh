@@ -30,7 +30,7 @@ case ${1:-} in
       -DATTUNE_TESTS=OFF > /dev/null
     cmake --build "$build" --target attune_python
     cp -r python/attune "$work/attune"
-    cp "$build"/python/attune/_core*.so "$build/lib/attune/attune-worker" "$work/attune/"
+    cp "$build"/python/attune/_core*.so "$build"/options/python/attune/_options.py "$build/lib/attune/attune-worker" "$work/attune/"
     # The program has no sanitizers, and an allocator of its own.
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec "%s" "$@"\n' "$ATTUNE" > "$work/program"
     chmod +x "$work/program"

@@ -44,7 +44,7 @@ Json WithJudging(const AskedJob& job) {
   if (!sweep.ok()) return settings;  // the job's kind says what is wrong
   const int64_t samples = SamplesAmong(job.inputs, sweep->samples.folder);
   if (!settings.contains("samples") && samples > sweep->samples.most) settings["samples"] = samples;
-  if (!settings.contains("max_drop") || sweep->max_drop() > *job.agreement.accuracy_loss)
+  if (!settings.contains("max_drop") || sweep->samples.max_drop > *job.agreement.accuracy_loss)
     settings["max_drop"] = *job.agreement.accuracy_loss;
   return settings;
 }
@@ -54,7 +54,7 @@ Json WithJudging(const AskedJob& job) {
 absl::StatusOr<JudgingPlan> PlanOfJudging(const AskedJob& job) {
   ASSIGN_OR_RETURN(const SweepSettings sweep, SweepOf(job));
   const bool is_mixed =
-      std::ranges::all_of(sweep.variants, [](const auto& variant) { return variant.precision == "auto"; });
+      std::ranges::all_of(sweep.variants, [](const auto& variant) { return variant.is_mixed; });
   return JudgingPlan{.samples = std::min(SamplesAmong(job.inputs, sweep.samples.folder), sweep.samples.most),
                      .period = std::max(sweep.judged, 1),
                      .variants = static_cast<int>(sweep.variants.size()),

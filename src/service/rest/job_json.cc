@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "kinds/kinds.h"
+#include "options/settings.h"
 #include "service/access/texts.h"
 #include "service/agreement/promises_of_job.h"
 #include "service/queue/submitted_job.h"
@@ -67,7 +68,11 @@ JsonSchema NewJobSchema() {
   return ObjectSchema(
       {{"name", NameSchema()},
        {"kind", KindSchema()},
-       {"settings", {{"type", "object"}}},
+       {"settings",
+        {{"type", "object"},
+         {"x-settings",
+          {{"tuning", JsonSchema::parse(TuningSchema())},
+           {"quantization", JsonSchema::parse(QuantizationSchema())}}}}},
        {"inputs", {{"type", "array"}, {"items", input}, {"maxItems", kMostUploads}}},
        {"on", TextSchema(kMaxKeyLength)},
        {"priority", {{"type", "integer"}, {"minimum", -kMostJobPriority}, {"maximum", kMostJobPriority}}},

@@ -39,7 +39,8 @@ TEST(TaskTuning, AFamilyIsOfTasksWithTheSameAlgorithmsToChooseFrom) {
 TEST(TaskTuning, TheBudgetKnowsWhatAKilledRunHasFound) {
   constexpr int kBatch = 4, kBatches = 3;
   const TuningTask task = MakeTask(kMatMulTask, {1});
-  const TuningOptions options = {.batch = kBatch};
+  TuningOptions options;
+  options.batch = kBatch;
   const auto create = [&] { return *TaskTuning::Create(task, *TargetByName("znver4"), options, 7); };
   const Blob kernel = *Blob::Of("kernel");
   std::vector<Record> records;

@@ -1,0 +1,28 @@
+// The settings of jobs that are options (options/options.toml): read and written.
+#ifndef ATTUNE_KINDS_OPTION_SETTINGS_H_
+#define ATTUNE_KINDS_OPTION_SETTINGS_H_
+
+#include <cstdint>
+
+#include "nlohmann/json.hpp"
+#include "options/option.h"
+#include "work/job/settings.h"
+
+namespace attune {
+
+// Says whose settings are read: those of a job, or of a variant of a quantization job.
+enum class SettingsOf : uint8_t { kJob, kVariant };
+
+// Reads those of the options that are settings.
+void ReadOptions(SettingsReader& reader, const BoundOptions& options, SettingsOf of = SettingsOf::kJob);
+
+// Writes those of the options that are settings to an object.
+void WriteOptions(const BoundOptions& options, SettingsOf of, nlohmann::ordered_json& to);
+
+// Whether the settings of a tuning job name options of compiling, so that its network is not what another
+// job's measurements of the same model are about.
+bool ChangeCompiling(const nlohmann::json& settings);
+
+}  // namespace attune
+
+#endif  // ATTUNE_KINDS_OPTION_SETTINGS_H_
