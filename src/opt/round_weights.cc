@@ -46,9 +46,9 @@ bool IsWeights(const Value* value) {
          value->constant()->rank() >= kLeastRank;
 }
 
-class Rounding {
+class WeightRounding {
  public:
-  Rounding(Graph& graph, DType dtype) : graph_(graph), dtype_(dtype) {}
+  WeightRounding(Graph& graph, DType dtype) : graph_(graph), dtype_(dtype) {}
 
   bool Run() {
     bool changed = false;
@@ -89,7 +89,7 @@ absl::StatusOr<bool> RoundWeightsPass(Graph& graph, const PassContext& context) 
   const bool to_f16 = context.Parameter("f16") != 0, to_bf16 = context.Parameter("bf16") != 0;
   if (to_f16 && to_bf16) return InvalidInput("weights are rounded to f16 or to bf16, not both");
   if (!to_f16 && !to_bf16) return false;
-  return Rounding(graph, to_f16 ? DType::kF16 : DType::kBF16).Run();
+  return WeightRounding(graph, to_f16 ? DType::kF16 : DType::kBF16).Run();
 }
 
 }  // namespace attune
