@@ -13,7 +13,7 @@
 namespace attune {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A group for each strategy on vectors, and for each on a matrix unit.
 constexpr std::string_view kGroups[] = {
@@ -111,7 +111,7 @@ TEST(CompileKernels, TheReplayOfAPrintedScheduleIsTheSameObject) {
   ExpectSameObjects(kMatrixGroups, *TargetByName("sapphirerapids"), &strategies);
   std::vector<std::string_view> all;
   for (const Strategy& strategy : AllStrategies()) all.push_back(strategy.name);
-  EXPECT_THAT(strategies, testing::UnorderedElementsAreArray(all));
+  EXPECT_THAT(strategies, ::testing::UnorderedElementsAreArray(all));
 }
 
 TEST(CompileKernels, RefusesALoopNestThatDoesNotVerify) {

@@ -125,13 +125,13 @@ struct BadText {
   const char* message;
 };
 
-class BadTextTest : public testing::TestWithParam<BadText> {};
+class BadTextTest : public ::testing::TestWithParam<BadText> {};
 
 TEST_P(BadTextTest, IsRefused) { EXPECT_THAT(ErrorOf(GetParam().text), HasSubstr(GetParam().message)); }
 
 INSTANTIATE_TEST_SUITE_P(
     Text, BadTextTest,
-    testing::Values(
+    ::testing::Values(
         BadText{"", "line 1:1: expected 'graph', at the end"}, BadText{"graph(", "expected '%'"},
         BadText{"graph() { return } graph", "line 1:20: expected the end, at \"graph\""},
         BadText{"graph() {\n  frob() : f32[]\n}", "line 2:3: expected an operator"},

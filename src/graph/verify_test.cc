@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Each test breaks one rule of this graph, in which %r is made by the node "first", and expects its message.
-class VerifyTest : public testing::Test {
+class VerifyTest : public ::testing::Test {
  protected:
   VerifyTest() {
     auto parsed = ParseGraph(R"(graph @g(%x: f32[1,16,4,4], %v: f32[8]) {

@@ -9,6 +9,6 @@
 int main(int argc, char** argv) {
   const std::array<attune::WorkerKind, 1> kinds = {{{attune::kMeasureWorkerKind, attune::RunMeasureWorker}}};
   if (const auto status = attune::RunIfWorker(argc, argv, kinds)) return *status;
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -49,7 +49,7 @@ class Timed final : public KernelChooser {
 };
 
 // A network for which a test sets the times of kernels, one arrangement after the other.
-class TimedKernelsTest : public testing::Test {
+class TimedKernelsTest : public ::testing::Test {
  protected:
   // Sets the time of the network's kernels with these overrides, unless it is known already.
   void Know(const LayoutOverrides& overrides, double seconds) {

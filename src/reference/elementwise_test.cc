@@ -66,7 +66,7 @@ TEST(Elementwise, FunctionsOfOneFloat) {
       {Op::kClip, 0, 1, {{"min", ExactNumber(3.0)}, {"max", ExactNumber(1.0)}}},
   };
   for (const UnaryCase& c : cases) {
-    SCOPED_TRACE(testing::Message() << OpName(c.op) << " of " << c.x);
+    SCOPED_TRACE(::testing::Message() << OpName(c.op) << " of " << c.x);
     EXPECT_THAT(Evaluate(c.op, {Make(DType::kF64, {1}, {c.x})}, c.attrs), Has({c.y}, 1e-15));
   }
 }

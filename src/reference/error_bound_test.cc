@@ -114,7 +114,7 @@ TEST(ErrorBound, SmallIntegersAreExact) {
   })",
                {F32({2, 3}, {1, 2, 3, 4, 5, 6}), F32({3, 2}, {1, 2, 3, 4, 5, 6}), F32({2}, {-1, 7})});
   EXPECT_EQ(Largest(output.bound), 0);
-  EXPECT_THAT(output.expected.ToInts(), testing::ElementsAre(21, 35, 48, 71));
+  EXPECT_THAT(output.expected.ToInts(), ::testing::ElementsAre(21, 35, 48, 71));
 }
 
 // (-3)² is 9, but (-3)^2.0000001 is NaN.

@@ -8,7 +8,7 @@
 namespace attune::reference {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 absl::StatusOr<std::vector<Tensor>> RunText(std::string_view text, const std::vector<Tensor>& inputs) {
   absl::StatusOr<std::unique_ptr<Graph>> graph = ParseGraph(text);

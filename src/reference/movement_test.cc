@@ -68,7 +68,7 @@ TEST(Indexed, Gather) {
   EXPECT_THAT(columns, Has({2, 0, 5, 3}));
   EXPECT_THAT(Evaluate(Op::kGather, {x, I64({}, {1})}, {{"axis", int64_t{0}}}), HasShape({3}));
   const absl::Status status = EvaluateStatus(Op::kGather, {x, I64({1}, {3})}, {{"axis", int64_t{1}}});
-  EXPECT_THAT(status.message(), testing::HasSubstr("index 3 in an axis of size 3"));
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("index 3 in an axis of size 3"));
 }
 
 TEST(Indexed, GatherElementsAndNd) {

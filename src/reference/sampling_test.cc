@@ -80,9 +80,9 @@ TEST(Resize, CropAndResizeExtrapolates) {
 
 TEST(Resize, CubicAndAntialias) {
   // Keys' kernel with a = -0.75, at a quarter after the second of four elements.
-  EXPECT_THAT(
-      ResizeRow(8, {{"mode", "cubic"}}),
-      testing::ResultOf([](const Tensor& t) { return t.ToDouble(3); }, testing::DoubleNear(2.296875, 1e-6)));
+  EXPECT_THAT(ResizeRow(8, {{"mode", "cubic"}}),
+              ::testing::ResultOf([](const Tensor& t) { return t.ToDouble(3); },
+                                  ::testing::DoubleNear(2.296875, 1e-6)));
   EXPECT_THAT(ResizeRow(2, {{"mode", "linear"}, {"antialias", int64_t{1}}}), Has({1.625, 3.375}));
   // Without the elements outside, the ends of the row have more weight.
   EXPECT_THAT(ResizeRow(8, {{"mode", "linear"}, {"exclude_outside", int64_t{1}}}),

@@ -91,8 +91,8 @@ class Space {
 
 bool IsUnbounded(int64_t limit) { return limit <= Interval::kLow || limit >= Interval::kHigh; }
 
-class BoundsOfRandom : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(WithData, BoundsOfRandom, testing::Bool());
+class BoundsOfRandom : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(WithData, BoundsOfRandom, ::testing::Bool());
 
 TEST_P(BoundsOfRandom, NormalizeAndRangeHoldEverywhere) {
   Random random(1);

@@ -137,7 +137,7 @@ void CheckSchedules(const std::function<ComputeDef()>& make, int count) {
   const Arrays inputs = Inputs(make());
   const std::vector<double> expected = Output(*Schedule(make()).Lower(), inputs);
   for (const double value : expected) ASSERT_TRUE(std::isfinite(value));
-  for (int seed = 0; seed < count && !testing::Test::HasFailure(); ++seed) {
+  for (int seed = 0; seed < count && !::testing::Test::HasFailure(); ++seed) {
     RandomScheduler scheduler(make(), static_cast<uint64_t>(seed));
     const Schedule& schedule = scheduler.Run();
     const auto nest = schedule.Lower();

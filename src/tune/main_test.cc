@@ -6,6 +6,6 @@
 
 int main(int argc, char** argv) {
   if (const auto status = attune::RunIfWorker(argc, argv, attune::HooksOfTest())) return *status;
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -78,7 +78,7 @@ TEST_F(BadInputTest, WrongUsageExitsWithTwo) {
   };
   for (const std::vector<std::string>& arguments : wrong) {
     const Outcome outcome = RunAttune(arguments);
-    EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(arguments) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, 2) << ::testing::PrintToString(arguments) << outcome.err;
     EXPECT_THAT(outcome.err, StartsWith("attune: "));
     EXPECT_EQ(outcome.out, "");
   }

@@ -11,6 +11,6 @@ int main(int argc, char** argv) {
   const std::array<attune::WorkerKind, 2> kinds = {
       {{.name = attune::kMeasureWorkerKind, .run = attune::RunMeasureWorker}, attune::DeviceHostWorker()}};
   if (const auto status = attune::RunIfWorker(argc, argv, kinds)) return *status;
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

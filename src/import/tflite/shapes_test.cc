@@ -49,7 +49,7 @@ TEST(TfliteShapes, OtherInputsHaveOtherShapes) {
   EXPECT_THAT(Warnings(Pool({1, 2, 3, 3}, {1, 2, 3, 3}), options), IsEmpty());
   // The same shape is not another one.
   options.input_shapes["x"] = {1, 4, 6, 3};
-  EXPECT_THAT(Warnings(Pool({1, 3, 2, 3}, {}), options), testing::SizeIs(1));
+  EXPECT_THAT(Warnings(Pool({1, 3, 2, 3}, {}), options), ::testing::SizeIs(1));
 }
 
 }  // namespace

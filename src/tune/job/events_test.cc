@@ -31,7 +31,7 @@ TEST(EventLogTest, WritesALineAnEventAndAppends) {
 TEST(EventLogTest, SaysWhereItCannotWrite) {
   EXPECT_TRUE(EventLog::Open("", "run", SystemClock()).ok());
   const auto nowhere = EventLog::Open("/nonexistent/events.jsonl", "run", SystemClock());
-  EXPECT_THAT(std::string(nowhere.status().message()), testing::HasSubstr("/nonexistent/events.jsonl"));
+  EXPECT_THAT(std::string(nowhere.status().message()), ::testing::HasSubstr("/nonexistent/events.jsonl"));
   const auto full = EventLog::Open("/dev/full", "run", SystemClock());
   ASSERT_TRUE(full.ok()) << full.status();
   EXPECT_TRUE(absl::IsResourceExhausted((*full)->Write("trial", nlohmann::json::object())));

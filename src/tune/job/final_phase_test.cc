@@ -12,10 +12,10 @@
 namespace attune {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 using enum StageKind;
 
 class FinalPhaseTest : public TuningJobTest {
@@ -242,7 +242,7 @@ TEST_F(FinalPhaseTest, LayoutsThatAreFasterAreOnRecord) {
   TuningOptions options = Options();
   options.cache = CacheMode::kNetwork;
   const auto job = Make(options);
-  EXPECT_THAT(Finish(*job), testing::EndsWith("XYXYMNf"));
+  EXPECT_THAT(Finish(*job), ::testing::EndsWith("XYXYMNf"));
   EXPECT_THAT(tried_, ElementsAre(0, 1));
   EXPECT_EQ(job->overrides(), LayoutOverrides{1});
   const auto chooser = RecordChooser::Load(*records_, RunOf().device, options.threads);
@@ -287,7 +287,7 @@ TEST_F(FinalPhaseTest, TasksAreConfirmedOneStageEach) {
 TEST_F(FinalPhaseTest, ANetworkThatCrashesIsOneFailedMeasurement) {
   network_fails_ = true;
   const auto job = Make(Options());
-  EXPECT_THAT(Finish(*job), testing::EndsWith("MNf"));
+  EXPECT_THAT(Finish(*job), ::testing::EndsWith("MNf"));
   EXPECT_EQ(networks_.size(), 1);
   EXPECT_EQ(RunOf().state, RunState::kFinished);
   EXPECT_EQ(RunOf().tuned_seconds, 0);

@@ -9,14 +9,14 @@
 namespace attune {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 Candidate Tile(int64_t width) { return {"conv_direct", {{"tile_w", width}}}; }
 
-class TaskRecordsTest : public testing::Test {
+class TaskRecordsTest : public ::testing::Test {
  protected:
   // Adds the next trial of a run; one that takes no time has failed.
   void Add(const std::string& run, int64_t width, double seconds, const std::string& search = "random") {

@@ -8,9 +8,9 @@
 namespace attune {
 namespace {
 
-using testing::Contains;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::unique_ptr<TaskSearch> Create(const TuningOptions& options = {}, Slice slice = {}) {
   auto search = TaskSearch::Create(MakeTask(kMatMulTask, {1}), *TargetByName("znver4"), options, 7, slice);
@@ -19,8 +19,9 @@ std::unique_ptr<TaskSearch> Create(const TuningOptions& options = {}, Slice slic
 }
 
 TEST(TaskSearch, AnUnknownStrategyIsRefused) {
-  const auto search =
-      TaskSearch::Create(MakeTask(kMatMulTask, {1}), *TargetByName("znver4"), {.search = "none"}, 7, {});
+  TuningOptions options;
+  options.search = "none";
+  const auto search = TaskSearch::Create(MakeTask(kMatMulTask, {1}), *TargetByName("znver4"), options, 7, {});
   EXPECT_EQ(search.status().message(), "there is no search strategy \"none\"");
 }
 

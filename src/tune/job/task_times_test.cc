@@ -6,8 +6,8 @@
 namespace attune {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Candidate Tile(int64_t width) { return {"conv_direct", {{"tile_w", width}}}; }
 

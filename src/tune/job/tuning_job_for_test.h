@@ -18,7 +18,7 @@
 
 namespace attune {
 
-class TuningJobTest : public testing::Test {
+class TuningJobTest : public ::testing::Test {
  protected:
   TuningJobTest() {
     tasks_ = {MakeTask(kWideConvTask, {1, 2}), MakeTask(kMatMulTask, {1})};

@@ -19,7 +19,7 @@
 namespace attune {
 namespace {
 
-class ActiveRunTest : public testing::Test {
+class ActiveRunTest : public ::testing::Test {
  protected:
   // Adds a run that the database has as running, but that no process works on.
   void AddKilled(const TuningRun& run) { ASSERT_TRUE(records_->BeginRun(run).ok()); }
@@ -191,7 +191,7 @@ TEST_F(ActiveRunTest, SaysWhereItCannotMarkARun) {
   const std::string marks = path_ + "-runs";
   const auto expect_refused = [&] {
     const auto run = ActiveRun::ResumeOrBegin(*records_, SampleRun("mine"));
-    EXPECT_THAT(std::string(run.status().message()), testing::HasSubstr(marks));
+    EXPECT_THAT(std::string(run.status().message()), ::testing::HasSubstr(marks));
   };
   ASSERT_EQ(mkdir(marks.c_str(), 0700), 0);
   expect_refused();

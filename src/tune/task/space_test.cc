@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Target TestTarget() { return *TargetByName("znver4"); }
 

@@ -168,21 +168,21 @@ TEST_F(PartsInTheScheduler, AHigherClassHasMoreDevices) {
   Submit("low", 7, -1);
   Submit("standard", 7, 0);
   Submit("high", 7, 1);
-  EXPECT_THAT(Granted(),
-              ElementsAre(testing::Pair("high", 4), testing::Pair("low", 1), testing::Pair("standard", 2)));
+  EXPECT_THAT(Granted(), ElementsAre(::testing::Pair("high", 4), ::testing::Pair("low", 1),
+                                     ::testing::Pair("standard", 2)));
 }
 
 TEST_F(PartsInTheScheduler, OneJobHasAllDevicesThatNobodyElseWants) {
   Make(7);
   Submit("low", 9, -1);
-  EXPECT_THAT(Granted(), ElementsAre(testing::Pair("low", 7)));
+  EXPECT_THAT(Granted(), ElementsAre(::testing::Pair("low", 7)));
 }
 
 TEST_F(PartsInTheScheduler, OwnersComeBeforeClasses) {
   Make(8);
   Submit("high", 8, 1, "a");
   Submit("low", 8, -1, "b");
-  EXPECT_THAT(Granted(), ElementsAre(testing::Pair("high", 4), testing::Pair("low", 4)));
+  EXPECT_THAT(Granted(), ElementsAre(::testing::Pair("high", 4), ::testing::Pair("low", 4)));
 }
 
 TEST_F(PartsInTheScheduler, AnOwnerWhoComesLateGetsHisShareAndNotTheWholePast) {

@@ -272,7 +272,7 @@ TEST(StrategyComparison, KnowsWhatIsIdle) {
   const std::string html = ComparisonHtml("<1 job", {*outcome}, {StrategyChart(jobs, *outcome)});
   EXPECT_THAT(html, HasSubstr("&lt;1 job"));
   EXPECT_THAT(html, HasSubstr("a: build\n0 s to 6 s on host 0"));
-  EXPECT_THAT(ComparisonRows({*outcome})[1], testing::Contains("1.00×"));
+  EXPECT_THAT(ComparisonRows({*outcome})[1], ::testing::Contains("1.00×"));
 }
 
 TEST(StrategyComparison, NamesAStageThatCanNeverRun) {

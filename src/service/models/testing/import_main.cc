@@ -22,6 +22,6 @@ int main(int argc, char** argv) {
   if (const auto status =
           attune::RunIfJobWorker(argc, argv, {&importer, 1}, attune::MeasureElsewhere, attune::MeasuringPort))
     return *status;
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
