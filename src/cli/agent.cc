@@ -25,7 +25,7 @@ constexpr char kDeviceName[] = "cpu";
 
 constexpr double kMostIdleSeconds = 1e9;
 
-struct Flags {
+struct AgentFlags {
   EnrolmentFlags enrolment;
   FleetAgentOptions agent;
 };
@@ -56,7 +56,7 @@ class HostEvents {
   std::optional<StaysOffLease> stays_off_;
 };
 
-absl::Status RunAgent(Flags flags) {
+absl::Status RunAgent(AgentFlags flags) {
   if (flags.agent.folder.empty()) {
     ASSIGN_OR_RETURN(flags.agent.folder, DefaultAgentFolder());
   }
@@ -82,7 +82,7 @@ absl::Status RunAgent(Flags flags) {
 
 void AddAgentCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("agent", "Offer this machine as a device of a fleet");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<AgentFlags>();
   AddEnrolmentFlags(*command, flags->enrolment);
   command->add_option("--state", flags->agent.folder,
                       "the folder of its state (default: attune/agent among the user's state files)");

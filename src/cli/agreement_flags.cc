@@ -17,15 +17,15 @@ namespace {
 
 using Unit = std::pair<std::string_view, double>;
 
-constexpr std::array kTimes = {Unit("us", 1e-3), Unit("ms", 1.0), Unit("s", 1e3)};  // as milliseconds
-constexpr std::array kShares = {Unit("%", 1e-2), Unit("", 1.0)};
-constexpr std::array kSizes = {Unit("KiB", 1024.0),
-                               Unit("MiB", 1024.0 * 1024),
-                               Unit("GiB", 1024.0 * 1024 * 1024),
-                               Unit("KB", 1e3),
-                               Unit("MB", 1e6),
-                               Unit("GB", 1e9),
-                               Unit("B", 1.0)};
+constexpr std::array kTimeUnits = {Unit("us", 1e-3), Unit("ms", 1.0), Unit("s", 1e3)};  // as milliseconds
+constexpr std::array kShareUnits = {Unit("%", 1e-2), Unit("", 1.0)};
+constexpr std::array kSizeUnits = {Unit("KiB", 1024.0),
+                                   Unit("MiB", 1024.0 * 1024),
+                                   Unit("GiB", 1024.0 * 1024 * 1024),
+                                   Unit("KB", 1e3),
+                                   Unit("MB", 1e6),
+                                   Unit("GB", 1e9),
+                                   Unit("B", 1.0)};
 
 // A number with one of the units, the first that fits; nothing if it is none, or is negative.
 template <size_t kCount>
@@ -65,16 +65,16 @@ bool HasPromise(const AgreementFlags& flags, const Json& job) {
 
 void AddAgreementFlags(CLI::App& command, AgreementFlags& flags) {
   const auto is_time =
-      Checks([](const auto& text) { return WithUnit(text, kTimes); }, "not a duration like 5ms or 800us");
+      Checks([](const auto& text) { return WithUnit(text, kTimeUnits); }, "not a duration like 5ms or 800us");
   const auto is_duration = Checks(ParseSeconds, "not a duration like 90s, 5m or 1h30m");
   command.add_option("--latency", flags.latency, "highest mean latency of an inference: 5ms")->check(is_time);
   command.add_option("--p99", flags.p99, "highest latency of 99 of 100 inferences: 7ms")->check(is_time);
   command.add_option("--accuracy-loss", flags.accuracy_loss, "highest loss of accuracy: 1%")
-      ->check(
-          Checks([](const auto& text) { return WithUnit(text, kShares); }, "not a share like 1% or 0.01"));
+      ->check(Checks([](const auto& text) { return WithUnit(text, kShareUnits); },
+                     "not a share like 1% or 0.01"));
   command.add_option("--size", flags.size, "largest artifact: 10MB")
-      ->check(
-          Checks([](const auto& text) { return WithUnit(text, kSizes); }, "not a size like 10MB or 512KiB"));
+      ->check(Checks([](const auto& text) { return WithUnit(text, kSizeUnits); },
+                     "not a size like 10MB or 512KiB"));
   command.add_option("--device-time", flags.device_time, "most device time for measuring: 10m")
       ->check(is_duration);
   command
@@ -100,10 +100,11 @@ void AddAgreement(const AgreementFlags& flags, Json& job) {
     return;
   }
   Json agreement = Json::object();
-  if (const auto ms = WithUnit(flags.latency, kTimes)) agreement["latency_ms"]["mean"] = *ms;
-  if (const auto ms = WithUnit(flags.p99, kTimes)) agreement["latency_ms"]["p99"] = *ms;
-  if (const auto share = WithUnit(flags.accuracy_loss, kShares)) agreement["accuracy_loss"] = *share;
-  if (const auto bytes = WithUnit(flags.size, kSizes)) agreement["size_bytes"] = static_cast<int64_t>(*bytes);
+  if (const auto ms = WithUnit(flags.latency, kTimeUnits)) agreement["latency_ms"]["mean"] = *ms;
+  if (const auto ms = WithUnit(flags.p99, kTimeUnits)) agreement["latency_ms"]["p99"] = *ms;
+  if (const auto share = WithUnit(flags.accuracy_loss, kShareUnits)) agreement["accuracy_loss"] = *share;
+  if (const auto bytes = WithUnit(flags.size, kSizeUnits))
+    agreement["size_bytes"] = static_cast<int64_t>(*bytes);
   if (deadline) agreement["deadline_seconds"] = *deadline;
   if (const auto seconds = ParseSeconds(flags.device_time)) agreement["device_seconds"] = *seconds;
   if (!flags.priority.empty() && !number) agreement["priority"] = flags.priority;

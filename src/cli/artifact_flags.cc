@@ -16,10 +16,10 @@
 namespace attune {
 namespace {
 
-constexpr size_t kDigits = 64;
+constexpr size_t kAllDigits = 64;
 
 bool IsSha256(std::string_view text) {
-  return text.size() == kDigits && std::ranges::all_of(text, absl::ascii_isxdigit);
+  return text.size() == kAllDigits && std::ranges::all_of(text, absl::ascii_isxdigit);
 }
 
 std::string CheckSha256(const std::string& text) {

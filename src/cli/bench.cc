@@ -12,13 +12,13 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct BenchFlags {
   ModelFlags model;
   InputSources inputs;
   double seconds = 1;
 };
 
-absl::Status Bench(const Flags& flags) {
+absl::Status Bench(const BenchFlags& flags) {
   Progress progress;
   ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
@@ -44,7 +44,7 @@ absl::Status Bench(const Flags& flags) {
 
 void AddBenchCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure the latency of one inference");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchFlags>();
   AddModelFlags(*command, flags->model, "threads that one inference runs on");
   AddArtifactFlags(*command, flags->model.artifact);
   AddInputFlags(*command, flags->inputs);

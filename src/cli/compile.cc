@@ -18,7 +18,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct CompileFlags {
   ModelFlags model;
   InputSources inputs;
   std::string output;
@@ -32,7 +32,7 @@ std::vector<std::string> Cpus(const NetworkDescription& d) {
   return cpus;
 }
 
-Json ToJson(const Flags& flags, const NetworkDescription& d, const Network& network,
+Json ToJson(const CompileFlags& flags, const NetworkDescription& d, const Network& network,
             const StageSeconds& seconds) {
   const CompileReport& report = network.compile_report();
   Json passes = Json::array();
@@ -84,7 +84,7 @@ std::string Measured(const CompileReport& report) {
   return absl::StrFormat(" (%d as measured%s%s, by records)", report.num_measured, changed, similar);
 }
 
-std::string Summary(const Flags& flags, const NetworkDescription& d, const Network& network,
+std::string Summary(const CompileFlags& flags, const NetworkDescription& d, const Network& network,
                     const StageSeconds& seconds) {
   const CompileReport& report = network.compile_report();
   std::string text = absl::StrFormat(
@@ -114,7 +114,7 @@ std::string Summary(const Flags& flags, const NetworkDescription& d, const Netwo
   return text;
 }
 
-absl::StatusOr<Network> CompileNetwork(const Flags& flags, Progress& progress, StageSeconds& seconds) {
+absl::StatusOr<Network> CompileNetwork(const CompileFlags& flags, Progress& progress, StageSeconds& seconds) {
   ASSIGN_OR_RETURN(ModelWork work,
                    OpenModel(flags.model, flags.inputs, flags.model.compile.threads, progress));
   if (!flags.shape_sets.empty() && work.request.is_quantized()) {
@@ -128,7 +128,7 @@ absl::StatusOr<Network> CompileNetwork(const Flags& flags, Progress& progress, S
   return std::move(ready.network);
 }
 
-absl::Status Compile(const Flags& flags) {
+absl::Status Compile(const CompileFlags& flags) {
   Progress progress;
   StageSeconds seconds;
   ASSIGN_OR_RETURN(const Network network, CompileNetwork(flags, progress, seconds));
@@ -148,7 +148,7 @@ absl::Status Compile(const Flags& flags) {
 
 void AddCompileCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("compile", "Compile a model into one file that the runtime runs");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CompileFlags>();
   flags->model.why_no_artifact = kWhyCompiledAlready;
   AddModelFlags(*command, flags->model,
                 "threads that compile, and that one inference will run on; records for this number of "

@@ -25,7 +25,7 @@ namespace {
 
 namespace proto = fleet_proto;
 
-struct Flags {
+struct FleetFlags {
   EnrolmentFlags enrolment;
   std::string role = "agent", owner, folder;
   std::string device, member, reason, key, json;
@@ -33,7 +33,7 @@ struct Flags {
   bool with_all = false;
 };
 
-absl::Status Invite(const Flags& flags) {
+absl::Status Invite(const FleetFlags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   ASSIGN_OR_RETURN(const std::string invitation, fleet->Invite(flags.role, flags.owner));
   PrintResult(invitation + "\n");
@@ -41,7 +41,7 @@ absl::Status Invite(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Join(Flags flags) {
+absl::Status Join(FleetFlags flags) {
   if (flags.folder.empty()) {
     ASSIGN_OR_RETURN(flags.folder, DefaultCredentialsFolder(getenv));
   }
@@ -57,7 +57,7 @@ absl::Status Join(Flags flags) {
   return absl::OkStatus();
 }
 
-absl::Status List(const Flags& flags) {
+absl::Status List(const FleetFlags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Overview(flags.key));
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson({{"devices", DevicesJson(devices)}}, flags.json));
@@ -67,7 +67,7 @@ absl::Status List(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Show(const Flags& flags) {
+absl::Status Show(const FleetFlags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   ASSIGN_OR_RETURN(const std::vector<proto::Device> devices, fleet->Overview(flags.device));
   if (devices.empty())
@@ -82,7 +82,7 @@ absl::Status Show(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Change(const Flags& flags, proto::DeviceChange::Kind kind) {
+absl::Status Change(const FleetFlags& flags, proto::DeviceChange::Kind kind) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   proto::DeviceChange change;
   change.set_id(flags.device);
@@ -97,7 +97,7 @@ std::string NamesOf(const std::vector<std::string>& owners) {
   return WithoutControls(has_all ? "all" : absl::StrJoin(owners, ", "));
 }
 
-absl::Status Share(const Flags& flags, bool is_shared) {
+absl::Status Share(const FleetFlags& flags, bool is_shared) {
   std::vector<std::string> owners = flags.owners;
   if (flags.with_all) owners.emplace_back(kEveryOwner);
   if (owners.empty()) return InvalidInput("name the owners with --with OWNER, or --with-all");
@@ -120,12 +120,12 @@ absl::Status Trust(const std::vector<std::string>& add, const std::vector<std::s
   return absl::OkStatus();
 }
 
-absl::Status Revoke(const Flags& flags) {
+absl::Status Revoke(const FleetFlags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   return fleet->Revoke(flags.member, flags.reason);
 }
 
-using FlagsPointer = std::shared_ptr<Flags>;
+using FlagsPointer = std::shared_ptr<FleetFlags>;
 
 void AddMembers(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
   CLI::App* invite = fleet.add_subcommand("invite", "Print an invitation for a new member");
@@ -214,7 +214,7 @@ void AddSharing(CLI::App& fleet, const FlagsPointer& flags, Action& action) {
 void AddFleetCommand(CLI::App& app, Action& action) {
   CLI::App* fleet = app.add_subcommand("fleet", "Invite members to a fleet, join it, and manage its devices");
   fleet->require_subcommand(1);
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<FleetFlags>();
   AddMembers(*fleet, flags, action);
   AddDevices(*fleet, flags, action);
   AddSharing(*fleet, flags, action);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMostPilots = 10000;
 
-struct Flags {
+struct FleetSlurmFlags {
   SlurmResources resources;
   PilotControllerOptions controller;
   std::string spool, owner;
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> ThisProgram() {
   return path;
 }
 
-absl::Status FillIn(Flags& flags, const FleetClient& fleet) {
+absl::Status FillIn(FleetSlurmFlags& flags, const FleetClient& fleet) {
   RETURN_IF_ERROR(CheckSlurmResources(flags.resources));
   const PilotLimits& limits = flags.controller.limits;
   if (limits.min > limits.max) return InvalidInput("--min: is more than --max, which is ", limits.max);
@@ -55,7 +55,7 @@ absl::Status FillIn(Flags& flags, const FleetClient& fleet) {
   return absl::OkStatus();
 }
 
-absl::Status KeepPilots(Flags flags) {
+absl::Status KeepPilots(FleetSlurmFlags flags) {
   ASSIGN_OR_RETURN(const std::shared_ptr<FleetClient> client, JoinedFleet());
   RETURN_IF_ERROR(FillIn(flags, *client));
   ASSIGN_OR_RETURN(const std::unique_ptr<PilotSpool> spool, PilotSpool::Open(flags.spool));
@@ -70,7 +70,7 @@ absl::Status KeepPilots(Flags flags) {
   return absl::OkStatus();
 }
 
-void AddPilotFlags(CLI::App& command, Flags& flags) {
+void AddPilotFlags(CLI::App& command, FleetSlurmFlags& flags) {
   PilotLimits& limits = flags.controller.limits;
   command.add_option("--min", limits.min, "pilots that stay even if no work waits (default: 0)")
       ->check(CLI::Range(0, kMostPilots));
@@ -97,7 +97,7 @@ void AddPilotFlags(CLI::App& command, Flags& flags) {
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action) {
   CLI::App* command =
       fleet.add_subcommand("slurm", "Run agents as Slurm jobs while work waits for their devices");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<FleetSlurmFlags>();
   SlurmResources& resources = flags->resources;
   command->add_option("--partition", resources.partition, "partition to submit jobs to")->required();
   AddPilotFlags(*command, *flags);

@@ -29,7 +29,7 @@ namespace proto = fleet_proto;
 
 constexpr double kPollSeconds = 0.1;  // for Ctrl-C
 
-struct Flags {
+struct FleetTopFlags {
   double interval = 1;  // seconds
   int64_t count = 0;    // views; 0: until it is ended
   bool json = false;
@@ -119,7 +119,7 @@ class View {
   bool is_first_ = true;
 };
 
-absl::Status Watch(const Flags& flags) {
+absl::Status Watch(const FleetTopFlags& flags) {
   ASSIGN_OR_RETURN(const auto fleet, JoinedFleet());
   std::atomic<bool> is_stopped = false;
   const StopsOnSignal stops([](void* stopped) { *static_cast<std::atomic<bool>*>(stopped) = true; },
@@ -148,7 +148,7 @@ absl::Status Watch(const Flags& flags) {
 void AddFleetTopCommand(CLI::App& fleet, Action& action) {
   CLI::App* command = fleet.add_subcommand(
       "top", "Show the devices and the waiting requests, and update them; live on a terminal");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<FleetTopFlags>();
   command->add_option("--interval", flags->interval, "seconds between two views (default: 1)")
       ->check(CLI::Range(0.1, 86400.0));
   command->add_option("--count", flags->count, "exit after this many views (default: on Ctrl-C)")

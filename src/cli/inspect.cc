@@ -19,7 +19,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct InspectFlags {
   ModelFlags model;
   InputSources inputs;
   bool only_contractions = false;
@@ -278,7 +278,7 @@ Json ToJson(const NetworkDescription& d) {
           {"program", std::move(program)}};
 }
 
-absl::Status InspectContractions(const Flags& flags) {
+absl::Status InspectContractions(const InspectFlags& flags) {
   std::vector<PlannedContraction> contractions;
   {
     Progress progress;
@@ -292,7 +292,7 @@ absl::Status InspectContractions(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Inspect(const Flags& flags) {
+absl::Status Inspect(const InspectFlags& flags) {
   if (flags.only_contractions) return InspectContractions(flags);
   NetworkDescription description;
   std::optional<std::vector<PlannedContraction>> contractions;  // set for a model, not for an artifact
@@ -326,7 +326,7 @@ absl::Status Inspect(const Flags& flags) {
 void AddInspectCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("inspect", "Show the optimized graph, the memory plan and the kernels");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<InspectFlags>();
   flags->model.describe_only = true;
   AddModelFlags(*command, flags->model, "threads that compile");
   AddInputFlags(*command, flags->inputs);

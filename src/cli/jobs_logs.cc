@@ -19,7 +19,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct JobsLogsFlags {
   ServerFlags server;
   std::string id;
   bool follow = false;
@@ -58,7 +58,7 @@ class JobLog {
   Stopwatch since_line_;
 };
 
-absl::Status Logs(const Flags& flags) {
+absl::Status Logs(const JobsLogsFlags& flags) {
   Cancellation cancellation;
   ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags.server, &cancellation));
   ASSIGN_OR_RETURN(RemoteJobDetail detail, server->Show(flags.id));
@@ -81,7 +81,7 @@ absl::Status Logs(const Flags& flags) {
 }  // namespace
 
 void AddJobsLogsCommand(CLI::App& jobs, Action& action) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<JobsLogsFlags>();
   CLI::App* command = jobs.add_subcommand("logs", "Print the stages of a job on the server as they end");
   AddServerFlags(*command, flags->server);
   command->add_option("JOB", flags->id, "its id")->required();

@@ -17,7 +17,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct JobsResultFlags {
   ServerFlags server;
   std::string id, folder, json;
 };
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<RemoteFile>> OutputsOf(const RemoteJobDetail& detail)
   return outputs;
 }
 
-absl::Status Download(JobsClient& server, const Flags& flags, std::vector<RemoteFile>& outputs) {
+absl::Status Download(JobsClient& server, const JobsResultFlags& flags, std::vector<RemoteFile>& outputs) {
   Progress progress;
   for (RemoteFile& output : outputs) {
     const std::filesystem::path path =
@@ -58,7 +58,7 @@ absl::Status Download(JobsClient& server, const Flags& flags, std::vector<Remote
   return absl::OkStatus();
 }
 
-absl::Status Result(Flags flags) {
+absl::Status Result(JobsResultFlags flags) {
   if (flags.folder.empty()) flags.folder = flags.id;
   ASSIGN_OR_RETURN(const auto server, OpenJobsServer(flags.server));
   ASSIGN_OR_RETURN(RemoteJobDetail detail, server->Show(flags.id));
@@ -79,7 +79,7 @@ absl::Status Result(Flags flags) {
 }  // namespace
 
 void AddJobsResultCommand(CLI::App& jobs, Action& action) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<JobsResultFlags>();
   CLI::App* command = jobs.add_subcommand(
       "result", "Fetch the files that a job on the server has written, and print its result");
   AddServerFlags(*command, flags->server);

@@ -30,7 +30,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct JobsRunFlags {
   JobsFlags jobs;
   std::string strategy, isolation, state, json, report;
   int building = 0, measuring = 0;
@@ -74,8 +74,8 @@ absl::StatusOr<Isolation> IsolationNamed(const std::string& name) {
 // Finds the name that the flag gives, or else the file, or else `otherwise`. Errors name the file if it is at
 // fault.
 template <typename Find>
-auto Named(const std::string& flag, const std::string& of_file, const char* otherwise, const Flags& flags,
-           const Find& find) {
+auto Named(const std::string& flag, const std::string& of_file, const char* otherwise,
+           const JobsRunFlags& flags, const Find& find) {
   auto found = find(First<std::string>(flag, of_file, otherwise));
   if (!found.ok() && flag.empty()) found = Annotate(found.status(), flags.jobs.inputs.front());
   return found;
@@ -91,12 +91,12 @@ std::string KeyOf(const std::vector<JobSpec>& jobs, const std::string& host) {
   return Sha256Hex(text);
 }
 
-absl::Status WriteFiles(const Flags& flags, const ScheduleRecord& schedule) {
+absl::Status WriteFiles(const JobsRunFlags& flags, const ScheduleRecord& schedule) {
   if (!flags.report.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.report, ScheduleHtml(schedule)));
   return flags.json.empty() ? absl::OkStatus() : WriteJson(ToJson(schedule), flags.json);
 }
 
-absl::Status WriteResults(const Flags& flags, ScheduleDriver& driver) {
+absl::Status WriteResults(const JobsRunFlags& flags, ScheduleDriver& driver) {
   const ScheduleRecord& schedule = driver.schedule();
   RETURN_IF_ERROR(WriteFiles(flags, schedule));
   RETURN_IF_ERROR(driver.Finish());
@@ -106,7 +106,7 @@ absl::Status WriteResults(const Flags& flags, ScheduleDriver& driver) {
   return absl::AbortedError(absl::StrCat(failed, " of ", schedule.jobs.size(), " jobs have failed"));
 }
 
-absl::Status Drive(const Flags& flags, ScheduleDriver& driver) {
+absl::Status Drive(const JobsRunFlags& flags, ScheduleDriver& driver) {
   Cancellation cancellation;
   JobsView view;
   const StopsOnSignal stops([](void* stopped) { static_cast<Cancellation*>(stopped)->Cancel(); },
@@ -120,7 +120,7 @@ absl::Status Drive(const Flags& flags, ScheduleDriver& driver) {
                                            " jobs unfinished; the same command resumes them"));
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(const JobsRunFlags& flags) {
   ASSIGN_OR_RETURN(const JobsFile file, ReadJobs(flags.jobs));
   ASSIGN_OR_RETURN(const SchedulingStrategy* strategy,
                    Named(flags.strategy, file.strategy, "predictive", flags, StrategyNamed));
@@ -159,7 +159,7 @@ absl::Status Run(const Flags& flags) {
 void AddJobsRunCommand(CLI::App& jobs, Action& action) {
   CLI::App* command =
       jobs.add_subcommand("run", "Run jobs side by side on this machine, without disturbing measurements");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<JobsRunFlags>();
   constexpr int kMost = 8192;
   constexpr int64_t kMostJobs = 4096;
   AddJobsFlags(*command, flags->jobs);

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kMostBytes = 256 << 20;
 constexpr char kAll[] = "all";
 
-struct Flags {
+struct JobsSimulateFlags {
   std::vector<std::string> traces;
   std::string draw, mix = "unlike", strategy = kAll, json, report;
   int64_t jobs = 0, devices = 0;  // 0: as in the files
@@ -29,7 +29,7 @@ struct Flags {
   uint64_t seed = 0;
 };
 
-struct Workload {
+struct SimulatedJobs {
   std::vector<SimulatedJob> jobs;
   std::vector<HostResources> hosts;
 
@@ -47,17 +47,17 @@ absl::StatusOr<nlohmann::json> ReadJson(const std::string& path) {
   return json;
 }
 
-absl::StatusOr<Workload> DrawnJobs(const Flags& flags) {
+absl::StatusOr<SimulatedJobs> DrawnJobs(const JobsSimulateFlags& flags) {
   ASSIGN_OR_RETURN(const nlohmann::json json, ReadJson(flags.draw));
   absl::StatusOr<DrawnWorkload> drawn = DrawWorkload(json, flags.jobs, flags.seed);
   RETURN_IF_ERROR(Annotate(drawn.status(), flags.draw));
-  Workload workload{.jobs = std::move(drawn->jobs), .hosts = {}};
+  SimulatedJobs workload{.jobs = std::move(drawn->jobs), .hosts = {}};
   const int64_t devices = flags.devices > 0 ? flags.devices : drawn->devices;
   ASSIGN_OR_RETURN(workload.hosts, HostsLike({drawn->host}, devices, flags.processors));
   return workload;
 }
 
-absl::StatusOr<Workload> TracedJobs(const Flags& flags) {
+absl::StatusOr<SimulatedJobs> TracedJobs(const JobsSimulateFlags& flags) {
   std::vector<ScheduleRecord> records;
   std::vector<SimulatedJob> jobs;
   for (const std::string& path : flags.traces) {
@@ -70,7 +70,7 @@ absl::StatusOr<Workload> TracedJobs(const Flags& flags) {
     records.push_back(*std::move(record));
   }
   const Mix mix = flags.mix == "like" ? Mix::kLike : Mix::kUnlike;
-  Workload workload;
+  SimulatedJobs workload;
   absl::StatusOr<std::vector<SimulatedJob>> mixed = MixJobs(jobs, flags.jobs, mix);
   RETURN_IF_ERROR(Annotate(mixed.status(), absl::StrJoin(flags.traces, ", ")));
   workload.jobs = *std::move(mixed);
@@ -78,7 +78,7 @@ absl::StatusOr<Workload> TracedJobs(const Flags& flags) {
   return workload;
 }
 
-absl::Status WriteResults(const Flags& flags, const Workload& workload,
+absl::Status WriteResults(const JobsSimulateFlags& flags, const SimulatedJobs& workload,
                           const std::vector<StrategyOutcome>& outcomes,
                           const std::vector<std::string>& charts) {
   const std::string what = absl::StrCat(workload.jobs.size(), " jobs with ", workload.NumStages(), " stages");
@@ -113,7 +113,7 @@ void PrintNotes(const std::vector<StrategyOutcome>& outcomes) {
   }
 }
 
-absl::Status Simulate(const Flags& flags) {
+absl::Status Simulate(const JobsSimulateFlags& flags) {
   if (flags.traces.empty() && flags.draw.empty())
     return InvalidInput(
         "no jobs are given; add --trace with a schedule that attune jobs run --json has written, or --draw");
@@ -121,7 +121,7 @@ absl::Status Simulate(const Flags& flags) {
     if (!file.empty() && file != "-") RETURN_IF_ERROR(OutputFile::Check(file));
   Progress progress;
   progress.Show("reading");
-  ASSIGN_OR_RETURN(const Workload workload, flags.draw.empty() ? TracedJobs(flags) : DrawnJobs(flags));
+  ASSIGN_OR_RETURN(const SimulatedJobs workload, flags.draw.empty() ? TracedJobs(flags) : DrawnJobs(flags));
   const StrategyComparison comparison(workload.jobs, workload.hosts);
   std::vector<StrategyOutcome> outcomes;
   std::vector<std::string> charts;
@@ -144,7 +144,7 @@ absl::Status Simulate(const Flags& flags) {
 void AddJobsSimulateCommand(CLI::App& jobs, Action& action) {
   CLI::App* command = jobs.add_subcommand(
       "simulate", "Compare scheduling strategies on recorded or random jobs, without running anything");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<JobsSimulateFlags>();
   CLI::Option* trace =
       command->add_option("--trace", flags->traces,
                           "a schedule of jobs that attune jobs run --json has written; may be repeated");

@@ -25,7 +25,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct JobsSubmitFlags {
   ServerFlags server;
   JobsFlags jobs;
   AgreementFlags agreement;
@@ -49,7 +49,7 @@ void NoteWhatDoesNotCount(const JobsFile& file) {
                            "; the file's settings of these have no effect"));
 }
 
-absl::StatusOr<std::vector<JobSpec>> ReadSpecs(const Flags& flags) {
+absl::StatusOr<std::vector<JobSpec>> ReadSpecs(const JobsSubmitFlags& flags) {
   ASSIGN_OR_RETURN(JobsFile file, ReadJobs(flags.jobs));
   NoteWhatDoesNotCount(file);
   for (JobSpec& job : file.jobs) job.on = flags.on;
@@ -75,7 +75,7 @@ absl::Status Await(JobsClient& server, Cancellation& cancellation, std::vector<R
 }
 
 // The jobs with what the flags want of them; their files are read, and nothing is sent.
-absl::StatusOr<PreparedSubmission> Prepare(const Flags& flags, const WorkControl& control) {
+absl::StatusOr<PreparedSubmission> Prepare(const JobsSubmitFlags& flags, const WorkControl& control) {
   ASSIGN_OR_RETURN(const std::vector<JobSpec> specs, ReadSpecs(flags));
   ASSIGN_OR_RETURN(PreparedSubmission submission, PrepareSubmission(specs, control));
   for (Json& job : submission.jobs) AddAgreement(flags.agreement, job);
@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<RemoteJob>> Send(JobsClient& server, const std::strin
   return jobs;
 }
 
-absl::Status Submit(const Flags& flags) {
+absl::Status Submit(const JobsSubmitFlags& flags) {
   Progress progress;
   const WorkControl control = {.progress = &progress};
   ASSIGN_OR_RETURN(const PreparedSubmission submission, Prepare(flags, control));
@@ -121,7 +121,7 @@ absl::Status Submit(const Flags& flags) {
 }
 
 // The server gets the files, and no job.
-absl::Status Predict(const Flags& flags) {
+absl::Status Predict(const JobsSubmitFlags& flags) {
   Progress progress;
   const WorkControl control = {.progress = &progress};
   ASSIGN_OR_RETURN(const PreparedSubmission submission, Prepare(flags, control));
@@ -142,7 +142,7 @@ absl::Status Predict(const Flags& flags) {
 }
 
 // The flags of both commands.
-CLI::App* AddSubmitCommand(CLI::App& jobs, const char* name, const char* help, Flags& flags) {
+CLI::App* AddSubmitCommand(CLI::App& jobs, const char* name, const char* help, JobsSubmitFlags& flags) {
   CLI::App* command = jobs.add_subcommand(name, help);
   AddServerFlags(*command, flags.server);
   AddJobsFlags(*command, flags.jobs);
@@ -158,7 +158,7 @@ CLI::App* AddSubmitCommand(CLI::App& jobs, const char* name, const char* help, F
 }  // namespace
 
 void AddJobsSubmitCommand(CLI::App& jobs, Action& action) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<JobsSubmitFlags>();
   CLI::App* command = AddSubmitCommand(
       jobs, "submit", "Send jobs and their files to the server, and print the jobs' ids", *flags);
   command->add_flag("--wait", flags->wait, "wait until all are over; fails if one does");
@@ -170,7 +170,7 @@ void AddJobsSubmitCommand(CLI::App& jobs, Action& action) {
 }
 
 void AddJobsPredictCommand(CLI::App& jobs, Action& action) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<JobsSubmitFlags>();
   CLI::App* command = AddSubmitCommand(
       jobs, "predict", "Ask the server for its predictions for jobs, without submitting them", *flags);
   command->add_option("--json", flags->json, "write the predictions to this file, or - for stdout")

@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-constexpr double kLineSeconds = 30;  // between two lines about all jobs
+constexpr double kProgressSeconds = 30;  // between two lines about all jobs
 
 std::string Headline(const ScheduleDriver& driver) {
   int64_t over = 0, running = 0;
@@ -35,7 +35,7 @@ std::string Doing(const JobManager& job, double now) {
   return absl::StrCat("waits for ", job.stage().name, ", ", FormatDuration(now - job.asked()));
 }
 
-std::vector<std::string> Row(const JobManager& job, double now) {
+std::vector<std::string> RowOf(const JobManager& job, double now) {
   const JobRecord& record = job.record();
   const bool is_known = !job.is_over() && job.remaining() > 0;
   return {record.spec.id, Doing(job, now), is_known ? FormatDuration(job.remaining()) : "–",
@@ -51,7 +51,7 @@ std::string DescribeLive(const ScheduleDriver& driver, size_t rows, size_t width
     return std::pair(job->is_over() ? 2 : job->runs() ? 0 : 1, job);
   });
   std::vector<std::vector<std::string>> cells = {{"job", "does", "left", "progress"}};
-  for (size_t i = 0; i < std::min(rows, jobs.size()); ++i) cells.push_back(Row(*jobs[i], driver.Now()));
+  for (size_t i = 0; i < std::min(rows, jobs.size()); ++i) cells.push_back(RowOf(*jobs[i], driver.Now()));
   std::string text = Cut(Headline(driver), width) + "\n";
   const std::string table = FormatTable(cells, {false, false, true, false});
   for (absl::string_view line : absl::StrSplit(table, '\n', absl::SkipEmpty()))
@@ -106,7 +106,7 @@ void JobsView::Update(const ScheduleDriver& driver) {
     if (text_.is_due()) text_.Draw(DescribeLive(driver, rows, text_.columns()));
     return;
   }
-  if (driver.Now() - last_line_ < kLineSeconds) return;
+  if (driver.Now() - last_line_ < kProgressSeconds) return;
   last_line_ = driver.Now();
   std::fprintf(stderr, "%s\n", WithoutControls(Headline(driver)).c_str());
 }

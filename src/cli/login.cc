@@ -20,7 +20,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct LoginFlags {
   ServerFlags server;
   std::string pin;
   std::string issuer;
@@ -50,7 +50,7 @@ absl::StatusOr<std::string> WhoIs(const KnownServer& server) {
                       ", with the role ", me["role"].get<std::string>());
 }
 
-absl::StatusOr<KnownServer> LogIn(const Flags& flags) {
+absl::StatusOr<KnownServer> LogIn(const LoginFlags& flags) {
   ASSIGN_OR_RETURN(KnownServer server, MeantServerAlone(flags.server));
   if (!flags.pin.empty()) server.trust = {.pinned_key = flags.pin};
   if (!flags.token) return LogInAtIssuer(std::move(server), flags.issuer);
@@ -60,7 +60,7 @@ absl::StatusOr<KnownServer> LogIn(const Flags& flags) {
 }
 
 // The server with a token that it takes, and whom it knows by that.
-absl::StatusOr<std::pair<KnownServer, std::string>> Known(const Flags& flags) {
+absl::StatusOr<std::pair<KnownServer, std::string>> Known(const LoginFlags& flags) {
   if (!flags.token && flags.issuer.empty()) {
     absl::StatusOr<KnownServer> server = MeantServer(flags.server);
     if (server.ok() && !flags.pin.empty()) server->trust = {.pinned_key = flags.pin};
@@ -73,7 +73,7 @@ absl::StatusOr<std::pair<KnownServer, std::string>> Known(const Flags& flags) {
   return std::pair(std::move(server), std::move(who));
 }
 
-absl::Status Login(const Flags& flags) {
+absl::Status Login(const LoginFlags& flags) {
   ASSIGN_OR_RETURN(const auto known, Known(flags));
   const auto& [server, who] = known;
   ASSIGN_OR_RETURN(KnownServers servers, LoadServers());
@@ -101,7 +101,7 @@ absl::Status Logout(const std::string& named) {
 }  // namespace
 
 void AddLoginCommand(CLI::App& app, Action& action) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<LoginFlags>();
   CLI::App* command =
       app.add_subcommand("login", "Save a server and a token, for attune jobs and attune.Client");
   AddServerFlags(*command, flags->server);

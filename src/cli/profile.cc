@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct ProfileFlags {
   ModelFlags model;
   InputSources inputs;
   int rounds = 20;
@@ -85,7 +85,7 @@ std::string ToText(const ProfileReport& report) {
                       report.peaks.memory_gb_per_s));
 }
 
-absl::Status Profile(const Flags& flags) {
+absl::Status Profile(const ProfileFlags& flags) {
   Progress progress;
   ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
@@ -101,7 +101,7 @@ absl::Status Profile(const Flags& flags) {
 
 void AddProfileCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("profile", "Show how long each kernel takes");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ProfileFlags>();
   AddModelFlags(*command, flags->model, "threads that one inference runs on");
   AddArtifactFlags(*command, flags->model.artifact);
   AddInputFlags(*command, flags->inputs);

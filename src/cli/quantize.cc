@@ -21,14 +21,14 @@
 namespace attune {
 namespace {
 
-struct Flags : SourceFlags {
+struct QuantizeFlags : SourceFlags {
   std::string output, plan, json;
   InputSources inputs;
   SampleSettings samples;
   QuantizeSettings quantize;
 };
 
-absl::StatusOr<QuantizeOptions> OptionsOf(const Flags& flags, Progress& progress) {
+absl::StatusOr<QuantizeOptions> OptionsOf(const QuantizeFlags& flags, Progress& progress) {
   CompileRequest request;
   request.precision = flags.quantize.is_mixed ? Precision::kAuto : Precision::kInt8;
   request.threads = flags.quantize.threads;
@@ -36,7 +36,7 @@ absl::StatusOr<QuantizeOptions> OptionsOf(const Flags& flags, Progress& progress
   return QuantizeOptionsFor(request, flags.samples, flags.quantize);
 }
 
-absl::Status WriteResults(const Flags& flags, const QuantizedModel& model) {
+absl::Status WriteResults(const QuantizeFlags& flags, const QuantizedModel& model) {
   if (!flags.plan.empty()) RETURN_IF_ERROR(WriteFileAtomically(flags.plan, quant::ToJson(model.plan)));
   if (!flags.json.empty()) {
     Json json = quant::ToJson(model.report);
@@ -60,7 +60,7 @@ struct Source {
   Samples samples;
 };
 
-absl::StatusOr<Source> Load(const Flags& flags, Progress& progress) {
+absl::StatusOr<Source> Load(const QuantizeFlags& flags, Progress& progress) {
   ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(flags.model, {flags.signature, {}}));
   RETURN_IF_ERROR(model.CheckIsModel());
   ASSIGN_OR_RETURN(Givens givens,
@@ -68,7 +68,7 @@ absl::StatusOr<Source> Load(const Flags& flags, Progress& progress) {
   return Source{Network::Load(model, givens.options), std::move(givens.samples)};
 }
 
-absl::Status Quantize(const Flags& flags) {
+absl::Status Quantize(const QuantizeFlags& flags) {
   std::optional<Network> network;
   {
     Progress progress;
@@ -88,7 +88,7 @@ absl::Status Quantize(const Flags& flags) {
 void AddQuantizeCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("quantize", "Quantize a model to 8-bit integers, calibrated by samples");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<QuantizeFlags>();
   AddSourceFlags(*command, *flags, "a model: ONNX, TensorFlow Lite, TensorFlow or exported PyTorch");
   command->get_option("MODEL")->required();
   AddOptionFlags(*command, OptionsOf(flags->samples));

@@ -22,7 +22,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct RecordsFlags {
   std::string records, json;
   RecordFilter filter;
   std::string cache;
@@ -35,7 +35,7 @@ struct Flags {
   std::vector<std::string> without;  // model files
 };
 
-RecordFilter Filter(const Flags& flags) {
+RecordFilter Filter(const RecordsFlags& flags) {
   RecordFilter filter = flags.filter;
   if (filter.device == "host") filter.device = DeviceFingerprint();
   filter.cache = ParseCacheMode(flags.cache);
@@ -44,7 +44,7 @@ RecordFilter Filter(const Flags& flags) {
 
 // Prints the rows as a table, or writes them as JSON under `name`, or both.
 template <typename T>
-absl::Status Show(const Flags& flags, const char* name, const std::vector<T>& rows,
+absl::Status Show(const RecordsFlags& flags, const char* name, const std::vector<T>& rows,
                   std::string (*table)(std::span<const T>, int64_t)) {
   if (!flags.json.empty()) {
     Json list = Json::array();
@@ -55,13 +55,13 @@ absl::Status Show(const Flags& flags, const char* name, const std::vector<T>& ro
   return absl::OkStatus();
 }
 
-absl::Status Report(const Flags& flags, const Json& json, const std::string& sentence) {
+absl::Status Report(const RecordsFlags& flags, const Json& json, const std::string& sentence) {
   if (!flags.json.empty()) RETURN_IF_ERROR(WriteJson(json, flags.json));
   if (LeaveStdout({flags.file, flags.json})) PrintResult(sentence + "\n");
   return absl::OkStatus();
 }
 
-absl::Status List(const Flags& flags) {
+absl::Status List(const RecordsFlags& flags) {
   ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kRead));
   const RecordFilter filter = Filter(flags);
   if (flags.runs) {
@@ -86,7 +86,7 @@ absl::Status List(const Flags& flags) {
   return Show(flags, "measurements", std::vector<Record>(last.begin(), last.end()), MeasurementsTable);
 }
 
-absl::Status Best(const Flags& flags) {
+absl::Status Best(const RecordsFlags& flags) {
   ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kRead));
   ASSIGN_OR_RETURN(const std::vector<BestRecord> best,
                    database->Best(Filter(flags), {.versions = CurrentStrategyVersions(), .priors = true}));
@@ -95,7 +95,7 @@ absl::Status Best(const Flags& flags) {
 
 std::string Count(int64_t n, std::string_view what) { return absl::StrCat(n, " ", what, n == 1 ? "" : "s"); }
 
-absl::Status Export(const Flags& flags) {
+absl::Status Export(const RecordsFlags& flags) {
   ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kRead));
   ExportReport report;
   if (flags.file == "-") {
@@ -116,7 +116,8 @@ absl::Status Export(const Flags& flags) {
       absl::StrCat(flags.file, ": ", Count(report.records, "record"), ", ", Count(report.runs, "run")));
 }
 
-absl::Status ReportImport(const Flags& flags, const RecordDatabase& database, const ImportReport& report) {
+absl::Status ReportImport(const RecordsFlags& flags, const RecordDatabase& database,
+                          const ImportReport& report) {
   if (report.skipped > 0) {
     PrintNote(absl::StrCat(report.skipped, " passed over; the first: ", report.first_skipped));
   }
@@ -130,7 +131,7 @@ absl::Status ReportImport(const Flags& flags, const RecordDatabase& database, co
       absl::StrCat(database.path(), ": ", Count(report.added, "new record"), " of ", report.records));
 }
 
-absl::Status Import(const Flags& flags) {
+absl::Status Import(const RecordsFlags& flags) {
   std::unique_ptr<RecordDatabase> database;
   const DatabaseSource source = [&]() -> absl::StatusOr<RecordDatabase*> {
     if (database == nullptr) {
@@ -145,7 +146,7 @@ absl::Status Import(const Flags& flags) {
   return ReportImport(flags, *database, report);
 }
 
-absl::Status Merge(const Flags& flags) {
+absl::Status Merge(const RecordsFlags& flags) {
   // Opens the source first, since it may be missing: then the destination is not created for nothing.
   ASSIGN_OR_RETURN(const auto source, RecordDatabase::Open(flags.file, {.access = DatabaseAccess::kRead}));
   ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kCreate));
@@ -153,7 +154,7 @@ absl::Status Merge(const Flags& flags) {
   return ReportImport(flags, *database, report);
 }
 
-absl::Status Prune(const Flags& flags) {
+absl::Status Prune(const RecordsFlags& flags) {
   ASSIGN_OR_RETURN(const auto database, OpenRecords(flags.records, DatabaseAccess::kWrite));
   PruneOptions options = flags.prune;
   options.which = Filter(flags);
@@ -180,7 +181,7 @@ int64_t LongAgo(const std::string& age) {
   return std::max<int64_t>(1, SystemClock().WallMillis() - number * unit->second * 3600 * 1000);
 }
 
-void AddFilterFlags(CLI::App& command, Flags& flags) {
+void AddFilterFlags(CLI::App& command, RecordsFlags& flags) {
   command.add_option("--device", flags.filter.device, "a device's fingerprint, or host for this machine");
   command.add_option("--run", flags.filter.run, "a run's id");
   command.add_option("--task", flags.filter.task, "first digits of a task's digest")
@@ -196,8 +197,8 @@ void AddFilterFlags(CLI::App& command, Flags& flags) {
 }
 
 // Adds a subcommand with the flags that all subcommands share; `run` carries it out.
-CLI::App* AddSubcommand(CLI::App& records, Action& action, const std::shared_ptr<Flags>& flags,
-                        const char* name, const char* description, absl::Status (*run)(const Flags&)) {
+CLI::App* AddSubcommand(CLI::App& records, Action& action, const std::shared_ptr<RecordsFlags>& flags,
+                        const char* name, const char* description, absl::Status (*run)(const RecordsFlags&)) {
   CLI::App* command = records.add_subcommand(name, description);
   command->add_option("--records", flags->records,
                       "the database (default: $ATTUNE_RECORDS, else attune/records.db in $XDG_DATA_HOME or "
@@ -208,7 +209,7 @@ CLI::App* AddSubcommand(CLI::App& records, Action& action, const std::shared_ptr
 }
 
 void AddListAndBest(CLI::App& records, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RecordsFlags>();
   CLI::App* list = AddSubcommand(records, action, flags, "list", "List the tasks that were measured", List);
   AddFilterFlags(*list, *flags);
   CLI::Option* runs = list->add_flag("--runs", flags->runs, "list tuning runs instead");
@@ -217,34 +218,34 @@ void AddListAndBest(CLI::App& records, Action& action) {
   list->add_option("--limit", flags->limit, "how many measurements (default: 50)")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
 
-  flags = std::make_shared<Flags>();
+  flags = std::make_shared<RecordsFlags>();
   CLI::App* best = AddSubcommand(records, action, flags, "best",
                                  "Show the fastest config of each task, device and number of threads", Best);
   AddFilterFlags(*best, *flags);
 }
 
 void AddExchange(CLI::App& records, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RecordsFlags>();
   CLI::App* out = AddSubcommand(records, action, flags, "export", "Write records as JSON lines", Export);
   out->add_option("FILE", flags->file, "the file to write, or - for stdout")->required();
   AddFilterFlags(*out, *flags);
   out->parse_complete_callback([flags] { RequireOneStdout({flags->file, flags->json}); });
 
-  flags = std::make_shared<Flags>();
+  flags = std::make_shared<RecordsFlags>();
   CLI::App* in =
       AddSubcommand(records, action, flags, "import",
                     "Add the records of a file of JSON lines; skips records that are known", Import);
   in->add_option("FILE", flags->file, "the file to read, or - for stdin")->required();
   in->add_flag("--skip-damaged", flags->skip_damaged, "skip lines that are not records");
 
-  flags = std::make_shared<Flags>();
+  flags = std::make_shared<RecordsFlags>();
   CLI::App* merge = AddSubcommand(records, action, flags, "merge",
                                   "Add the records of another database; skips records that are known", Merge);
   merge->add_option("DB", flags->file, "the other database, which is only read")->required();
 }
 
 void AddPrune(CLI::App& records, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RecordsFlags>();
   auto age = std::make_shared<std::string>();
   CLI::App* command =
       AddSubcommand(records, action, flags, "prune", "Remove the records that match all options", Prune);
@@ -268,7 +269,7 @@ void AddPrune(CLI::App& records, Action& action) {
   });
 }
 
-absl::Status Learn(const Flags& flags) {
+absl::Status Learn(const RecordsFlags& flags) {
   std::vector<Network> without;
   for (const std::string& model : flags.without) {
     without.push_back(Network::Load(model).Optimize());
@@ -283,7 +284,7 @@ absl::Status Learn(const Flags& flags) {
 }
 
 void AddLearn(CLI::App& records, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RecordsFlags>();
   CLI::App* command = AddSubcommand(records, action, flags, "learn",
                                     "Learn a cost model from records, for attune tune --cost-model", Learn);
   AddOutputFlag(*command, "-o,--output", flags->file, "the file to write")->required();

@@ -21,7 +21,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct RunFlags {
   ModelFlags model;
   InputSources inputs;
   std::string output, labels;
@@ -141,7 +141,7 @@ std::string ToText(const NamedTensor& output, int top, const std::optional<Label
   return text;
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(const RunFlags& flags) {
   std::optional<Labels> labels;
   if (!flags.labels.empty()) {
     ASSIGN_OR_RETURN(labels, Labels::Read(flags.labels));
@@ -178,7 +178,7 @@ absl::Status Run(const Flags& flags) {
 
 void AddRunCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Compute a network's outputs");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RunFlags>();
   AddModelFlags(*command, flags->model, "threads that the inference runs on");
   AddArtifactFlags(*command, flags->model.artifact);
   AddInputFlags(*command, flags->inputs);

@@ -19,13 +19,13 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct RunnerFlags {
   EnrolmentFlags enrolment;
   JobRunnerOptions runner;
   std::vector<std::string> programs;  // NAME=COMMAND
 };
 
-absl::Status RunRunner(Flags flags) {
+absl::Status RunRunner(RunnerFlags flags) {
   if (flags.runner.folder.empty()) {
     ASSIGN_OR_RETURN(flags.runner.folder, DefaultRunnerFolder());
   }
@@ -52,7 +52,7 @@ absl::Status RunRunner(Flags flags) {
 
 void AddRunnerCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("runner", "Run the jobs that are submitted to a server");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RunnerFlags>();
   constexpr int kMostProcessors = 8192;
   AddEnrolmentFlags(*command, flags->enrolment);
   command->add_option("--state", flags->runner.folder,

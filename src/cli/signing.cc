@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMostKeyBytes = 1 << 16;
 constexpr int64_t kMostArtifactBytes = int64_t{64} << 30;
 
-struct Flags {
+struct SigningFlags {
   std::string file, key;
 };
 
@@ -36,7 +36,7 @@ absl::StatusOr<std::vector<Ed25519Key>> ReadPublicKeys(const std::string& path) 
   return keys;
 }
 
-absl::Status Create(const Flags& flags) {
+absl::Status Create(const SigningFlags& flags) {
   const std::string public_path = flags.file + ".pub";
   for (const std::string& path : {flags.file, public_path}) {
     std::error_code ignored;
@@ -56,7 +56,7 @@ absl::Status Create(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Show(const Flags& flags) {
+absl::Status Show(const SigningFlags& flags) {
   ASSIGN_OR_RETURN(const std::vector<Ed25519Key> keys, ReadPublicKeys(flags.file));
   for (const Ed25519Key& key : keys) PrintResult(KeyHex(key) + "\n");
   return absl::OkStatus();
@@ -83,7 +83,7 @@ absl::Status SignFile(const std::string& artifact, const std::string& key_file) 
 }
 
 void AddSignCommands(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SigningFlags>();
   CLI::App* sign = app.add_subcommand("sign", "Sign an artifact, for people who run it with --trust");
   sign->add_option("ARTIFACT", flags->file, "the file, which is replaced by the signed one")->required();
   sign->add_option("--key", flags->key, "the file of a private key, as attune key create makes it")

@@ -18,7 +18,7 @@
 namespace attune {
 namespace {
 
-std::string SecondsText(double seconds) { return absl::StrFormat("%.1f", seconds); }
+std::string TenthsOfSeconds(double seconds) { return absl::StrFormat("%.1f", seconds); }
 
 // The time in the local time zone; as it is, if it is none.
 std::string TimeText(const std::string& text) {
@@ -59,8 +59,8 @@ std::string StagesTable(const RemoteJobDetail& detail) {
   std::vector<std::vector<std::string>> rows = {
       {"ended", "stage", "outcome", "waited", "seconds", "runner", "reason"}};
   for (const RemoteStage& stage : detail.stages)
-    rows.push_back({TimeText(stage.ended), stage.name, stage.outcome, SecondsText(stage.waited_seconds),
-                    SecondsText(stage.seconds), stage.runner, stage.reason});
+    rows.push_back({TimeText(stage.ended), stage.name, stage.outcome, TenthsOfSeconds(stage.waited_seconds),
+                    TenthsOfSeconds(stage.seconds), stage.runner, stage.reason});
   return FormatTable(rows, {false, false, false, true, true, false, false});
 }
 
@@ -87,7 +87,7 @@ std::string FoldedStages(const RemoteJobDetail& detail) {
       {"stages", "outcome", "count", "waited", "seconds", "reason"}};
   for (const Sum& sum : sums)
     rows.push_back({sum.first->name, sum.first->outcome, absl::StrCat(sum.count),
-                    SecondsText(sum.waited_seconds), SecondsText(sum.seconds), sum.reason});
+                    TenthsOfSeconds(sum.waited_seconds), TenthsOfSeconds(sum.seconds), sum.reason});
   const bool is_shorter = sums.size() < detail.stages.size();
   return absl::StrCat(FormatTable(rows, {false, false, true, true, true, false}),
                       is_shorter ? "--stages shows each of them\n" : "");

@@ -32,7 +32,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct SweepFlags {
   std::string file, output, json, report;
   bool is_dry = false, retries_failed = false;
 };
@@ -101,7 +101,7 @@ absl::StatusOr<ReadySweep> ReadSweep(const std::string& path, const CommandDefin
 }
 
 // The absolute folder of the sweep: its commands run elsewhere.
-std::string FolderOf(const Flags& flags, const SweepFile& file) {
+std::string FolderOf(const SweepFlags& flags, const SweepFile& file) {
   std::filesystem::path folder = flags.output.empty() ? file.output : flags.output;
   if (folder.empty())
     folder = std::filesystem::path(file.base) / (std::filesystem::path(file.path).stem().string() + ".sweep");
@@ -139,7 +139,7 @@ std::string DryRunText(const SweepFolder& folder, const ReadySweep& sweep, const
   return text;
 }
 
-absl::Status WriteFiles(const Flags& flags, const SweepPlan& plan, const SweepDriver& driver) {
+absl::Status WriteFiles(const SweepFlags& flags, const SweepPlan& plan, const SweepDriver& driver) {
   if (!flags.report.empty())
     RETURN_IF_ERROR(WriteFileAtomically(flags.report, SweepHtml(plan, driver.results())));
   return flags.json.empty() ? absl::OkStatus() : WriteJson(ResultsJson(plan, driver.results()), flags.json);
@@ -161,7 +161,7 @@ absl::Status RunAll(const SweepFolder& folder, const ReadySweep& sweep, SweepDri
   return driver.Run(program, view, cancellation);
 }
 
-absl::Status Sweep(const Flags& flags) {
+absl::Status Sweep(const SweepFlags& flags) {
   const CommandLineDefinitions definitions;
   ASSIGN_OR_RETURN(const ReadySweep sweep, ReadSweep(flags.file, definitions));
   for (const std::string& path : {flags.report, flags.json})
@@ -205,7 +205,7 @@ void AddSweepCommand(CLI::App& app, Action& action) {
       "sweep",
       "Run tune, compile, quantize and bench with many combinations of options, one after the other");
   command->require_subcommand(0, 1);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SweepFlags>();
   command->add_option("SWEEP", flags->file, "a file that describes the runs (.yaml)");
   command->add_option(
       "-o,--output", flags->output,

@@ -11,11 +11,11 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct SweepCompareFlags {
   std::string first, second, json;
 };
 
-absl::Status Compare(const Flags& flags) {
+absl::Status Compare(const SweepCompareFlags& flags) {
   ASSIGN_OR_RETURN(const ComparedSweep first, ReadComparedSweep(flags.first));
   ASSIGN_OR_RETURN(const ComparedSweep second, ReadComparedSweep(flags.second));
   absl::StatusOr<SweepComparison> comparison = CompareSweeps(first, second);
@@ -30,7 +30,7 @@ absl::Status Compare(const Flags& flags) {
 void AddSweepCompareCommand(CLI::App& sweep, Action& action) {
   CLI::App* command = sweep.add_subcommand(
       "compare", "Compare the inference times of two sweeps, run by run, with confidence intervals");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SweepCompareFlags>();
   command->add_option("FIRST", flags->first, "the folder of a sweep")->required();
   command->add_option("SECOND", flags->second, "the folder of the other: below 1, it is faster")->required();
   command->add_option("--json", flags->json, "write the results as JSON to this file, or to stdout for -");

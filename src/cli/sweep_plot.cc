@@ -15,11 +15,11 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct SweepPlotFlags {
   std::string folder, output;
 };
 
-absl::Status Plot(const Flags& flags) {
+absl::Status Plot(const SweepPlotFlags& flags) {
   ASSIGN_OR_RETURN(const SweepFolder folder, SweepFolder::Open(flags.folder));
   std::vector<SweepResult> results;
   for (const SweepRun& run : folder.plan().runs) results.push_back(ReadSweepResult(folder, run));
@@ -31,7 +31,7 @@ absl::Status Plot(const Flags& flags) {
 void AddSweepPlotCommand(CLI::App& sweep, Action& action) {
   CLI::App* command =
       sweep.add_subcommand("plot", "Plot inference time against each option of a sweep, also while it runs");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SweepPlotFlags>();
   command->add_option("FOLDER", flags->folder, "the folder of the sweep")->required();
   AddOutputFlag(*command, "-o,--output", flags->output, "the page to write (HTML)")->required();
   command->callback([flags, &action] { action = [flags] { return Plot(*flags); }; });

@@ -16,7 +16,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct TuneFlags {
   ModelFlags model;
   InputSources inputs;
   TuneOptions tune;
@@ -46,7 +46,7 @@ absl::Status Drive(NetworkTuner& tuner) {
 }
 
 // Says how the records are used; follows the name of their file.
-std::string_view UseOfRecords(const Flags& flags, bool stopped) {
+std::string_view UseOfRecords(const TuneFlags& flags, bool stopped) {
   if (!flags.tune.tuning.device.empty()) return ", as those of another device than compile asks for\n";
   if (!flags.model.on.empty()) return ", which compile --on uses by itself\n";
   if (stopped) return "; what looks best there is not confirmed yet, as the same command does\n";
@@ -54,7 +54,7 @@ std::string_view UseOfRecords(const Flags& flags, bool stopped) {
                                              : ", which compile uses with --records\n";
 }
 
-absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped) {
+absl::Status WriteResults(const TuneFlags& flags, NetworkTuner& tuner, bool stopped) {
   const TuningSummary summary = tuner.job().Summary();
   if (!flags.output.empty()) {
     ASSIGN_OR_RETURN(const Network tuned, tuner.Compile());
@@ -75,13 +75,13 @@ absl::Status WriteResults(const Flags& flags, NetworkTuner& tuner, bool stopped)
 }
 
 // Checks before the run, which may take hours, that the files written at its end can be written.
-absl::Status CheckFiles(const Flags& flags) {
+absl::Status CheckFiles(const TuneFlags& flags) {
   for (const std::string& file : {flags.output, flags.report, flags.model.json})
     if (!file.empty() && file != "-") RETURN_IF_ERROR(OutputFile::Check(file));
   return absl::OkStatus();
 }
 
-absl::Status Tune(Flags& flags) {
+absl::Status Tune(TuneFlags& flags) {
   if (!flags.model.compile.cpus.empty()) {
     return InvalidInput("--cpu: tuning is for the processor that it measures on; leave the flag out");
   }
@@ -113,7 +113,7 @@ absl::Status Tune(Flags& flags) {
 
 void AddTuneCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("tune", "Find faster kernels for a model by measuring on a device");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TuneFlags>();
   flags->model.why_no_artifact = kWhyCompiledAlready;
   AddModelFlags(*command, flags->model, "threads that one inference will run on");
   AddInputFlags(*command, flags->inputs);

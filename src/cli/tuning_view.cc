@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-std::string Milliseconds(double seconds) {
+std::string MillisecondsText(double seconds) {
   return seconds > 0 ? absl::StrFormat("%.4f", seconds * 1e3) : "–";
 }
 
@@ -44,8 +44,8 @@ std::string Headline(const TuningSummary& s, std::string_view stage) {
   }
   return absl::StrCat(s.model, ": ", s.trials, " trials in ", FormatDuration(s.elapsed_seconds),
                       s.seconds_left > 0 ? absl::StrCat(", ", FormatDuration(s.seconds_left), " left") : "",
-                      ", the sum of its kernels ", Milliseconds(before), " → ", Milliseconds(after), " ms, ",
-                      stage);
+                      ", the sum of its kernels ", MillisecondsText(before), " → ", MillisecondsText(after),
+                      " ms, ", stage);
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ std::string DescribeLive(const TuningSummary& summary, std::string_view stage, s
     const auto percent = [](double share) {
       return share > 0 ? absl::StrFormat("%.0f %%", 100 * share) : "–";
     };
-    rows.push_back({absl::StrCat(t.uses), absl::StrCat(t.trials), Milliseconds(t.best_seconds),
+    rows.push_back({absl::StrCat(t.uses), absl::StrCat(t.trials), MillisecondsText(t.best_seconds),
                     Gain(t.default_seconds, t.best_seconds), absl::StrFormat("%.1f", gflops),
                     percent(summary.peak_gflops > 0 ? gflops / summary.peak_gflops : 0),
                     percent(t.best_seconds > 0 ? t.bound_seconds / t.best_seconds : 0),
@@ -82,8 +82,8 @@ std::string ResultText(const TuningSummary& summary) {
       {"uses", "trials", "before, ms", "after, ms", "gain", "of bound", "task", "config"}};
   for (const TaskSummary* t : ByWeight(summary)) {
     rows.push_back(
-        {absl::StrCat(t->uses), absl::StrCat(t->trials), Milliseconds(t->default_seconds),
-         Milliseconds(t->best_seconds), Gain(t->default_seconds, t->best_seconds),
+        {absl::StrCat(t->uses), absl::StrCat(t->trials), MillisecondsText(t->default_seconds),
+         MillisecondsText(t->best_seconds), Gain(t->default_seconds, t->best_seconds),
          t->best_seconds > 0 ? absl::StrFormat("%.0f %%", 100 * t->bound_seconds / t->best_seconds) : "–",
          t->description, t->is_untuned() ? "as untuned" : t->best_config});
   }

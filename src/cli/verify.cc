@@ -13,13 +13,14 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct VerifyFlags {
   ModelFlags model;
   InputSources inputs;
   uint64_t seed = 0;
 };
 
-Json ToJson(const Flags& flags, const VerifyReport& report, const std::optional<PrecisionReport>& precision) {
+Json ToJson(const VerifyFlags& flags, const VerifyReport& report,
+            const std::optional<PrecisionReport>& precision) {
   Json outputs = Json::array();
   for (const OutputCheck& check : report.outputs) {
     const Comparison& c = check.comparison;
@@ -43,7 +44,7 @@ Json ToJson(const Flags& flags, const VerifyReport& report, const std::optional<
   return json;
 }
 
-absl::Status Verify(const Flags& flags) {
+absl::Status Verify(const VerifyFlags& flags) {
   VerifyReport report;
   std::optional<PrecisionReport> precision;
   {
@@ -75,7 +76,7 @@ absl::Status Verify(const Flags& flags) {
 void AddVerifyCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("verify", "Compare compiled code with the reference interpreter, output by output");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<VerifyFlags>();
   flags->model.why_no_artifact = "is compiled already; to verify it, give the model that it was made from";
   AddModelFlags(*command, flags->model, "threads that the compiled code runs on");
   AddInputFlags(*command, flags->inputs);

@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct ZooFlags {
   std::string name, output, json;
   ZooOptions options;
 };
@@ -23,7 +23,7 @@ std::string InputText(const ZooInput& input) {
   return absl::StrCat(input.name, " ", DTypeName(input.dtype), "[", absl::StrJoin(input.shape, ","), "]");
 }
 
-absl::Status List(const Flags& flags) {
+absl::Status List(const ZooFlags& flags) {
   std::vector<std::vector<std::string>> rows = {{"name", "parameters", "GMAC", "input", "what it is"}};
   Json networks = Json::array();
   for (const ZooEntry& entry : ZooNetworks()) {
@@ -44,7 +44,7 @@ absl::Status List(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Write(const Flags& flags) {
+absl::Status Write(const ZooFlags& flags) {
   ASSIGN_OR_RETURN(const std::string bytes, BuildZooModel(flags.name, flags.options));
   RETURN_IF_ERROR(WriteFileAtomically(flags.output, bytes));
   if (!flags.json.empty()) {
@@ -61,7 +61,7 @@ absl::Status Write(const Flags& flags) {
 void AddZooCommand(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("zoo", "List well-known networks, or write one as ONNX with seeded weights");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ZooFlags>();
   command->add_option("NAME", flags->name, "a network; without it, all are listed");
   AddOutputFlag(*command, "-o,--output", flags->output, "the ONNX file to write");
   command->add_option("--seed", flags->options.seed, "seed of the weights (default: 0)")

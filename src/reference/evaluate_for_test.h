@@ -92,7 +92,7 @@ inline auto Has(const std::vector<double>& expected, double error = 0) {
   using ::testing::NanSensitiveDoubleNear;
   std::vector<::testing::Matcher<double>> matchers;
   for (const double value : expected) {
-    matchers.push_back(error == 0 ? ::testing::Matcher<double>(testing::NanSensitiveDoubleEq(value))
+    matchers.push_back(error == 0 ? ::testing::Matcher<double>(::testing::NanSensitiveDoubleEq(value))
                                   : ::testing::Matcher<double>(NanSensitiveDoubleNear(value, error)));
   }
   return ::testing::ResultOf("elements", Doubles, ::testing::ElementsAreArray(matchers));

@@ -22,13 +22,13 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct BackupFlags {
   std::string file, state, database, passphrase_file;
 };
 
 // The installation of attune up in the folder, or in the default one, if its server runs in a container and
 // no database is named.
-std::optional<Installation> FindContainers(const Flags& flags) {
+std::optional<Installation> FindContainers(const BackupFlags& flags) {
   if (!flags.database.empty()) return std::nullopt;
   const absl::StatusOr<std::string> folder = InstallationFolder(flags.state);
   if (!folder.ok()) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<Installation> FindContainers(const Flags& flags) {
 }
 
 // The server of attune up, if there is one on this machine; with the database that is named, if one is.
-absl::StatusOr<ServerState> StateOf(const Flags& flags) {
+absl::StatusOr<ServerState> StateOf(const BackupFlags& flags) {
   std::string folder = flags.state, database = flags.database;
   if (const auto up = InstallationFolder(""); folder.empty() && up.ok()) {
     const absl::StatusOr<Installation> installation = LoadInstallation(*up);
@@ -71,7 +71,7 @@ std::string TimeText(int64_t ms) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
 }
 
-absl::Status RunBackup(const Flags& flags) {
+absl::Status RunBackup(const BackupFlags& flags) {
   ASSIGN_OR_RETURN(const std::string passphrase, NewPassphrase(flags.passphrase_file));
   Progress progress;
   progress.Show("backing up");
@@ -90,7 +90,7 @@ absl::Status RunBackup(const Flags& flags) {
 }
 
 // Returns the text of a new token.
-absl::StatusOr<std::string> RestoreState(const Flags& flags, const std::string& passphrase) {
+absl::StatusOr<std::string> RestoreState(const BackupFlags& flags, const std::string& passphrase) {
   ASSIGN_OR_RETURN(const ServerState state, StateOf(flags));
   ASSIGN_OR_RETURN(const RestoreReport report, Restore(flags.file, state, passphrase));
   ASSIGN_OR_RETURN(const std::string token, MakeLocalToken(state.database.value_or(SqlLocation(state.folder)),
@@ -101,7 +101,7 @@ absl::StatusOr<std::string> RestoreState(const Flags& flags, const std::string& 
   return token;
 }
 
-absl::Status RunRestore(const Flags& flags) {
+absl::Status RunRestore(const BackupFlags& flags) {
   const std::optional<Installation> containers = FindContainers(flags);
   ASSIGN_OR_RETURN(const std::string passphrase, KnownPassphrase(flags.passphrase_file));
   Progress progress;
@@ -117,7 +117,7 @@ absl::Status RunRestore(const Flags& flags) {
   return absl::OkStatus();
 }
 
-void AddCommonOptions(CLI::App& command, Flags& flags, const char* file_help) {
+void AddCommonOptions(CLI::App& command, BackupFlags& flags, const char* file_help) {
   command.add_option("FILE", flags.file, file_help)->required();
   command.add_option("--state", flags.state,
                      "the folder of the server's state, or that of attune up --containers (default: that of "
@@ -136,7 +136,7 @@ void AddCommonOptions(CLI::App& command, Flags& flags, const char* file_help) {
 }  // namespace
 
 void AddBackupCommands(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BackupFlags>();
   CLI::App* backup = app.add_subcommand(kBackupCommand.name, kBackupCommand.help);
   AddCommonOptions(*backup, *flags, "the file to write");
   backup->callback([flags, &action] { action = [flags] { return RunBackup(*flags); }; });

@@ -36,7 +36,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct ServerFlags {
   FleetServerOptions server;
   std::string database = {};       // a URL; empty: SQLite files among the server's state
   std::string database_file = {};  // that has the URL; empty: `database` is it
@@ -62,7 +62,7 @@ bool IsForServers(const SchedulingStrategy& strategy) {
   return strategy.is_coordinated && !strategy.dedicates_hosts && strategy.may_start == nullptr;
 }
 
-absl::StatusOr<std::string> FolderOf(const Flags& flags) {
+absl::StatusOr<std::string> FolderOf(const ServerFlags& flags) {
   return flags.server.folder.empty() ? DefaultServerFolder() : flags.server.folder;
 }
 
@@ -84,7 +84,7 @@ absl::StatusOr<HttpTls> ReadTls(const std::vector<std::string>& files) {
   return tls;
 }
 
-absl::StatusOr<RestServerOptions> RestOptions(const Flags& flags, const std::string& folder) {
+absl::StatusOr<RestServerOptions> RestOptions(const ServerFlags& flags, const std::string& folder) {
   RestServerOptions rest = {.address = flags.http, .folder = folder};
   rest.uploads.rest_days = flags.upload_days;
   RETURN_IF_ERROR(SetServerLimits(flags.limits, rest));
@@ -119,7 +119,7 @@ absl::Status PrintFirstToken(const SqlLocation& location) {
   return PrintToken(text);
 }
 
-absl::StatusOr<SqlLocation> LocationOf(const Flags& flags) {
+absl::StatusOr<SqlLocation> LocationOf(const ServerFlags& flags) {
   if (!flags.database_file.empty()) {
     constexpr int64_t kMostUrlBytes = 1 << 16;
     ASSIGN_OR_RETURN(const std::string url, ReadPrivateFile(flags.database_file, kMostUrlBytes));
@@ -131,7 +131,7 @@ absl::StatusOr<SqlLocation> LocationOf(const Flags& flags) {
   return SqlLocation(folder);
 }
 
-absl::Status GiveToken(const Flags& flags) {
+absl::Status GiveToken(const ServerFlags& flags) {
   ASSIGN_OR_RETURN(const SqlLocation location, LocationOf(flags));
   LocalToken token = flags.token;
   ASSIGN_OR_RETURN(token.role, AccessRoleNamed(flags.role));
@@ -140,7 +140,7 @@ absl::Status GiveToken(const Flags& flags) {
   return text.empty() ? absl::OkStatus() : PrintToken(text);
 }
 
-absl::Status Tell(const FleetServer& server, const FleetServerOptions& options, const Flags& flags) {
+absl::Status Tell(const FleetServer& server, const FleetServerOptions& options, const ServerFlags& flags) {
   PrintNote(absl::StrCat("serving at ", server.address(), ", enrolment at ", server.enrolment_address(),
                          "; its state is in ",
                          options.location->is_postgres() ? options.location->name() : options.folder));
@@ -151,7 +151,7 @@ absl::Status Tell(const FleetServer& server, const FleetServerOptions& options, 
   return absl::OkStatus();
 }
 
-absl::Status ServeAlone(const Flags& flags, const ServerProcessOptions& options) {
+absl::Status ServeAlone(const ServerFlags& flags, const ServerProcessOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> server, ServerProcess::Start(options));
   RETURN_IF_ERROR(Tell(server->fleet(), options.fleet, flags));
   AwaitStop();
@@ -160,7 +160,7 @@ absl::Status ServeAlone(const Flags& flags, const ServerProcessOptions& options)
   return absl::OkStatus();
 }
 
-absl::Status ServeWithOthers(const Flags& flags, const ServerProcessOptions& options) {
+absl::Status ServeWithOthers(const ServerFlags& flags, const ServerProcessOptions& options) {
   ASSIGN_OR_RETURN(
       const std::unique_ptr<SharedServer> server,
       SharedServer::Start(
@@ -175,7 +175,7 @@ absl::Status ServeWithOthers(const Flags& flags, const ServerProcessOptions& opt
   return absl::OkStatus();
 }
 
-absl::Status RotateSigningKeys(const Flags& flags) {
+absl::Status RotateSigningKeys(const ServerFlags& flags) {
   ASSIGN_OR_RETURN(const std::string folder, FolderOf(flags));
   ASSIGN_OR_RETURN(const ArtifactSigner signer, ArtifactSigner::OpenOrCreate(folder + "/jobs"));
   RETURN_IF_ERROR(signer.Rotate());
@@ -183,7 +183,7 @@ absl::Status RotateSigningKeys(const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Serve(const Flags& flags) {
+absl::Status Serve(const ServerFlags& flags) {
   FleetServerOptions options = flags.server;
   ASSIGN_OR_RETURN(options.folder, FolderOf(flags));
   ASSIGN_OR_RETURN(options.location, LocationOf(flags));
@@ -206,14 +206,14 @@ absl::Status Serve(const Flags& flags) {
   return options.location->is_postgres() ? ServeWithOthers(flags, serving) : ServeAlone(flags, serving);
 }
 
-void AddRotateCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
+void AddRotateCommand(CLI::App& server, const std::shared_ptr<ServerFlags>& flags, Action& action) {
   CLI::App* command = server.add_subcommand("rotate-signing-keys",
                                             "Sign new artifacts of jobs by new keys, one for each tenant");
   command->fallthrough();  // --state
   command->callback([flags, &action] { action = [flags] { return RotateSigningKeys(*flags); }; });
 }
 
-void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Action& action) {
+void AddTokenCommand(CLI::App& server, const std::shared_ptr<ServerFlags>& flags, Action& action) {
   CLI::App* command = server.add_subcommand("token", "Print a new token for REST (--http)");
   command->fallthrough();  // --state
   command->add_option("NAME", flags->token.name, "its purpose, for people")->required();
@@ -234,7 +234,7 @@ void AddTokenCommand(CLI::App& server, const std::shared_ptr<Flags>& flags, Acti
 
 void AddServerCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(kServerCommand.name, kServerCommand.help);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ServerFlags>();
   FleetServerOptions* options = &flags->server;
   command->add_option("--state", options->folder,
                       "the folder of its state (default: attune/server among the user's state files)");

@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct ServerDatabaseFlags {
   std::string store = {};
   int64_t to = -1;
 };
@@ -27,7 +27,7 @@ absl::Status Show(const DatabaseOfServer& where) {
   return FlushOutput();
 }
 
-absl::Status Migrate(const DatabaseOfServer& where, const Flags& flags) {
+absl::Status Migrate(const DatabaseOfServer& where, const ServerDatabaseFlags& flags) {
   ASSIGN_OR_RETURN(const SqlLocation location, where());
   RETURN_IF_ERROR(MigrateStores(location, flags.store, flags.to));
   return Show(where);
@@ -45,7 +45,7 @@ void AddServerDatabaseCommand(CLI::App& server, const DatabaseOfServer& location
   CLI::App* migrate =
       command->add_subcommand("migrate", "Bring tables to a version; refused while a server uses them");
   migrate->fallthrough();
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ServerDatabaseFlags>();
   CLI::Option* store =
       migrate->add_option("--store", flags->store, "only the tables of this store (default: of all)");
   migrate->add_option("--to", flags->to, "the version, which may be an older one (default: the latest)")

@@ -28,7 +28,7 @@
 namespace attune {
 namespace {
 
-struct Flags {
+struct UpFlags {
   Installation given;
   std::vector<CLI::Option*> settings;  // those that change an installation
   std::string containers;              // "auto", "podman" or "docker"; empty: not said
@@ -44,7 +44,7 @@ struct Flags {
 };
 
 // Containers have a network of their own, and nothing of it but --http and --metrics is reached from outside.
-absl::Status CheckForContainers(const Flags& flags) {
+absl::Status CheckForContainers(const UpFlags& flags) {
   if (!flags.given.database.empty())
     return InvalidInput(
         "--database (or $ATTUNE_DATABASE): containers keep their state in volumes; leave it or --containers "
@@ -134,7 +134,7 @@ void PrintHowToUse(const Installation& installation) {
   PrintNote("attune up --show says how it is; attune down ends it and removes its state");
 }
 
-absl::Status Report(const Flags& flags, const Installation& installation, const std::string& token) {
+absl::Status Report(const UpFlags& flags, const Installation& installation, const std::string& token) {
   ASSIGN_OR_RETURN(const std::vector<ServiceReport> reports, ReportServices(installation));
   if (!flags.json.empty()) return WriteJson(ToJson(installation, reports, token), flags.json);
   PrintResult(absl::StrCat("address    ", installation.Url(), "\n"));
@@ -149,7 +149,7 @@ absl::Status Report(const Flags& flags, const Installation& installation, const 
   return absl::OkStatus();
 }
 
-absl::Status Show(const Flags& flags, const std::string& folder) {
+absl::Status Show(const UpFlags& flags, const std::string& folder) {
   ASSIGN_OR_RETURN(const Installation installation, LoadInstallation(folder));
   ASSIGN_OR_RETURN(const bool is_running, ServicesRun(installation));
   if (!is_running)
@@ -165,7 +165,7 @@ absl::Status Show(const Flags& flags, const std::string& folder) {
 }
 
 // Containers as they were asked for: by which engine, from which images, for whose work.
-absl::Status ChooseContainers(const Flags& flags, Installation& installation) {
+absl::Status ChooseContainers(const UpFlags& flags, Installation& installation) {
   RETURN_IF_ERROR(CheckForContainers(flags));
   ASSIGN_OR_RETURN(installation.engine, FindContainerEngine(flags.containers));
   if (installation.images.empty()) installation.images = UsualImages(installation.engine, ATTUNE_VERSION);
@@ -175,7 +175,7 @@ absl::Status ChooseContainers(const Flags& flags, Installation& installation) {
 }
 
 // The folder's installation with the settings that were given now.
-absl::StatusOr<Installation> Merge(const Flags& flags, const std::string& folder) {
+absl::StatusOr<Installation> Merge(const UpFlags& flags, const std::string& folder) {
   Installation given = flags.given;
   given.folder = folder;
   absl::StatusOr<Installation> known = LoadInstallation(folder);
@@ -215,7 +215,7 @@ absl::StatusOr<Installation> Merge(const Flags& flags, const std::string& folder
   return known;
 }
 
-absl::Status Up(Flags flags) {
+absl::Status Up(UpFlags flags) {
   ASSIGN_OR_RETURN(const std::string folder, InstallationFolder(flags.given.folder));
   if (flags.is_foreground) return Foreground(folder);
   if (flags.only_shows) return Show(flags, folder);
@@ -244,7 +244,7 @@ absl::Status Up(Flags flags) {
   return ForgetFirstToken(installation);
 }
 
-absl::Status Down(const Flags& flags) {
+absl::Status Down(const UpFlags& flags) {
   ASSIGN_OR_RETURN(const std::string folder, InstallationFolder(flags.given.folder));
   ASSIGN_OR_RETURN(const Installation installation, LoadInstallation(folder));
   ASSIGN_OR_RETURN(const bool was_running, StopServices(installation));
@@ -273,7 +273,7 @@ absl::Status Down(const Flags& flags) {
   return absl::OkStatus();
 }
 
-void AddStateOption(CLI::App& command, Flags& flags) {
+void AddStateOption(CLI::App& command, UpFlags& flags) {
   command.add_option("--state", flags.given.folder,
                      "the folder of all its state (default: attune/up among the user's state files)");
 }
@@ -282,7 +282,7 @@ void AddStateOption(CLI::App& command, Flags& flags) {
 
 void AddUpCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(kUpCommand.name, kUpCommand.help);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<UpFlags>();
   Installation& given = flags->given;
   AddStateOption(*command, *flags);
   flags->settings = {
@@ -345,7 +345,7 @@ void AddUpCommand(CLI::App& app, Action& action) {
 
 void AddDownCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(kDownCommand.name, kDownCommand.help);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<UpFlags>();
   AddStateOption(*command, *flags);
   CLI::Option* keep =
       command->add_flag("--keep-state", flags->keeps_state, "keep jobs, files, tokens and credentials");

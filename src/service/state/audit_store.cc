@@ -14,8 +14,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kUp[] = {
-    "CREATE TABLE audit_entries (sequence INTEGER NOT NULL PRIMARY KEY, time_ms INTEGER NOT NULL, tenant "
-    "TEXT NOT NULL, content TEXT NOT NULL, content_digest TEXT NOT NULL, hash TEXT NOT NULL) STRICT",
+    ("CREATE TABLE audit_entries (sequence INTEGER NOT NULL PRIMARY KEY, time_ms INTEGER NOT NULL, tenant "
+     "TEXT NOT NULL, content TEXT NOT NULL, content_digest TEXT NOT NULL, hash TEXT NOT NULL) STRICT"),
     "CREATE INDEX audit_by_tenant ON audit_entries (tenant, sequence)",
     "CREATE INDEX audit_by_time ON audit_entries (time_ms)",
     // The last entry that was forgotten.
