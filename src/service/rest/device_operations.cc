@@ -93,9 +93,7 @@ HttpResponse List(const DeviceDirectory& devices, const RestCall& call) {
 }
 
 absl::StatusOr<HttpResponse> Share(DeviceDirectory& devices, const RestCall& call) {
-  const auto wanted = [&](std::set<std::string>& owners) {
-    owners = call.body["shared_with"].get<std::set<std::string>>();
-  };
+  const auto wanted = [&](std::set<std::string>& owners) { call.body["shared_with"].get_to(owners); };
   ASSIGN_OR_RETURN(const fleet_proto::Device device,
                    devices.Share(call.Text("device"), call.caller.tenant, wanted));
   return JsonResponse(ToJson(device, call.caller, devices));
@@ -113,9 +111,7 @@ HttpResponse TrustJson(const std::set<std::string>& owners) { return JsonRespons
 
 absl::StatusOr<HttpResponse> SetTrust(DeviceDirectory& devices, const RestCall& call) {
   RETURN_IF_ERROR(CheckOwn(call));
-  const auto wanted = [&](std::set<std::string>& owners) {
-    owners = call.body["owners"].get<std::set<std::string>>();
-  };
+  const auto wanted = [&](std::set<std::string>& owners) { call.body["owners"].get_to(owners); };
   ASSIGN_OR_RETURN(const std::set<std::string> owners, devices.SetTrust(call.caller.tenant, wanted));
   return TrustJson(owners);
 }

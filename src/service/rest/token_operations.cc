@@ -28,7 +28,7 @@ const JsonFields<AccessToken>& TokenFields() {
 
 JsonSchema ToJson(const AccessToken& token) { return JsonOf(token, TokenFields()); }
 
-JsonSchema NewSchemaOf(TokenFields()) {
+JsonSchema NewTokenSchema() {
   return ObjectSchema({{"name", {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}}},
                        {"role", Roles()},
                        {"tenant", NameSchema()},
@@ -96,7 +96,7 @@ void AddTokenOperations(ServiceStore& tokens, Tenants& tenants, RestApi& api) {
        .route = {"POST", "/v1/tokens"},
        .summary = "Creates a token, whose text is returned only once.",
        .role = AccessRole::kOperator,
-       .body = NewSchemaOf(TokenFields()),
+       .body = NewTokenSchema(),
        .answers = {{.status = 201,
                     .help = "The token",
                     .schema = ObjectSchema({{"text", TextSchema()}, {"token", SchemaNamed("Token")}})}},
