@@ -179,8 +179,8 @@ class RestTest : public ::testing::Test {
   void ExpectDocumented(const std::string& method, const std::string& path, const HttpResponse& response) {
     const RestOperation* operation = OperationAt(method, path);
     if (operation == nullptr) return;  // the router's own problem
-    const std::string route = absl::StrReplaceAll(operation->path, {{"...}", "}"}});
-    const std::string verb = absl::AsciiStrToLower(operation->method);
+    const std::string route = absl::StrReplaceAll(operation->route.path, {{"...}", "}"}});
+    const std::string verb = absl::AsciiStrToLower(operation->route.method);
     const Json& answers = document_["paths"][route][verb]["responses"];
     const std::string status = absl::StrCat(response.status);
     ASSERT_TRUE(answers.contains(status)) << method << " " << path << ": " << status << response.body;
@@ -204,7 +204,8 @@ class RestTest : public ::testing::Test {
     const RestOperation* best = nullptr;
     for (const RestOperation& operation : api_.operations) {
       HttpRouter one;
-      one.Add({operation.method, operation.path, [](const HttpRequest&) { return HttpResponse{}; }});
+      one.Add(
+          {operation.route.method, operation.route.path, [](const HttpRequest&) { return HttpResponse{}; }});
       if (one.Answer({.method = method, .path = path}).status == 200) best = &operation;
     }
     return best;
