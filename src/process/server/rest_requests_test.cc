@@ -80,7 +80,7 @@ TEST_F(RestTest, RequestsOfAllKindsAreAnsweredAsDocumented) {
   std::map<int, int> statuses;
   for (int round = 0; round < 60; ++round) {
     for (const RestOperation& operation : api_.operations) {
-      std::string path = absl::StrReplaceAll(operation.path, {{"...}", "}"}}), query;
+      std::string path = absl::StrReplaceAll(operation.route.path, {{"...}", "}"}}), query;
       Headers headers;
       for (const RestParameter& parameter : operation.parameters) {
         const std::string text =
@@ -95,9 +95,10 @@ TEST_F(RestTest, RequestsOfAllKindsAreAnsweredAsDocumented) {
       std::string body;
       if (!operation.body.is_null()) body = maker.Value(operation.body).dump();
       if (!operation.body_type.empty()) body = "bytes", headers["content-type"] = operation.body_type;
-      const HttpResponse response =
-          Ask(token, operation.method, absl::StrCat(path, query.empty() ? "" : "?", query), body, headers);
-      EXPECT_LT(response.status, 500) << operation.method << " " << path << " " << body << response.body;
+      const HttpResponse response = Ask(token, operation.route.method,
+                                        absl::StrCat(path, query.empty() ? "" : "?", query), body, headers);
+      EXPECT_LT(response.status, 500)
+          << operation.route.method << " " << path << " " << body << response.body;
       ++statuses[response.status];
     }
   }

@@ -56,13 +56,15 @@ TEST_F(RestTest, EveryOperationAsksForItsRole) {
   for (const RestOperation& operation : api_.operations) {
     if (!operation.role) continue;
     const std::string path = absl::StrReplaceAll(
-        operation.path, {{"{id}", "none-1"}, {"{name...}", "out%2Fx"}, {"{sha256}", std::string(64, '0')}});
-    const std::string body = operation.method == "POST" || operation.method == "PATCH" ? "{}" : "";
-    const HttpResponse nobody = Ask("", operation.method, path, body);
+        operation.route.path,
+        {{"{id}", "none-1"}, {"{name...}", "out%2Fx"}, {"{sha256}", std::string(64, '0')}});
+    const std::string body =
+        operation.route.method == "POST" || operation.route.method == "PATCH" ? "{}" : "";
+    const HttpResponse nobody = Ask("", operation.route.method, path, body);
     EXPECT_EQ(nobody.status, 401) << path;
     EXPECT_THAT(nobody.headers.at("WWW-Authenticate"), StartsWith("Bearer"));
     for (const auto& [role, token] : tokens)
-      EXPECT_EQ(Ask(token, operation.method, path, body).status == 403, role < *operation.role)
+      EXPECT_EQ(Ask(token, operation.route.method, path, body).status == 403, role < *operation.role)
           << operation.id << " " << Name(role);
   }
 }
