@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-using Parser = std::optional<double> (*)(const std::string& text);
+using NumberParser = std::optional<double> (*)(const std::string& text);
 
 // Adds the flag of one option, by the type of its member.
 struct FlagAdder {
@@ -76,7 +76,7 @@ struct FlagAdder {
       option->check(CLI::Range(static_cast<Number>(row.least), static_cast<Number>(row.most)));
     }
   }
-  void AddParsed(double* to, Parser parse, const std::string& form) const {
+  void AddParsed(double* to, NumberParser parse, const std::string& form) const {
     command
         .add_option_function<std::string>(
             flag, [to, parse](const std::string& text) { *to = *parse(text); }, help)

@@ -37,6 +37,14 @@ KernelTime FromOwn(const KernelProfile& kernel) {
           .roofline_share = kernel.roofline_share};
 }
 
+// Whether the options ask for nothing but a number of threads.
+bool IsPlain(const CompileOptions& options) {
+  CompileSettings settings;
+  Assign(options, settings);
+  settings.threads = 0;
+  return ChangedOptions(settings).empty();
+}
+
 attune::Network Loaded(OpenedModel& model) {
   attune::Network network = attune::Network::Load(model);
   Check(network.status());
@@ -134,8 +142,7 @@ Network Network::compile(const CompileOptions& options) const {
   CompileOptions compiling = options;
   if (compiling.threads == 0) compiling.threads = state_->compiling.threads;
   // What a run has measured is compiled already.
-  if (state_->is_as_measured && options.cpus.empty() && options.records.empty() &&
-      !options.compresses_weights && compiling.threads == state_->tuning->threads)
+  if (state_->is_as_measured && IsPlain(compiling) && compiling.threads == state_->tuning->threads)
     return *this;
   if (is_tuned && compiling.records.empty() && compiling.cpus.empty())
     compiling.records = state_->tuning->records;
