@@ -101,9 +101,8 @@ class FleetStore final : public FleetSecrets {
   absl::Status AddCertificate(const CertificateFacts& facts);
   // Its holder has shown the certificate with this serial. NotFound if there is none.
   absl::Status SetShown(const std::string& serial);
-  // Revoke the certificate with this serial, or all of the identity. A certificate that is revoked already
-  // keeps its first revocation. NotFound if there is none.
-  absl::Status RevokeCertificate(const std::string& serial, const Revocation& revocation);
+  // Revokes all certificates of the identity. One that is revoked already keeps its first revocation.
+  // NotFound if there is none.
   absl::Status RevokeIdentity(const std::string& id, const Revocation& revocation);
   // Revokes all certificates of the owner that are not revoked already, and forgets the owner's invitations.
   // Returns how many there were of both.
@@ -176,7 +175,6 @@ class FleetStore final : public FleetSecrets {
   // The error where none has this value in `column`.
   absl::Status NoCertificate(std::string_view column, const std::string& value) const;
   // Revokes the certificates whose `column` has this value.
-  absl::Status Revoke(std::string_view column, const std::string& value, const Revocation& revocation);
   absl::Status ChangeDevice(const std::string& device, std::string_view column, const std::string& value);
   // The status with the database's name; ok stays ok.
   absl::Status Named(const absl::Status& status) const;

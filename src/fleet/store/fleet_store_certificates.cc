@@ -72,25 +72,15 @@ absl::Status FleetStore::NoCertificate(std::string_view column, const std::strin
       absl::StrCat("has no certificate with the ", column, " \"", Printable(value), "\"")));
 }
 
-absl::Status FleetStore::Revoke(std::string_view column, const std::string& value,
-                                const Revocation& revocation) {
+absl::Status FleetStore::RevokeIdentity(const std::string& id, const Revocation& revocation) {
   RETURN_IF_ERROR(Named(CheckStorable(revocation)));
   ASSIGN_OR_RETURN(
       const int64_t found,
       ChangeRows(*database_,
-                 absl::StrCat("UPDATE certificates SET revoked_ms = CASE WHEN reason = '' THEN ? ELSE "
-                              "revoked_ms END, reason = CASE WHEN reason = '' THEN ? ELSE reason END WHERE ",
-                              column, " = ?"),
-                 revocation.time_ms, revocation.reason, value));
-  return found > 0 ? absl::OkStatus() : NoCertificate(column, value);
-}
-
-absl::Status FleetStore::RevokeCertificate(const std::string& serial, const Revocation& revocation) {
-  return Revoke("serial", serial, revocation);
-}
-
-absl::Status FleetStore::RevokeIdentity(const std::string& id, const Revocation& revocation) {
-  return Revoke("id", id, revocation);
+                 "UPDATE certificates SET revoked_ms = CASE WHEN reason = '' THEN ? ELSE revoked_ms END, "
+                 "reason = CASE WHEN reason = '' THEN ? ELSE reason END WHERE id = ?",
+                 revocation.time_ms, revocation.reason, id));
+  return found > 0 ? absl::OkStatus() : NoCertificate("id", id);
 }
 
 absl::StatusOr<int64_t> FleetStore::RevokeOwner(const std::string& owner, const Revocation& revocation) {

@@ -174,7 +174,7 @@ TEST_F(SqlFleetStoreTest, AKillUndoesNoCallThatHasReturned) {
     const auto store = FleetStore::Open(path_);
     const bool done = store.ok() && (*store)->NextEpoch().ok() &&
                       (*store)->AddCertificate(SampleFacts("0a", "desk")).ok() &&
-                      (*store)->RevokeCertificate("0a", {.reason = "test"}).ok() &&
+                      (*store)->RevokeIdentity("desk", {.reason = "test"}).ok() &&
                       (*store)->PutLease(SampleLease("a", {.epoch = 1, .number = 1})).ok();
     if (done) kill(getpid(), SIGKILL);
     _exit(1);
@@ -199,7 +199,7 @@ TEST_F(SqlFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
   const absl::Status refused[] = {
       store_->AddCertificate(SampleFacts("", "desk")),
       store_->AddCertificate(SampleFacts("0a", "two words")),
-      store_->RevokeCertificate("0a", {}),
+      store_->RevokeIdentity("desk", {}),
       store_->AddInvitation(secret),
       store_->PutLease(SampleLease(std::string(257, 'x'), {})),
       store_->PutLease(SampleLease("a", {.epoch = -1, .number = 1})),
@@ -221,7 +221,7 @@ TEST_F(SqlFleetStoreTest, RefusesTextsThatAreTooLongOrCannotBePrinted) {
 
 TEST_F(SqlFleetStoreTest, DamagedValuesAreErrors) {
   EXPECT_TRUE(store_->AddCertificate(SampleFacts("0a", "desk")).ok());
-  EXPECT_TRUE(store_->RevokeCertificate("0a", {.reason = "test"}).ok());
+  EXPECT_TRUE(store_->RevokeIdentity("desk", {.reason = "test"}).ok());
   EXPECT_TRUE(store_->AddInvitation(SampleInvitation("secret", 100)).ok());
   EXPECT_TRUE(store_->NextEpoch().ok());
   EXPECT_TRUE(store_->PutLease(SampleLease("a", {.epoch = 1, .number = 1})).ok());
