@@ -174,7 +174,6 @@ class FleetStore final : public FleetSecrets {
 
   // The error where none has this value in `column`.
   absl::Status NoCertificate(std::string_view column, const std::string& value) const;
-  // Revokes the certificates whose `column` has this value.
   absl::Status ChangeDevice(const std::string& device, std::string_view column, const std::string& value);
   // The status with the database's name; ok stays ok.
   absl::Status Named(const absl::Status& status) const;
