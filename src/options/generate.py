@@ -5,6 +5,7 @@ generate.py FOLDER            writes into the folder, each file only if it chang
                               structs; options/, headers and a source for the tree; python/attune/_options.py
 generate.py --update-docs     writes docs/options.md
 """
+import argparse
 import pathlib
 import sys
 
@@ -26,22 +27,22 @@ def write_changed(path, text):
     path.write_text(text)
 
 
-def main(arguments):
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("folder", nargs="?", type=pathlib.Path)
+    what.add_argument("--update-docs", action="store_true")
+    given = parser.parse_args()
     try:
         table = read_table(HERE / "options.toml")
     except TableError as error:
-        print(f"options.toml: {error}", file=sys.stderr)
-        return 1
-    if arguments[0] == "--update-docs":
+        sys.exit(f"options.toml: {error}")
+    if given.update_docs:
         write_changed(PAGE, page.options_page(table))
-        return 0
-    for name, make in FILES.items():
-        write_changed(pathlib.Path(arguments[0]) / name, make(table))
-    return 0
+    else:
+        for name, make in FILES.items():
+            write_changed(given.folder / name, make(table))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -18,7 +18,7 @@ from common.program import ROOT, Failed
 FOLDER = pathlib.Path(__file__).resolve().parent / "patches"
 
 # Files that a command of ./do writes.
-GENERATED = ("web/src/api/schema.d.ts",)
+GENERATED = ("docs/options.md", "web/src/api/schema.d.ts")
 
 LINE = re.compile(r"^(Bound|Build|Run): *(.*)$", re.MULTILINE)
 
