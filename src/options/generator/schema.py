@@ -7,16 +7,22 @@ from generator.table import Option, Table
 KINDS = {"tuning": ("tuning_job", "tune", "compile"), "quantization": ("quantization_job", "quantize")}
 SIMPLE = {"bool": "boolean", "seconds": ["number", "string"], "share": ["number", "string"], "channels": ["number", "string"],
           "int": "integer", "int64": "integer", "uint64": "integer", "float": "number"}
+# A body is bounded, too.
+MOST_CHARACTERS, MOST_TEXTS = 1 << 20, 1 << 16
+RANGES = {"seconds": (0, 1e7), "share": (0, 1), "channels": (-1e9, 1e9), "uint64": (0, (1 << 63) - 1)}
 
 
 def value_schema(option: Option) -> dict[str, Any]:
     choices = [value.name for value in option.enum.values] if option.enum else list(option.choices)
     schema: dict[str, Any] = {"type": SIMPLE.get(option.type, "string")}
     if option.type == "texts":
-        schema = {"type": ["string", "array"], "items": {"type": "string"}}
+        schema |= {"type": ["string", "array"], "items": {"type": "string", "maxLength": MOST_CHARACTERS},
+                   "maxItems": MOST_TEXTS}
     if choices:
         schema["enum"] = [0, *choices] if option.type == "int" else choices
-    schema |= dict(zip(("minimum", "maximum"), option.range))
+    schema |= dict(zip(("minimum", "maximum"), option.range if len(option.range) == 2 else RANGES.get(option.type, ())))
+    if "string" in schema["type"] and not choices:
+        schema["maxLength"] = MOST_CHARACTERS
     schema["description"] = option.help
     if option.default is not None:
         schema["default"] = option.default
@@ -35,6 +41,6 @@ def settings_schema(table: Table, kind: str) -> dict[str, Any]:
     def offered(face: str) -> list[Option]:
         return [option for section in KINDS[kind] for option in table.options
                 if option.section == section and face in option.only]
-    variants = object_schema(offered("variant"), {"name": {"type": "string"}}, ["name"])
-    more = {"variants": {"type": "array", "items": variants}} if kind == "quantization" else {}
+    variants = object_schema(offered("variant"), {"name": {"type": "string", "maxLength": MOST_CHARACTERS}}, ["name"])
+    more = {"variants": {"type": "array", "maxItems": MOST_TEXTS, "items": variants}} if kind == "quantization" else {}
     return object_schema(offered("job"), more, [])
