@@ -67,7 +67,7 @@ TEST_F(AdmissionTest, ARevokedCertificateIsRefusedAtOnce) {
   EXPECT_TRUE(admission_.Check(facts).ok());
   // By another server.
   const auto elsewhere = *FleetStore::Open(folder_ / "fleet.db");
-  ASSERT_TRUE(elsewhere->RevokeCertificate(facts.serial, {.reason = "test"}).ok());
+  ASSERT_TRUE(elsewhere->RevokeIdentity(facts.who.id, {.reason = "test"}).ok());
   EXPECT_TRUE(absl::IsPermissionDenied(admission_.Check(facts)));
   EXPECT_TRUE(admission_.Check(other).ok());
 }
@@ -75,7 +75,7 @@ TEST_F(AdmissionTest, ARevokedCertificateIsRefusedAtOnce) {
 // So no other member's certificate is looked at, however many there are.
 TEST_F(AdmissionTest, ADamagedRowRefusesItsOwnCertificateAlone) {
   const CertificateFacts damaged = NewCertificate(), other = NewCertificate();
-  ASSERT_TRUE(store_->RevokeCertificate(damaged.serial, {.reason = "test"}).ok());
+  ASSERT_TRUE(store_->RevokeIdentity(damaged.who.id, {.reason = "test"}).ok());
   const auto connection = SqliteConnection::Open(folder_ / "fleet.db", {});
   ASSERT_TRUE(connection.ok()) << connection.status();
   ASSERT_TRUE((*connection)
@@ -88,7 +88,7 @@ TEST_F(AdmissionTest, ADamagedRowRefusesItsOwnCertificateAlone) {
 
 TEST_F(AdmissionTest, CertificatesThatHaveEndedAreForgotten) {
   const CertificateFacts first = NewCertificate();
-  ASSERT_TRUE(store_->RevokeCertificate(first.serial, {.reason = "test"}).ok());
+  ASSERT_TRUE(store_->RevokeIdentity(first.who.id, {.reason = "test"}).ok());
   clock_.Advance(kCertificateSeconds + 23 * kHours);
   const CertificateFacts second = NewCertificate();
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(admission_.ForgetEnded().ok());
@@ -103,7 +103,7 @@ TEST_F(AdmissionTest, CertificatesThatHaveEndedAreForgotten) {
 
 TEST_F(AdmissionTest, AWallClockThatIsSetForwardForAMomentUndoesNoRevocation) {
   const CertificateFacts facts = NewCertificate();
-  ASSERT_TRUE(store_->RevokeCertificate(facts.serial, {.reason = "test"}).ok());
+  ASSERT_TRUE(store_->RevokeIdentity(facts.who.id, {.reason = "test"}).ok());
   EXPECT_TRUE(admission_.ForgetEnded().ok());
   clock_.JumpWall(3 * kCertificateSeconds);
   EXPECT_TRUE(admission_.ForgetEnded().ok());
