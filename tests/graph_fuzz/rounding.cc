@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -162,7 +163,7 @@ class Perturbation {
       RETURN_IF_ERROR(MultiplyByReciprocal(node, given[0], given[1]));
     ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(node, given));
     if (merges_ && !exact && node.op() == Op::kEqual && IsFloat(given[0].dtype()))
-      Merge(given[0], given[1], results[0]);
+      Merge(node, given, results[0]);
     if (cancels_ && !exact && node.op() == Op::kTan) LoseAngles(given[0], results[0]);
     if (cancels_ && node.op() == Op::kReduceProd && IsFloat(given[0].dtype()))
       RETURN_IF_ERROR(ReorderProduct(node, given, results[0]));
@@ -186,7 +187,10 @@ class Perturbation {
       Tensor& result = results[static_cast<size_t>(i)];
       exact = exact && HasExactNumbers(result, kExactStep * kExactStep, kExactSumLimit);
       const bool moves = GetOpInfo(node.op()).category == OpCategory::kMovement || node.op() == Op::kConstant;
-      if (!exact && !moves) result = WithErrors(result, magnitude.num_elements() > 0 ? &magnitude : nullptr);
+      const Tensor* summed = magnitude.num_elements() > 0 ? &magnitude : nullptr;
+      if (!exact && !moves) result = WithErrors(result, summed);
+      if (merges_ && IsFloat(result.dtype()))
+        errors_[node.output(i)] = ErrorOfInputs(node) + (exact || moves ? 0 : LargestError(result, summed));
     }
     return results;
   }
@@ -201,15 +205,42 @@ class Perturbation {
     return UnitRoundoff(dtype == DType::kF32 ? model_.precision : dtype) * ulps;
   }
 
-  // Numbers count as equal if errors can make them equal.
-  void Merge(const Tensor& a, const Tensor& b, Tensor& equal) const {
-    const absl::StatusOr<Tensor> left = reference::BroadcastTo(a, equal.shape());
-    const absl::StatusOr<Tensor> right = reference::BroadcastTo(b, equal.shape());
+  // The most by which an element may be off, which is `x`, or a sum of numbers of this magnitude.
+  double MostError(DType dtype, double x, double magnitude) const {
+    const bool narrow = dtype == DType::kF16 || dtype == DType::kBF16;
+    const double computed_unit = narrow ? UnitRoundoff(DType::kF32) * model_.ulps : UnitOf(dtype);
+    return UnitOf(dtype) * std::abs(x) + computed_unit * std::abs(magnitude) +
+           (x != 0 ? LeastErrorOf(dtype) : 0);
+  }
+
+  double LargestError(const Tensor& exact, const Tensor* magnitude) const {
+    double largest = 0;
+    for (int64_t i = 0; i < exact.num_elements(); ++i) {
+      const double most =
+          MostError(exact.dtype(), exact.ToDouble(i), magnitude != nullptr ? magnitude->ToDouble(i) : 0);
+      if (std::isfinite(most)) largest = std::max(largest, most);
+    }
+    return largest;
+  }
+
+  double ErrorOfInputs(const Node& node) const {
+    double largest = 0;
+    for (const Value* input : node.inputs())
+      if (const auto found = errors_.find(input); found != errors_.end())
+        largest = std::max(largest, found->second);
+    return largest;
+  }
+
+  // Numbers count as equal if errors can make them equal: their own, and those of larger numbers of which
+  // they are sums.
+  void Merge(const Node& node, const std::vector<Tensor>& given, Tensor& equal) const {
+    const absl::StatusOr<Tensor> left = reference::BroadcastTo(given[0], equal.shape());
+    const absl::StatusOr<Tensor> right = reference::BroadcastTo(given[1], equal.shape());
     if (!left.ok() || !right.ok()) return;
-    const double unit = UnitOf(a.dtype());
+    const double unit = UnitOf(given[0].dtype()), before = ErrorOfInputs(node);
     for (int64_t i = 0; i < equal.num_elements(); ++i) {
       const double x = left->ToDouble(i), y = right->ToDouble(i);
-      if (std::abs(x - y) <= unit * (std::abs(x) + std::abs(y))) equal.SetInt(i, 1);
+      if (std::abs(x - y) <= unit * (std::abs(x) + std::abs(y)) + before) equal.SetInt(i, 1);
     }
   }
 
@@ -265,16 +296,11 @@ class Perturbation {
   // it.
   Tensor WithErrors(const Tensor& exact, const Tensor* magnitude) {
     if (merges_ || !IsFloat(exact.dtype()) || exact.num_elements() == 0) return exact;
-    const bool narrow = exact.dtype() == DType::kF16 || exact.dtype() == DType::kBF16;
     const bool rounds = rounds_ && exact.dtype() == DType::kF32;
-    const double unit = UnitOf(exact.dtype());
-    const double computed_unit = narrow ? UnitRoundoff(DType::kF32) * model_.ulps : unit;
     Tensor result(exact.dtype(), exact.shape());
     for (int64_t i = 0; i < exact.num_elements(); ++i) {
       const double x = exact.ToDouble(i);
-      double most = unit * std::abs(x);
-      if (magnitude != nullptr) most += computed_unit * std::abs(magnitude->ToDouble(i));
-      if (x != 0) most += LeastErrorOf(exact.dtype());
+      const double most = MostError(exact.dtype(), x, magnitude != nullptr ? magnitude->ToDouble(i) : 0);
       double moved = x;
       if (std::isfinite(x))
         moved = cancels_ && std::abs(x) <= most ? 0 : x + (2 * random_.Uniform() - 1) * most;
@@ -294,6 +320,8 @@ class Perturbation {
   // no more than the errors, and are quantized as compiled code does; and in every fourth run, numbers no
   // larger than their error become 0.
   bool merges_, cancels_;
+  // In a run that merges: how far the elements of a value may be off at most.
+  std::map<const Value*, double> errors_;
 };
 
 // How much work is done to learn the effects of rounding. The first effort is enough for nearly all graphs.
