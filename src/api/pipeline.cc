@@ -139,7 +139,7 @@ absl::StatusOr<ReadyNetwork> CompileModel(OpenedModel model, const NetworkSource
                    ImportAllShapes(std::move(model), source, request, times));
   ReadyNetwork ready = std::move(imported.front());
   if (ready.network.is_compiled()) return ready;
-  // Whatever is wrong with these is found before the work.
+  // An error in the processors or the records is found before the work.
   ASSIGN_OR_RETURN(std::vector<Target> targets, TargetsOf(request));
   ASSIGN_OR_RETURN(const std::shared_ptr<const KernelChooser> chooser, ChooserOf(request));
   Stopwatch watch;

@@ -19,8 +19,8 @@
 
 namespace attune {
 
-// Where is_mixed, layers get more precise types, beginning with those that cost the most accuracy, until the
-// loss of agreement with the f32 network is at most `max_drop`.
+// If `is_mixed` is set, layers get more precise types until the loss of agreement with the f32 network is at
+// most `max_drop`; those that cost the most accuracy come first.
 struct QuantizeOptions : QuantizeSettings {
   double max_drop = 0.01;
   std::vector<quant::Precision> fallbacks = {quant::Precision::kF32};  // as in quant::SearchOptions

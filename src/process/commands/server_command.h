@@ -11,7 +11,7 @@
 
 namespace attune {
 
-// Where the command line says that the server's database is.
+// Returns the place of the server's database, as the command line names it.
 using DatabaseOfServer = std::function<absl::StatusOr<SqlLocation>()>;
 
 // attune server database
