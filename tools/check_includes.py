@@ -53,6 +53,7 @@ MAY_INCLUDE = {
     # The types of some options. settings.h is made when the build is configured.
     "options": ["base", "measure/outcome.h", "quant/ranges.h"],
     "http": ["base"],
+    "http/client": ["base", "http/server_event.h"],
     "work/job": ["base"],
     "work/sched": ["base", "work/job"],
     "work/store": ["base", "base/sqlite", "base/sql", "work/job", "work/sched"],
@@ -87,12 +88,12 @@ MAY_INCLUDE = {
     # The zoo writes the format that the importer reads: the same schema serves both.
     "zoo": EARLY + ["import/onnx/onnx.pb.h"],
     # OpenID Connect as clients and servers speak it.
-    "http/oidc": ["base", "http"],
+    "http/oidc": ["base", "http/client"],
     "service/access": ["base", "http"],
     "service/wire": ["base", "device", "fleet/blobs", "fleet/wire/rpc_status.h", "work/job", "work/driver", "work/report"],
     "service/state": ["base", "base/sqlite", "base/sql", "service/access"],
     "service/audit": ["base", "service/access", "service/state"],
-    "service/identity": ["base", "base/sql", "http", "http/oidc", "service/access", "service/state", "service/audit"],
+    "service/identity": ["base", "base/sql", "http", "http/client", "http/oidc", "service/access", "service/state", "service/audit"],
     "service/tenants": ["base", "http", "service/access", "service/state"],
     "service/uploads": ["base", "fleet/blobs", "service/access", "service/state"],
     "service/models": ["base", "base/sql", "graph", "import", "lower", "target", "device", "api", "tune/job", "tune/task", "fleet/blobs",
@@ -103,7 +104,7 @@ MAY_INCLUDE = {
                       "fleet/blobs", "fleet/store", "fleet/admission", "fleet/serving", "kinds", "service/wire", "service/records"] + MEMBERS + WORK,
     "service/agreement": ["base", "base/sql", "compile/compile.h", "device", "target", "tune/job", "fleet/serving", "kinds",
                           "service/wire", "service/models", "service/queue"] + WORK,
-    "service/client": ["base", "http", "kinds", "work/job", "service/wire"],
+    "service/client": ["base", "http/server_event.h", "http/client", "kinds", "work/job", "service/wire"],
     "service/runner": ["base", "base/sqlite", "device", "measure", "fleet/blobs", "fleet/client", "work/job", "work/driver", "service/wire",
                        "service/client"] + MEMBERS,
     "service/page": ["base", "http"],

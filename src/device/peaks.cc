@@ -26,10 +26,10 @@
 namespace attune {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double SecondsSince(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
 // The innermost loop of a kernel: a tile of a matrix product, rows × kColumns vectors of sums in registers,
@@ -280,7 +280,7 @@ double MeasureGops(int threads, float (*loop)(const Operands&, int64_t), float (
   return MostOnAll(
       threads, kRuns, [&] { return MakeOperands<Operands>(next); },
       [&](const Operands& operands) {
-        const Clock::time_point start = Clock::now();
+        const SteadyClock::time_point start = SteadyClock::now();
         Keep(loop(operands, steps));
         return static_cast<double>(steps * operations) / SecondsSince(start) * 1e-9;
       });
@@ -331,7 +331,7 @@ double MeasureRead(int threads, int64_t bytes) {
   return MostOnAll(
       threads, kRuns, [&] { return std::vector<int64_t>(static_cast<size_t>(bytes / 8), 1); },
       [&](const std::vector<int64_t>& data) {
-        const Clock::time_point start = Clock::now();
+        const SteadyClock::time_point start = SteadyClock::now();
         for (int64_t round = 0; round < rounds; ++round) Keep(ReadAll(data));
         return static_cast<double>(rounds * bytes) / SecondsSince(start) * 1e-9;
       });

@@ -1,16 +1,13 @@
 #include "http/connection.h"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/stream_base.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
+#include <boost/beast/http/error.hpp>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
+#include "http/peer_stream.h"
 #include "http/problem.h"
 #include "http/request_reader.h"
 #include "http/response_writer.h"
@@ -19,8 +16,7 @@ namespace attune {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
+namespace http = boost::beast::http;
 using boost::system::error_code;
 
 std::chrono::steady_clock::duration Seconds(double seconds) {
@@ -38,23 +34,20 @@ std::string TooLarge(size_t most) {
                       most > 0 ? absl::StrCat("; it may have ", most, " bytes") : "");
 }
 
-// Lives as long as an operation of its own is under way. Stream: beast::tcp_stream, or beast::ssl_stream of
-// it.
-template <typename Stream>
-class ConnectionOf final : public HttpConnection, public std::enable_shared_from_this<ConnectionOf<Stream>> {
+// Lives as long as an operation of its own is under way.
+class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection> {
  public:
-  template <typename... Arguments>
-  explicit ConnectionOf(HttpService& service, const asio::ip::address& peer, Arguments&&... arguments)
+  Connection(HttpService& service, const asio::ip::address& peer, asio::ip::tcp::socket socket)
       : service_(service),
         source_(SourceOf(peer)),
-        stream_(std::forward<Arguments>(arguments)...),
+        stream_(std::move(socket), service.encryption),
         room_(service.bodies_bytes, service.options.most_bodies_bytes),
         reader_(stream_, service.options, peer.to_string()),
         writer_(
             stream_, *service.pool, Seconds(service.options.heartbeat_seconds),
             [this](bool is_limited) {
-              if (is_limited) return LimitTime(Limit());
-              Lowest().expires_never();
+              if (is_limited) return stream_.LimitTime(Seconds(Limit()));
+              stream_.LimitNoTime();
             },
             [this](bool keeps_alive) {
               if (keeps_alive) return ReadHeader(Limit());
@@ -64,23 +57,17 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     ++service_.num_connections;
     service_.counts.Add(source_);
   }
-  ~ConnectionOf() override {
+  ~Connection() override {
     service_.connections.erase(this);
     --service_.num_connections;
     service_.counts.Remove(source_);
   }
-  ConnectionOf(const ConnectionOf&) = delete;
-  ConnectionOf& operator=(const ConnectionOf&) = delete;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   void Begin() {
-    if constexpr (kIsEncrypted) {
-      Await(State::kHeader, service_.options.greeting_seconds);
-      stream_.async_handshake(asio::ssl::stream_base::server, [self = Self()](error_code error) {
-        if (!error) self->ReadHeader(self->service_.options.greeting_seconds);
-      });
-    } else {
-      ReadHeader(service_.options.greeting_seconds);
-    }
+    Await(State::kHeader, service_.options.greeting_seconds);
+    stream_.ShakeHands([self = Self()] { self->ReadHeader(self->service_.options.greeting_seconds); });
   }
 
   void End() override {
@@ -93,7 +80,7 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
 
   void GiveWay() override {
     state_ = State::kAnswer;
-    Lowest().cancel();
+    stream_.Cancel();
   }
   std::optional<std::chrono::steady_clock::time_point> WaitsSince() const override {
     if (state_ == State::kAnswer) return std::nullopt;
@@ -107,18 +94,14 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
   enum class State : uint8_t { kHeader, kBody, kAnswer };
 
   static constexpr size_t kSmallBodyBytes = size_t{4} << 10;
-  static constexpr bool kIsEncrypted = !std::is_same_v<Stream, beast::tcp_stream>;
 
-  std::shared_ptr<ConnectionOf> Self() { return this->shared_from_this(); }
-  beast::tcp_stream& Lowest() { return beast::get_lowest_layer(stream_); }
+  std::shared_ptr<Connection> Self() { return shared_from_this(); }
   double Limit() const { return service_.options.seconds_limit; }
 
-  // Limits all that comes until the next call together, so that a slow peer cannot gain time byte by byte.
-  void LimitTime(double seconds) { Lowest().expires_after(Seconds(seconds)); }
   void Await(State state, double seconds) {
     state_ = state;
     since_ = std::chrono::steady_clock::now();
-    LimitTime(seconds);
+    stream_.LimitTime(Seconds(seconds));
   }
 
   void ReadHeader(double seconds) {
@@ -178,17 +161,14 @@ class ConnectionOf final : public HttpConnection, public std::enable_shared_from
     if (service_.is_ending && writer_.has_events()) writer_.CloseEvents();
   }
 
-  void Close() {
-    error_code ignored;  // the peer is gone already
-    ignored = Lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-  }
+  void Close() { stream_.ShutDown(); }
 
   HttpService& service_;
   const std::string source_;
-  Stream stream_;
+  PeerStream stream_;
   BodyRoom room_;
-  RequestReader<Stream> reader_;
-  ResponseWriter<Stream> writer_;
+  RequestReader reader_;
+  ResponseWriter writer_;
   State state_ = State::kHeader;
   std::chrono::steady_clock::time_point since_;  // of the state, unless it is kAnswer
 };
@@ -238,13 +218,7 @@ void BeginConnection(asio::ip::tcp::socket socket, HttpService& service) {
     CountRefused(SourceOf(peer), service);
     return;
   }
-  if (service.encryption == nullptr) {
-    std::make_shared<ConnectionOf<beast::tcp_stream>>(service, peer, std::move(socket))->Begin();
-  } else {
-    std::make_shared<ConnectionOf<beast::ssl_stream<beast::tcp_stream>>>(service, peer, std::move(socket),
-                                                                         *service.encryption)
-        ->Begin();
-  }
+  std::make_shared<Connection>(service, peer, std::move(socket))->Begin();
 }
 
 }  // namespace attune

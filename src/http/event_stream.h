@@ -7,13 +7,9 @@
 #include <mutex>
 #include <string>
 
-namespace attune {
+#include "http/server_event.h"
 
-struct ServerEvent {
-  std::string id = {};     // that a peer names when it comes again; empty: none
-  std::string event = {};  // its kind; empty: "message"
-  std::string data = {};   // any text
-};
+namespace attune {
 
 // A queue between those who send and the connection that writes. Thread safe.
 class EventStream {

@@ -3,20 +3,18 @@
 #define ATTUNE_HTTP_REQUEST_READER_H_
 
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/system/error_code.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "http/connection_counts.h"
+#include "http/byte_stream.h"
 #include "http/message.h"
 #include "http/server.h"
 
@@ -51,40 +49,23 @@ class BodyRoom {
 // Reads the header of a request and, if it is told to, the body; then those of the next request. `owner` owns
 // the reader and its stream: each call keeps it until `then` was called, in the thread of the stream. Only
 // one call at a time. The functions that describe the request may be called once its header was read.
-template <typename Stream>
 class RequestReader {
  public:
   using Error = boost::system::error_code;
   using Then = std::function<void(Error error)>;
 
   // The stream and the options must outlive it. `peer`: the address at the other end.
-  RequestReader(Stream& stream, const HttpServerOptions& options, std::string peer)
+  RequestReader(ByteStream& stream, const HttpServerOptions& options, std::string peer)
       : stream_(stream), options_(options), peer_(std::move(peer)) {}
 
   // Fails with header_limit if the header is larger than the options allow.
-  void ReadHeader(const std::shared_ptr<void>& owner, Then then) {
-    parser_.emplace();
-    parser_->header_limit(static_cast<uint32_t>(options_.most_header_bytes));
-    parser_->body_limit(std::numeric_limits<uint64_t>::max());  // until it is known what the request wants
-    boost::beast::http::async_read_header(
-        stream_, buffer_, *parser_, [owner, call = std::move(then)](Error error, size_t) { call(error); });
-  }
+  void ReadHeader(const std::shared_ptr<void>& owner, Then then);
   // Fails with body_limit if the body has more than `most` bytes. A peer that wants to be told whether it may
   // send the body is told so. `then` is not called if that peer is gone.
-  void ReadBody(const std::shared_ptr<void>& owner, size_t most, Then then) {
-    parser_->body_limit(most);
-    if (View(parser_->get()[boost::beast::http::field::expect]) != "100-continue")
-      return Read(owner, std::move(then));
-    const auto answer = std::make_shared<boost::beast::http::response<boost::beast::http::empty_body>>(
-        boost::beast::http::status::continue_, 11);
-    boost::beast::http::async_write(stream_, *answer,
-                                    [this, owner, answer, call = std::move(then)](Error error, size_t) {
-                                      if (!error) Read(owner, call);
-                                    });
-  }
+  void ReadBody(const std::shared_ptr<void>& owner, size_t most, Then then);
 
-  std::string_view method() const { return View(parser_->get().method_string()); }
-  std::string_view target() const { return View(parser_->get().target()); }
+  std::string_view method() const;
+  std::string_view target() const;
   bool is_head() const { return parser_->get().method() == boost::beast::http::verb::head; }
   // Whether the peer wants to send another request on this connection.
   bool keep_alive() const { return parser_->keep_alive(); }
@@ -94,32 +75,14 @@ class RequestReader {
     return parser_->content_length().value_or(parser_->chunked() ? undeclared : 0);
   }
 
-  HttpRequest WithoutBody() const {
-    HttpRequest request = {.method = std::string(method()), .path = std::string(target())};
-    for (const auto& field : parser_->get()) {
-      const std::string name = absl::AsciiStrToLower(View(field.name_string()));
-      std::string& value = request.headers[name];
-      absl::StrAppend(&value, value.empty() ? "" : ", ", View(field.value()));
-    }
-    request.peer = PeerBehind(options_.limits.proxies, peer_, request.Header("x-forwarded-for"));
-    return request;
-  }
+  HttpRequest WithoutBody() const;
   // Once its body was read.
-  HttpRequest Take() {
-    HttpRequest request = WithoutBody();
-    request.body = std::move(parser_->get().body());
-    return request;
-  }
+  HttpRequest Take();
 
  private:
-  static std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
+  void Read(const std::shared_ptr<void>& owner, Then then);
 
-  void Read(const std::shared_ptr<void>& owner, Then then) {
-    boost::beast::http::async_read(stream_, buffer_, *parser_,
-                                   [owner, call = std::move(then)](Error error, size_t) { call(error); });
-  }
-
-  Stream& stream_;
+  ByteStream& stream_;
   const HttpServerOptions& options_;
   const std::string peer_;
   boost::beast::flat_buffer buffer_;

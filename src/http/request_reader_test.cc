@@ -4,27 +4,25 @@
 
 #include <array>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "http/local_stream_for_test.h"
 
 namespace attune {
 namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using Socket = asio::local::stream_protocol::socket;
 
 class RequestReaderTest : public ::testing::Test {
  protected:
-  RequestReaderTest() { asio::local::connect_pair(stream_, peer_); }
-
-  void Send(std::string_view text) { asio::write(peer_, asio::buffer(text)); }
+  void Send(std::string_view text) { asio::write(stream_.peer(), asio::buffer(text)); }
   boost::system::error_code ReadHeader() {
     return Await([this](const auto& then) { reader_.ReadHeader(owner_, then); });
   }
@@ -33,9 +31,9 @@ class RequestReaderTest : public ::testing::Test {
   }
 
   asio::io_context context_;
-  Socket stream_{context_}, peer_{context_};
+  testing::LocalStream stream_{context_};
   HttpServerOptions options_ = {.limits = {.proxies = {"10.0.0.9"}}, .most_header_bytes = 1 << 10};
-  RequestReader<Socket> reader_{stream_, options_, "10.0.0.9"};
+  RequestReader reader_{stream_, options_, "10.0.0.9"};
   const std::shared_ptr<void> owner_ = std::make_shared<int>(0);
 
  private:
@@ -96,7 +94,7 @@ TEST_F(RequestReaderTest, SaysGoOnToAPeerThatWaits) {
   ASSERT_FALSE(ReadBody(2));
   EXPECT_EQ(reader_.Take().body, "ok");
   std::array<char, 12> line = {};
-  asio::read(peer_, asio::buffer(line));
+  asio::read(stream_.peer(), asio::buffer(line));
   EXPECT_EQ(std::string_view(line.data(), line.size()), "HTTP/1.1 100");
 }
 

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <memory>
 #include <string>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "http/event_stream.h"
+#include "http/local_stream_for_test.h"
 
 namespace attune {
 namespace {
@@ -22,12 +21,9 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Socket = asio::local::stream_protocol::socket;
 
 class ResponseWriterTest : public ::testing::Test {
  protected:
-  ResponseWriterTest() { asio::local::connect_pair(stream_, peer_); }
-
   void Write(HttpResponse response, const ResponseForm& form) {
     writer_.Write(owner_, std::move(response), form);
   }
@@ -35,28 +31,23 @@ class ResponseWriterTest : public ::testing::Test {
   std::string Received() {
     context_.restart();
     context_.run();
-    End();
+    stream_.End();
     std::string text;
     boost::system::error_code end;
-    asio::read(peer_, asio::dynamic_buffer(text), end);
+    asio::read(stream_.peer(), asio::dynamic_buffer(text), end);
     return text;
-  }
-
-  void End() {
-    boost::system::error_code ignored;  // it may have ended before
-    ignored = stream_.shutdown(Socket::shutdown_both, ignored);
   }
 
   asio::io_context context_;
   asio::thread_pool pool_{1};
-  Socket stream_{context_}, peer_{context_};
+  testing::LocalStream stream_{context_};
   std::vector<bool> limited_, done_;
-  ResponseWriter<Socket> writer_{stream_, pool_, std::chrono::hours(1),
-                                 [this](bool is_limited) { limited_.push_back(is_limited); },
-                                 [this](bool keeps_alive) {
-                                   done_.push_back(keeps_alive);
-                                   if (!keeps_alive) End();
-                                 }};
+  ResponseWriter writer_{stream_, pool_, std::chrono::hours(1),
+                         [this](bool is_limited) { limited_.push_back(is_limited); },
+                         [this](bool keeps_alive) {
+                           done_.push_back(keeps_alive);
+                           if (!keeps_alive) stream_.End();
+                         }};
   const std::shared_ptr<void> owner_ = std::make_shared<int>(0);
 };
 

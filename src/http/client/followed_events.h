@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "http/client/call.h"
 #include "http/client/client.h"
-#include "http/event_stream.h"
+#include "http/server_event.h"
 
 namespace attune {
 

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "base/cancel.h"
 #include "http/client/client.h"
-#include "http/event_stream.h"
+#include "http/server_event.h"
 #include "nlohmann/json.hpp"
 #include "service/client/known_servers.h"
 
