@@ -72,7 +72,7 @@ class ATTUNE_EXPORT Device {
   static Device here();
   // Returns the device of the fleet with this key, as `attune fleet list` shows it. The user must have joined
   // the fleet (`attune fleet join`), or run its server on this machine. The fleet's server must have the
-  // address `server`, "host:port", unless that is empty.
+  // address `server`, "host:port", unless that is empty. The key "cpu" is this machine.
   static Device in_fleet(const std::string& key, const std::string& server = {});
 
   bool is_here() const { return service_ == nullptr; }

@@ -210,7 +210,7 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     open dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256:
     the SHA-256 that an artifact must have. trusted_keys: public keys, each as 64 hexadecimal digits (attune key show),
     one of which must have signed an artifact before any of it runs; a model is compiled here, and needs no trust.
-    device: the device that the network is for, as in Network.on(); by default this machine. progress: False hides the
+    device: the device that the network is for, as in Network.on(); by default, or if it is "cpu", this machine. progress: False hides the
     progress of long calls, which terminals and notebooks show.
 
     A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each

@@ -150,7 +150,8 @@ absl::StatusOr<Target> TargetByName(std::string_view name) {
   for (const Row& row : kTargets) {
     if (name == row.name) return MakeTarget(row);
   }
-  return InvalidInput("no processor is named '", name, "'; known are ", absl::StrJoin(TargetNames(), ", "));
+  return InvalidInput("no processor is named '", name, "'; Attune compiles for x86-64 processors with AVX2 or later: ",
+                      absl::StrJoin(TargetNames(), ", "));
 }
 
 }  // namespace attune
