@@ -146,6 +146,15 @@ struct TuningReport {
   std::map<std::string, double> stage_seconds = {};  // by the names of stages
 };
 
+// What quantize() has changed.
+struct QuantizationResult {
+  double agreement = 0;  // with the network in fp32, 0 to 1, on samples that did not calibrate it
+  // The seconds of one inference, measured interleaved on this machine; 0: not measured.
+  double baseline_seconds = 0, quantized_seconds = 0;
+  bool is_slower = false;
+  std::string verdict;  // the same as a sentence, with the reason; empty if the times were not measured
+};
+
 struct OutputCheck {
   std::string name;
   std::string criterion;  // "absolute 1.2e-06 + relative 1e-04"
@@ -229,6 +238,8 @@ class ATTUNE_EXPORT Network {
   const CompileOptions& compile_options() const;
   // Returns the threads of one inference, as the latest tune() or compile() was given; 1 if neither was.
   int threads() const;
+  // Returns the result of quantize(); throws if the network is not quantized.
+  QuantizationResult quantization() const;
   // Returns the report of the latest tune(); throws if the network is not tuned.
   const TuningReport& tuning() const;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import html
 import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -58,7 +59,11 @@ class Network(Steps):
         names = [name for name, _, _, _ in self._core.inputs()]
         samples = [sample if isinstance(sample, dict) else {names[0]: sample} for sample in options.pop("data")]
         with Line(self._progress) as line:
-            return self._next(self._core.quantize(samples, _options.quantize_options(**options), line.step))
+            quantized = self._next(self._core.quantize(samples, _options.quantize_options(**options), line.step))
+        result = quantized.quantization
+        if result["is_slower"]:
+            warnings.warn(result["verdict"], stacklevel=3)
+        return quantized
 
     def _tune(self, options: dict[str, Any]) -> Self:
         given = _options.tune_options(**options)
@@ -152,6 +157,12 @@ class Network(Steps):
     def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
         """Returns a random array for an input, with indices that are valid."""
         return numpy.asarray(self._core.random_input(name, seed))
+
+    @property
+    def quantization(self) -> dict[str, Any]:
+        """The results of quantize(): a dict with agreement, baseline_seconds and quantized_seconds of one inference, is_slower
+        and verdict, a sentence about them."""
+        return self._core.quantization()
 
     @property
     def tuning(self) -> dict[str, Any]:
