@@ -116,7 +116,8 @@ MAY_INCLUDE = {
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "work/file", "work/job"],
     # Shared by the commands of both programs.
     "cli/common": ["base", "work/sched"],
-    "cli": ["base", "base/sql", "options", "api", "io", "zoo", "device", "measure", "artifact/signer.h", "sweep", "http/oidc", "kinds",
+    "cli": ["base", "base/sql", "options", "api", "import/operators.h", "codegen/llvm_version.h", "io", "zoo", "device", "measure", "artifact/signer.h",
+            "sweep", "http/oidc", "kinds",
             "fleet/identity", "fleet/leases", "fleet/wire", "fleet/client", "fleet/host", "fleet/calibration", "fleet/agent", "fleet/slurm",
             "service/wire", "service/client", "service/runner", "work/file", "work/simulation", "cli/common"] + WORK,
     "process/server": ["base", "base/sqlite", "base/sql", "http", "http/oidc", "work/store", "fleet/blobs", "fleet/store", "fleet/serving",

@@ -3,10 +3,8 @@
 // Problem: a container that may use the time of 2 processors runs on all 64 of its machine. A thread on each
 // would use up the time of a period at once, and then all of them would stand still until the next one.
 //
-// Idea: the files of the process's own group and of each group around it state a quota and a period, as
-// cpu.max (version 2) or as cpu.cfs_quota_us and cpu.cfs_period_us (version 1); the least ratio counts. A
-// container sees its own group as the root of the mount, even where the name in /proc is that of the host;
-// groups whose folder is missing set no limit.
+// Idea: the process's own group and each group around it state a quota and a period, in cpu.max (version 2) or
+// in cpu.cfs_quota_us and cpu.cfs_period_us (version 1); the least ratio counts.
 //
 // Uses only the standard library, since the runtime includes it.
 #ifndef ATTUNE_BASE_CPU_LIMIT_H_
@@ -16,6 +14,8 @@
 #include <fstream>
 #include <optional>
 #include <string>
+
+#include "base/control_groups.h"
 
 namespace attune {
 
@@ -37,32 +37,10 @@ inline std::optional<double> CpuLimitOfGroup(const std::string& folder) {
 // the folder that contains the system's /proc and /sys.
 inline std::optional<double> CpuLimit(const std::string& root = "") {
   std::optional<double> least;
-  // Looks at `group` ("/a/b", or "" for the root) and all groups around it.
-  const auto look = [&least](const std::string& mount, std::string group) {
-    for (;; group.resize(group.rfind('/'))) {
-      const std::optional<double> limit = CpuLimitOfGroup(mount + group);
-      if (limit.has_value()) least = std::min(*limit, least.value_or(*limit));
-      if (group.empty()) return;
-    }
-  };
-  const std::string mounts = root + "/sys/fs/cgroup";
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    // number:controllers:/group; version 2 has no controllers.
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string group = line.substr(second + 1);
-    if (group == "/") group.clear();
-    if (!group.empty() && group.front() != '/') continue;
-    if (controllers.empty()) {
-      look(mounts, group);
-      look(mounts + "/unified", group);
-    } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
-      look(mounts + "/cpu", group);
-      if (controllers != "cpu") look(mounts + "/" + controllers, group);
-    }
-  }
+  ForEachControlGroup(root, "cpu", [&least](const std::string& folder) {
+    const std::optional<double> limit = CpuLimitOfGroup(folder);
+    if (limit.has_value()) least = std::min(*limit, least.value_or(*limit));
+  });
   return least;
 }
 

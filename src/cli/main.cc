@@ -16,7 +16,8 @@ constexpr AddCommand kCommands[] = {
     AddCompileCommand, AddRunCommand,    AddVerifyCommand,  AddBenchCommand,    AddProfileCommand,
     AddInspectCommand, AddTuneCommand,   AddRecordsCommand, AddQuantizeCommand, AddJobsCommand,
     AddLoginCommand,   AddLogoutCommand, AddSweepCommand,   AddAgentCommand,    AddRunnerCommand,
-    AddHealthCommand,  AddFleetCommand,  AddSignCommands,   AddServerCommands,  AddZooCommand};
+    AddHealthCommand,  AddFleetCommand,  AddSignCommands,   AddServerCommands,  AddZooCommand,
+    AddOperatorsCommand, AddDoctorCommand};
 
 }  // namespace
 }  // namespace attune

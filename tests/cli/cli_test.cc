@@ -38,7 +38,7 @@ class CliTest : public ::testing::Test {
   static Outcome Do(const std::vector<std::string>& arguments) {
     Outcome outcome = RunAttune(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.err, AnyOf("", HasSubstr("the machine is busy")));
     return outcome;
   }
 
