@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
-#include "tests/cli/run_attune.h"
+#include "run_attune.h"
 
 namespace attune {
 namespace {
