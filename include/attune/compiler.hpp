@@ -146,7 +146,7 @@ struct TuningReport {
   std::map<std::string, double> stage_seconds = {};  // by the names of stages
 };
 
-// What quantize() has changed.
+// The result of quantize().
 struct QuantizationResult {
   double agreement = 0;  // with the network in fp32, 0 to 1, on samples that did not calibrate it
   // The seconds of one inference, measured interleaved on this machine; 0: not measured.

@@ -146,7 +146,8 @@ class Quantizer {
   absl::Status TimeNetwork(QuantizedModel& model) const {
     RETURN_IF_ERROR(Begin("timing the network"));
     ASSIGN_OR_RETURN(const Target target, HostTarget());
-    ASSIGN_OR_RETURN(const auto seconds, CompareSeconds(*graph_, *model.graph, options_.threads, options_.control));
+    ASSIGN_OR_RETURN(const auto seconds,
+                     CompareSeconds(*graph_, *model.graph, options_.threads, options_.control));
     model.report.float_seconds = seconds[0];
     model.report.seconds = seconds[1];
     model.report.missing_instructions = MissingForDotsOfInt8(target);

@@ -1,7 +1,7 @@
 // The control groups that this process is in.
 //
-// A container sees its own group as the root of the mount, even where the name in /proc is that of the host: then
-// only the root's folder exists.
+// A container sees its own group as the root of the mount, even where the name in /proc is that of the host:
+// then only the root's folder exists.
 //
 // Uses only the standard library, since the runtime includes it.
 #ifndef ATTUNE_BASE_CONTROL_GROUPS_H_
@@ -13,8 +13,8 @@
 namespace attune {
 
 // Calls `visit` with the folder of this process's group and of each group around it, of version 2 and of the
-// hierarchy of version 1 that has this controller ("cpu", "memory"). Folders may be missing. `root` is the folder
-// that contains the system's /proc and /sys.
+// hierarchy of version 1 that has this controller ("cpu", "memory"). Folders may be missing. `root` is the
+// folder that contains the system's /proc and /sys.
 template <typename Visit>
 void ForEachControlGroup(const std::string& root, const std::string& controller, const Visit& visit) {
   // "/a/b", or "" for the root.

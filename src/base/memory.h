@@ -13,7 +13,8 @@ namespace attune {
 int64_t MemoryOfMachine();
 
 // The least limit of the control groups around this process, in bytes; nullopt if there is none. Version 1
-// has a limit of about 2^63 where none is set. `root` is the folder that contains the system's /proc and /sys.
+// has a limit of about 2^63 where none is set. `root` is the folder that contains the system's /proc and
+// /sys.
 std::optional<int64_t> MemoryLimit(const std::string& root = "");
 
 }  // namespace attune

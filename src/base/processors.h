@@ -25,7 +25,8 @@ inline int ProcessorsWithin(int allowed, std::optional<double> limit) {
 inline int Processors() {
   static const std::optional<double> limit = CpuLimit();
   const int allowed = ProcessorSet::OfThisThread().count();
-  return ProcessorsWithin(allowed > 0 ? allowed : static_cast<int>(std::thread::hardware_concurrency()), limit);
+  return ProcessorsWithin(allowed > 0 ? allowed : static_cast<int>(std::thread::hardware_concurrency()),
+                          limit);
 }
 
 }  // namespace attune

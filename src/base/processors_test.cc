@@ -17,7 +17,7 @@ namespace {
 using ::testing::Eq;
 using ::testing::Optional;
 
-// What CpuLimit() says of a system with these files.
+// Returns the limit of a system with these files.
 std::optional<double> LimitBy(const std::map<std::string, std::string>& files) {
   const testing::TemporaryFolder root;
   for (const auto& [name, text] : files) {
@@ -29,8 +29,10 @@ std::optional<double> LimitBy(const std::map<std::string, std::string>& files) {
 }
 
 TEST(CpuLimit, Version2) {
-  EXPECT_THAT(LimitBy({{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "150000 100000\n"}}), Optional(1.5));
-  EXPECT_EQ(LimitBy({{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "max 100000\n"}}), std::nullopt);
+  EXPECT_THAT(LimitBy({{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "150000 100000\n"}}),
+              Optional(1.5));
+  EXPECT_EQ(LimitBy({{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "max 100000\n"}}),
+            std::nullopt);
 }
 
 TEST(CpuLimit, TheLeastOfTheGroupsAroundCounts) {
@@ -67,7 +69,8 @@ TEST(CpuLimit, AGroupThatIsNotVisibleIsTheRoot) {
 TEST(CpuLimit, FilesThatSayNothingSetNoLimit) {
   EXPECT_EQ(LimitBy({}), std::nullopt);
   for (const std::string text : {"", "\n", "0 100000\n", "100000 0\n", "-1 100000\n", "nan 100000\n", "x"})
-    EXPECT_EQ(LimitBy({{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", text}}), std::nullopt) << text;
+    EXPECT_EQ(LimitBy({{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", text}}), std::nullopt)
+        << text;
   for (const std::string text : {"", "::", "0:", "0::group\n", "cpu\n"})
     EXPECT_EQ(LimitBy({{"proc/self/cgroup", text}, {"sys/fs/cgroup/cpu.max", "100000 100000\n"}}),
               text == "::" ? std::optional(1.0) : std::nullopt)

@@ -38,8 +38,10 @@ std::string ToText(const std::vector<Finding>& findings) {
     if (!ok) absl::StrAppend(&text, std::string(9 + width + 2, ' '), WithoutControls(finding.way_out), "\n");
   }
   const auto problems = std::ranges::count_if(findings, [](const Finding& f) { return !f.way_out.empty(); });
-  return absl::StrCat(text, problems == 0 ? "no problem found" : absl::StrCat(problems, problems == 1 ? " problem" : " problems"),
-                      "; attune doctor --json - gives all of this for a report\n");
+  return absl::StrCat(
+      text,
+      problems == 0 ? "no problem found" : absl::StrCat(problems, problems == 1 ? " problem" : " problems"),
+      "; attune doctor --json - gives all of this for a report\n");
 }
 
 absl::Status Doctor(const std::string& json) {

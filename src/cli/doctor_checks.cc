@@ -88,8 +88,8 @@ Finding CheckProcessor(const MachineFacts& machine) {
   std::set<int> cores;
   for (const Processor& processor : device->processors) cores.insert(processor.core);
   const size_t threads = device->processors.size();
-  absl::StrAppend(&finding.text, ", compiled for as ", device->target.name, ": ", cores.size(), " cores, ", threads,
-                  threads > cores.size() ? " hardware threads" : " processors", ", ",
+  absl::StrAppend(&finding.text, ", compiled for as ", device->target.name, ": ", cores.size(), " cores, ",
+                  threads, threads > cores.size() ? " hardware threads" : " processors", ", ",
                   absl::StrJoin(device->target.required_features, " "));
   finding.facts = {{"model", machine.processor},
                    {"target", device->target.name},
@@ -102,15 +102,18 @@ Finding CheckProcessor(const MachineFacts& machine) {
 
 Finding CheckThreads(const MachineFacts& machine) {
   const int allowed = ProcessorSet::OfThisThread().count(), threads = Processors();
-  Finding finding = {.name = "threads",
-                     .text = absl::StrCat(threads, " by default: this process may run on ", allowed, " processors"),
-                     .facts = {{"default", threads}, {"allowed_processors", allowed}}};
+  Finding finding = {
+      .name = "threads",
+      .text = absl::StrCat(threads, " by default: this process may run on ", allowed, " processors"),
+      .facts = {{"default", threads}, {"allowed_processors", allowed}}};
   finding.facts["cpu_limit"] = machine.cpu_limit ? Json(*machine.cpu_limit) : Json();
   if (!machine.cpu_limit) return finding;
-  absl::StrAppendFormat(&finding.text, ", and its control group may use the time of %.2f", *machine.cpu_limit);
+  absl::StrAppendFormat(&finding.text, ", and its control group may use the time of %.2f",
+                        *machine.cpu_limit);
   if (*machine.cpu_limit < 1)
-    finding.way_out = "networks are stopped in the middle of a run, for tens of milliseconds; allow a whole processor "
-                      "(docker run --cpus 1)";
+    finding.way_out =
+        "networks are stopped in the middle of a run, for tens of milliseconds; allow a whole processor "
+        "(docker run --cpus 1)";
   return finding;
 }
 
@@ -122,26 +125,32 @@ Finding CheckSystem(const MachineFacts& machine) {
 
 Finding CheckMemory(const MachineFacts& machine) {
   constexpr int64_t kLeast = int64_t{1} << 30;
-  Finding finding = {.name = "memory",
-                     .text = absl::StrCat(FormatBytes(static_cast<uint64_t>(machine.memory_bytes)), ", ",
-                                          FormatBytes(static_cast<uint64_t>(machine.available_bytes)), " available"),
-                     .facts = {{"bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}}};
+  Finding finding = {
+      .name = "memory",
+      .text = absl::StrCat(FormatBytes(static_cast<uint64_t>(machine.memory_bytes)), ", ",
+                           FormatBytes(static_cast<uint64_t>(machine.available_bytes)), " available"),
+      .facts = {{"bytes", machine.memory_bytes}, {"available_bytes", machine.available_bytes}}};
   finding.facts["limit_bytes"] = machine.memory_limit ? Json(*machine.memory_limit) : Json();
   if (machine.memory_limit)
-    absl::StrAppend(&finding.text, ", limited to ", FormatBytes(static_cast<uint64_t>(*machine.memory_limit)));
+    absl::StrAppend(&finding.text, ", limited to ",
+                    FormatBytes(static_cast<uint64_t>(*machine.memory_limit)));
   const int64_t most = std::min(machine.available_bytes, machine.memory_limit.value_or(INT64_MAX));
   if (machine.available_bytes > 0 && most < kLeast)
-    finding.way_out = "compiling a large network may need more; end other programs, or raise the limit of the container";
+    finding.way_out =
+        "compiling a large network may need more; end other programs, or raise the limit of the container";
   return finding;
 }
 
 Finding CheckGovernor(const MachineFacts& machine) {
   Finding finding = {.name = "frequency",
-                     .text = machine.governor.empty() ? "the governor is not visible, as in most virtual machines"
-                                                      : absl::StrCat("governor ", machine.governor)};
+                     .text = machine.governor.empty()
+                                 ? "the governor is not visible, as in most virtual machines"
+                                 : absl::StrCat("governor ", machine.governor)};
   finding.facts["governor"] = machine.governor;
   if (!machine.governor.empty() && machine.governor != "performance")
-    finding.way_out = "times vary with the frequency; before measuring or tuning: sudo cpupower frequency-set -g performance";
+    finding.way_out =
+        "times vary with the frequency; before measuring or tuning: sudo cpupower frequency-set -g "
+        "performance";
   return finding;
 }
 
@@ -158,7 +167,7 @@ Finding CheckLoad(const MachineFacts& machine) {
   finding.text = absl::StrFormat("other programs use %.0f %% of the processors", 100 * *share);
   if (machine.load) absl::StrAppendFormat(&finding.text, ", load %.2f", *machine.load);
   if (*share >= kDisturbedShare)
-    finding.way_out = "what is measured now is disturbed; end them before attune tune, bench or profile";
+    finding.way_out = "they disturb measurements; end them before attune tune, bench or profile";
   return finding;
 }
 
@@ -189,13 +198,15 @@ Finding CheckRecords() {
   }
   const bool is_writable = IsWritable(*path);
   finding.facts["is_writable"] = is_writable;
-  if (!is_writable) finding.way_out = "it cannot be written; tuning needs another place: ATTUNE_RECORDS or --records";
+  if (!is_writable)
+    finding.way_out = "it cannot be written; tuning needs another place: ATTUNE_RECORDS or --records";
   return finding;
 }
 
 Finding CheckCache() {
   const auto path = FindUserPath(
-      {.variable = "", .xdg_variable = "XDG_CACHE_HOME", .home_folder = ".cache", .name = "attune/compiled"}, std::getenv);
+      {.variable = "", .xdg_variable = "XDG_CACHE_HOME", .home_folder = ".cache", .name = "attune/compiled"},
+      std::getenv);
   if (!path) return {.name = "cache", .text = "no place for it, since HOME is not set"};
   int64_t files = 0;
   uint64_t bytes = 0;
@@ -207,24 +218,28 @@ Finding CheckCache() {
       bytes += size;
     }
   }
-  Finding finding = {.name = "cache",
-                     .text = absl::StrCat(Shown(*path), ": ", files, " compiled networks of Python, ", FormatBytes(bytes)),
-                     .facts = {{"path", Shown(*path)}, {"files", files}, {"bytes", bytes}}};
+  Finding finding = {
+      .name = "cache",
+      .text = absl::StrCat(Shown(*path), ": ", files, " compiled networks of Python, ", FormatBytes(bytes)),
+      .facts = {{"path", Shown(*path)}, {"files", files}, {"bytes", bytes}}};
   finding.facts["is_writable"] = IsWritable(*path);
   if (!IsWritable(*path))
-    finding.way_out = "it cannot be written, so that networks are compiled in each process anew; set XDG_CACHE_HOME";
+    finding.way_out =
+        "it cannot be written, so that networks are compiled in each process anew; set XDG_CACHE_HOME";
   return finding;
 }
 
 Finding CheckSandbox() {
   const std::vector<std::string> lacks = SandboxLacks();
-  Finding finding = {.name = "sandbox",
-                     .text = lacks.empty() ? "measured code can be fenced in: namespaces, Landlock, seccomp"
-                                           : absl::StrCat(lacks.size(), " of the fences around measured code are missing"),
-                     .way_out = absl::StrJoin(lacks, " ")};
+  Finding finding = {
+      .name = "sandbox",
+      .text = lacks.empty() ? "measured code can be fenced in: namespaces, Landlock, seccomp"
+                            : absl::StrCat(lacks.size(), " of the fences around measured code are missing"),
+      .way_out = absl::StrJoin(lacks, " ")};
   finding.facts["lacks"] = lacks;
   if (!lacks.empty())
-    absl::StrAppend(&finding.way_out, " User namespaces: sysctl kernel.unprivileged_userns_clone=1 or, in a container, "
+    absl::StrAppend(&finding.way_out,
+                    " User namespaces: sysctl kernel.unprivileged_userns_clone=1 or, in a container, "
                     "another seccomp profile; Landlock: Linux 5.13 or later.");
   return finding;
 }
@@ -233,7 +248,8 @@ Finding CheckFleet() {
   const absl::StatusOr<FleetCredentials> credentials = JoinedCredentials();
   Finding finding = {.name = "fleet", .text = credentials.ok() ? "joined" : "none joined"};
   finding.facts["is_joined"] = credentials.ok();
-  if (!credentials.ok() && !absl::IsNotFound(credentials.status())) finding.way_out = Shown(credentials.status());
+  if (!credentials.ok() && !absl::IsNotFound(credentials.status()))
+    finding.way_out = Shown(credentials.status());
   return finding;
 }
 
@@ -255,9 +271,9 @@ Finding CheckServer() {
 std::vector<Finding> ExamineThisMachine() {
   Finding sandbox = CheckSandbox();
   const MachineFacts machine = ReadMachineFacts();
-  return {CheckVersion(),  CheckProcessor(machine), CheckThreads(machine), CheckSystem(machine), CheckMemory(machine),
-          CheckGovernor(machine), CheckLoad(machine), CheckRecords(),      CheckCache(),         std::move(sandbox),
-          CheckFleet(),    CheckServer()};
+  return {CheckVersion(),       CheckProcessor(machine), CheckThreads(machine), CheckSystem(machine),
+          CheckMemory(machine), CheckGovernor(machine),  CheckLoad(machine),    CheckRecords(),
+          CheckCache(),         std::move(sandbox),      CheckFleet(),          CheckServer()};
 }
 
 }  // namespace attune

@@ -1,5 +1,5 @@
-// What attune doctor looks at. Each check says what it has found; nothing in it names the user or the machine's
-// host, or is a secret, since people paste it into reports.
+// The checks of attune doctor. Each says what it has found; nothing in it names the user or the
+// machine's host, or is a secret, since people paste it into reports.
 #ifndef ATTUNE_CLI_DOCTOR_CHECKS_H_
 #define ATTUNE_CLI_DOCTOR_CHECKS_H_
 

@@ -21,7 +21,8 @@ struct OperatorsFlags {
 
 std::vector<FormatOperators> Chosen(const OperatorsFlags& flags) {
   std::vector<FormatOperators> formats = ListFormatOperators();
-  if (!flags.format.empty()) std::erase_if(formats, [&](const FormatOperators& f) { return f.key != flags.format; });
+  if (!flags.format.empty())
+    std::erase_if(formats, [&](const FormatOperators& f) { return f.key != flags.format; });
   return formats;
 }
 
@@ -65,7 +66,8 @@ std::string ToText(const FormatOperators& format) {
   std::vector<std::string> supported, refused;
   for (const ListedOperator& listed : format.operators)
     (listed.refused.empty() ? supported : refused).push_back(NameOf(listed));
-  std::string text = absl::StrCat(format.name, ": ", supported.size(), " operators, ", format.remark, "\n", Lines(supported));
+  std::string text = absl::StrCat(format.name, ": ", supported.size(), " operators, ", format.remark, "\n",
+                                  Lines(supported));
   if (!refused.empty()) absl::StrAppend(&text, "not supported:\n", Lines(refused));
   return text + "\n";
 }
@@ -79,15 +81,18 @@ absl::Status Operators(const OperatorsFlags& flags) {
   }
   if (flags.json == "-") return absl::OkStatus();
   for (const FormatOperators& format : formats) PrintResult(ToText(format));
-  PrintResult("An operator of the list may still be refused for an attribute or a type that is not supported; importing a "
-              "model names all of these at once.\n");
+  PrintResult(
+      "An operator of the list may still be refused for an attribute or a type that is not supported; "
+      "importing a "
+      "model names all of these at once.\n");
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddOperatorsCommand(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("operators", "List the operators of each model format that are supported");
+  CLI::App* command =
+      app.add_subcommand("operators", "List the operators of each model format that are supported");
   auto flags = std::make_shared<OperatorsFlags>();
   std::vector<std::string> keys;
   for (const FormatOperators& format : ListFormatOperators()) keys.emplace_back(format.key);

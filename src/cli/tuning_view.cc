@@ -52,7 +52,8 @@ std::string NearnessText(const Nearness& nearness) {
   if (nearness.of_least <= 0) return "";
   const double behind = std::max(1.0, std::ceil(100 * (1 / nearness.of_least - 1)));
   std::string text = absl::StrFormat(", whose kernels run within %.0f %% of the fastest tried", behind);
-  if (nearness.of_roofline > 0) absl::StrAppendFormat(&text, ", at %.0f %% of the roofline", 100 * nearness.of_roofline);
+  if (nearness.of_roofline > 0)
+    absl::StrAppendFormat(&text, ", at %.0f %% of the roofline", 100 * nearness.of_roofline);
   return text;
 }
 

@@ -11,8 +11,9 @@ namespace attune {
 namespace {
 
 // In PyTorch, ONNX Runtime, OpenVINO, TensorFlow and TVM.
-constexpr std::string_view kOthers[] = {"cuda", "directml", "dml", "gpu", "hip", "metal", "mps",    "npu",
-                                        "opencl", "rocm",   "tpu", "tensorrt", "vulkan", "webgpu", "xla", "xpu"};
+constexpr std::string_view kOthers[] = {"cuda",   "directml", "dml",    "gpu",  "hip", "metal",
+                                        "mps",    "npu",      "opencl", "rocm", "tpu", "tensorrt",
+                                        "vulkan", "webgpu",   "xla",    "xpu"};
 
 // Without an index, in lower case.
 std::string KindOf(std::string_view key) {
@@ -25,8 +26,10 @@ bool IsThisMachine(std::string_view key) { return KindOf(key) == "cpu"; }
 
 absl::Status CheckDeviceKey(std::string_view key) {
   if (std::ranges::find(kOthers, KindOf(key)) == std::end(kOthers)) return absl::OkStatus();
-  return InvalidInput("device ", key, ": Attune runs networks on x86-64 processors alone; leave the device out or "
-                      "give cpu for this machine, or give the key of a device in your fleet (attune fleet list)");
+  return InvalidInput(
+      "device ", key,
+      ": Attune runs networks on x86-64 processors alone; leave the device out or "
+      "give cpu for this machine, or give the key of a device in your fleet (attune fleet list)");
 }
 
 }  // namespace attune

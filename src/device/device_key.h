@@ -11,8 +11,8 @@ namespace attune {
 // Whether the key means this machine, and so no device of a fleet: "cpu".
 bool IsThisMachine(std::string_view key);
 
-// Fails if the key names hardware that Attune does not compile for, such as "cuda:0" or "mps"; the message says
-// how to continue.
+// Fails if the key names hardware that Attune does not compile for, such as "cuda:0" or "mps"; the message
+// says how to continue.
 absl::Status CheckDeviceKey(std::string_view key);
 
 }  // namespace attune

@@ -13,7 +13,8 @@ TEST(DeviceKey, CpuIsThisMachine) {
     EXPECT_TRUE(IsThisMachine(key)) << key;
     EXPECT_TRUE(CheckDeviceKey(key).ok()) << key;
   }
-  for (const char* key : {"", "desk", "cpu-amd-epyc", "amd-epyc-9b14-1f2e"}) EXPECT_FALSE(IsThisMachine(key)) << key;
+  for (const char* key : {"", "desk", "cpu-amd-epyc", "amd-epyc-9b14-1f2e"})
+    EXPECT_FALSE(IsThisMachine(key)) << key;
 }
 
 TEST(DeviceKey, OtherHardwareIsRefusedWithTheWayOut) {
@@ -22,7 +23,8 @@ TEST(DeviceKey, OtherHardwareIsRefusedWithTheWayOut) {
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << key;
     EXPECT_THAT(status.message(), AllOf(HasSubstr(key), HasSubstr("x86-64"), HasSubstr("give cpu")));
   }
-  for (const char* key : {"", "desk", "gpu-server", "cuda-box-1f2e"}) EXPECT_TRUE(CheckDeviceKey(key).ok()) << key;
+  for (const char* key : {"", "desk", "gpu-server", "cuda-box-1f2e"})
+    EXPECT_TRUE(CheckDeviceKey(key).ok()) << key;
 }
 
 }  // namespace

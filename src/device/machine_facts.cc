@@ -40,7 +40,8 @@ int64_t BytesOf(const std::string& text) {
 }  // namespace
 
 MachineFacts ReadMachineFacts(const std::string& root) {
-  const std::string proc = root + "/proc/", governor = root + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+  const std::string proc = root + "/proc/",
+                    governor = root + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
   MachineFacts facts = {.processor = FieldOf(proc + "cpuinfo", "model name"),
                         .kernel = FirstLine(proc + "sys/kernel/osrelease"),
                         .memory_bytes = BytesOf(FieldOf(proc + "meminfo", "MemTotal")),

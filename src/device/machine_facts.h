@@ -1,5 +1,5 @@
-// What the system says of this machine and of the limits of this process, for people who look for the cause of a
-// problem.
+// Facts that the system tells of this machine and of the limits of this process, for people who look for the
+// cause of a problem.
 #ifndef ATTUNE_DEVICE_MACHINE_FACTS_H_
 #define ATTUNE_DEVICE_MACHINE_FACTS_H_
 

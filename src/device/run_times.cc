@@ -1,8 +1,7 @@
 #include "device/run_times.h"
 
-#include <ctime>
-
 #include <algorithm>
+#include <ctime>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -36,7 +35,8 @@ std::string DescribeDisturbance(double waited_share, const RunTimes& times) {
   if (waited_share < kDisturbedShare) return "";
   std::string text = "the machine is busy: ";
   if (times.wall_seconds > 0) {
-    absl::StrAppendFormat(&text, "in %.3f s of runs, their thread had a processor for %.3f s (%.0f %% waiting)",
+    absl::StrAppendFormat(&text,
+                          "in %.3f s of runs, their thread had a processor for %.3f s (%.0f %% waiting)",
                           times.wall_seconds, times.processor_seconds, 100 * waited_share);
   } else {
     absl::StrAppendFormat(&text, "the runs waited for a processor %.0f %% of the time", 100 * waited_share);

@@ -1,9 +1,9 @@
 // Compares the time that runs of a network take with the time that their thread has a processor.
 //
-// Problem: on a busy machine, a run takes as long as other programs let it, and nothing in its latency says so.
-// Idea: the thread that runs a network computes, or waits for a moment for threads that help it. If it had a
-// processor for far less time than has passed, other programs had it meanwhile. Price: programs that use up
-// caches or memory are not seen.
+// Problem: on a busy machine, a run takes as long as other programs let it, and nothing in its latency says
+// so. Idea: the thread that runs a network computes, or waits for a moment for threads that help it. If it
+// had a processor for far less time than has passed, other programs had it meanwhile. Price: programs that
+// use up caches or memory are not seen.
 #ifndef ATTUNE_DEVICE_RUN_TIMES_H_
 #define ATTUNE_DEVICE_RUN_TIMES_H_
 

@@ -14,7 +14,7 @@ std::vector<FormatOperators> ListFormatOperators() {
            .operators = onnx::ListOperators()},
           {.key = "tflite",
            .name = "TensorFlow Lite",
-           .remark = "of the built-in ones, but for StableHLO's, and two custom ones",
+           .remark = "built-in ones, StableHLO's aside, and two custom ones",
            .operators = tflite::ListOperators()},
           {.key = "tensorflow",
            .name = "TensorFlow",
@@ -22,7 +22,8 @@ std::vector<FormatOperators> ListFormatOperators() {
            .operators = tensorflow::ListOperators()},
           {.key = "pytorch",
            .name = "PyTorch",
-           .remark = "in programs of torch.export; in-place variants of aten operators, such as aten.relu_, follow from them",
+           .remark = "in programs of torch.export; in-place variants of aten operators, such as aten.relu_, "
+                     "follow from them",
            .operators = pytorch::ListOperators()}};
 }
 

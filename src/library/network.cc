@@ -69,7 +69,8 @@ attune::Network Network::State::Compiled() const {
 
 const QuantizedModel& Network::State::Quantized() const {
   const QuantizedModel* quantized = imported.quantized();
-  if (quantized == nullptr) Check(InvalidInput(imported.source(), ": is not quantized; call quantize() first"));
+  if (quantized == nullptr)
+    Check(InvalidInput(imported.source(), ": is not quantized; call quantize() first"));
   return *quantized;
 }
 
@@ -172,9 +173,7 @@ std::vector<std::byte> Network::artifact() const {
   return {begin, begin + bytes.size()};
 }
 
-void Network::save_onnx(const std::string& path) const {
-  Check(SaveOnnx(state_->Quantized(), path));
-}
+void Network::save_onnx(const std::string& path) const { Check(SaveOnnx(state_->Quantized(), path)); }
 
 NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
   const attune::Network compiled = state_->Compiled();

@@ -39,8 +39,8 @@ struct QuantizationReport {
   int64_t held_back_samples = 0;
   // One inference, measured interleaved on this machine, in f32 and as quantized; 0: not measured.
   double float_seconds = 0, seconds = 0;
-  // The instruction set for products of 8-bit integers that the machine lacks ("VNNI"); empty if it has it, or
-  // nothing was measured.
+  // The instruction set for products of 8-bit integers that the machine lacks ("VNNI"); empty if it has it,
+  // or nothing was measured.
   std::string missing_instructions;
   int equalized_pairs = 0;
   int corrected_biases = 0;

@@ -142,7 +142,8 @@ std::string_view MissingForMatricesOfBF16(const Target& target) {
 
 std::string_view MissingForDotsOfInt8(const Target& target) {
   for (const std::span<const ProductInstruction> instructions :
-       {std::span<const ProductInstruction>(kDotInstructions), std::span<const ProductInstruction>(kMatrixInstructions)}) {
+       {std::span<const ProductInstruction>(kDotInstructions),
+        std::span<const ProductInstruction>(kMatrixInstructions)}) {
     if (FindProduct(instructions, target, DType::kI32, DType::kU8, DType::kI8) != nullptr) return "";
   }
   return "VNNI";
@@ -158,8 +159,9 @@ absl::StatusOr<Target> TargetByName(std::string_view name) {
   for (const Row& row : kTargets) {
     if (name == row.name) return MakeTarget(row);
   }
-  return InvalidInput("no processor is named '", name, "'; Attune compiles for x86-64 processors with AVX2 or later: ",
-                      absl::StrJoin(TargetNames(), ", "));
+  return InvalidInput(
+      "no processor is named '", name,
+      "'; Attune compiles for x86-64 processors with AVX2 or later: ", absl::StrJoin(TargetNames(), ", "));
 }
 
 }  // namespace attune

@@ -38,13 +38,14 @@ TEST(OperatorsCommand, ListsOneFormat) {
 TEST(DoctorCommand, SaysWhatThereIs) {
   const Outcome text = RunAttune({"doctor"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  for (const char* name : {"version", "processor", "threads", "system", "memory", "frequency", "load", "records", "cache",
-                           "sandbox", "fleet", "server"})
+  for (const char* name : {"version", "processor", "threads", "system", "memory", "frequency", "load",
+                           "records", "cache", "sandbox", "fleet", "server"})
     EXPECT_THAT(text.out, HasSubstr(name));
   const json report = json::parse(RunAttune({"doctor", "--json", "-"}).out);
   EXPECT_GE(report["checks"]["threads"]["default"], 1);
   EXPECT_FALSE(report["checks"]["version"]["llvm"].get<std::string>().empty());
-  for (const auto& [name, check] : report["checks"].items()) EXPECT_EQ(check["ok"], !check.contains("way_out")) << name;
+  for (const auto& [name, check] : report["checks"].items())
+    EXPECT_EQ(check["ok"], !check.contains("way_out")) << name;
 }
 
 // People paste the report where everyone reads it.
@@ -54,10 +55,12 @@ TEST(DoctorCommand, NamesNoUser) {
   std::filesystem::create_directories(home + "/.config");
   RunOptions options = {.environment = {{"HOME", home}, {"XDG_CONFIG_HOME", ""}, {"XDG_CACHE_HOME", ""}}};
   options.records = home + "/records.db";
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"doctor"}, {"doctor", "--json", "-"}}) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"doctor"}, {"doctor", "--json", "-"}}) {
     const Outcome outcome = RunAttune(arguments, options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, AllOf(HasSubstr("~/records.db"), HasSubstr("~/.cache/attune"), Not(HasSubstr("somebody"))));
+    EXPECT_THAT(outcome.out,
+                AllOf(HasSubstr("~/records.db"), HasSubstr("~/.cache/attune"), Not(HasSubstr("somebody"))));
   }
 }
 

@@ -285,7 +285,8 @@ std::vector<ListedOperator> ListOperators() {
   std::vector<ListedOperator> listed;
   for (const OpRow& row : kRows) {
     const bool is_refused = row.lower == OtherRandomNumbers;
-    listed.push_back({.name = std::string(row.op), .refused = std::string(is_refused ? kMakesRandomNumbers : "")});
+    listed.push_back(
+        {.name = std::string(row.op), .refused = std::string(is_refused ? kMakesRandomNumbers : "")});
   }
   return listed;
 }
