@@ -1,10 +1,10 @@
 #include "device/machine_facts.h"
 
 #include <fstream>
-#include <string_view>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 #include "base/cpu_limit.h"
 #include "base/memory.h"
 
@@ -19,7 +19,7 @@ std::string FirstLine(const std::string& path) {
 }
 
 // The text after "name :" or "name:" in a file of such lines.
-std::string FieldOf(const std::string& path, std::string_view name) {
+std::string FieldOf(const std::string& path, absl::string_view name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(':');
@@ -33,7 +33,7 @@ std::string FieldOf(const std::string& path, std::string_view name) {
 int64_t BytesOf(const std::string& text) {
   int64_t number = 0;
   constexpr int64_t kKib = 1024;
-  const std::string_view digits = std::string_view(text).substr(0, text.find(' '));
+  const std::string digits = text.substr(0, text.find(' '));
   return absl::SimpleAtoi(digits, &number) && number < INT64_MAX / kKib ? number * kKib : 0;
 }
 
