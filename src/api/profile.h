@@ -51,7 +51,7 @@ struct ProfileReport {
   // The share of the time in which the runs waited for a processor, 0 to 1; and, on this machine alone, from
   // which times it follows.
   double waited_share = 0;
-  RunTimes times;
+  RunTimes times = {};
 };
 
 // The time that an instruction of a network takes, all its executions in one inference together.
