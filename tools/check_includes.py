@@ -45,7 +45,7 @@ MAY_INCLUDE = {
     # The reader with everything that it needs, which is all except the writer's files; and headers without
     # dependencies.
     "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h",
-                "artifact/signature.h", "base/printable.h",
+                "artifact/signature.h", "base/printable.h", "base/processors.h",
                 "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
@@ -117,7 +117,8 @@ MAY_INCLUDE = {
     "sweep": ["base", "base/sqlite", "device", "measure", "tune/job", "work/file", "work/job"],
     # Shared by the commands of both programs.
     "cli/common": ["base", "work/sched"],
-    "cli": ["base", "base/sql", "options", "api", "io", "zoo", "device", "measure", "artifact/signer.h", "sweep", "http/oidc", "kinds",
+    "cli": ["base", "base/sql", "options", "api", "import/operators.h", "codegen/llvm_version.h", "io", "zoo", "device", "measure", "artifact/signer.h",
+            "sweep", "http/oidc", "kinds",
             "fleet/identity", "fleet/leases", "fleet/wire", "fleet/client", "fleet/host", "fleet/calibration", "fleet/agent", "fleet/slurm",
             "service/wire", "service/client", "service/runner", "work/file", "work/simulation", "cli/common"] + WORK,
     "process/server": ["base", "base/sqlite", "base/sql", "http", "http/oidc", "work/store", "fleet/blobs", "fleet/store", "fleet/serving",
@@ -134,7 +135,7 @@ MAY_INCLUDE = {
 WRITER = ("compress", "signer", "writer")
 
 # Headers that depend only on the standard library.
-STANDALONE = ("base/printable.h",)
+STANDALONE = ("base/printable.h", "base/processors.h")
 
 INCLUDE = re.compile(r'\s*#\s*include\s+[<"]([^>"]+)[>"]')
 

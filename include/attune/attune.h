@@ -209,11 +209,11 @@ ATTUNE_EXPORT attune_code attune_model_instruction(const attune_model* model, si
 /* ---- Running ---- */
 
 /* Makes a session with memory of its own that runs on up to `threads` threads, the calling one included; 0
- * takes one for each processor that this process may use, or fewer if the system has no threads or memory for
- * them; more than 1024 is an error. The other threads belong to one pool of the process, as large as its
- * largest living session needs. If several sessions run at once, each parallel step goes to the pool if that
- * is free; otherwise the calling thread computes it alone, so that no session waits for another. The results
- * do not depend on that. Idle threads sleep. */
+ * takes one for each processor that this thread may run on, within the limit of its control group, or fewer
+ * if the system has no threads or memory for them; more than 1024 is an error. The other threads belong to
+ * one pool of the process, as large as its largest living session needs. If several sessions run at once,
+ * each parallel step goes to the pool if that is free; otherwise the calling thread computes it alone, so
+ * that no session waits for another. The results do not depend on that. Idle threads sleep. */
 ATTUNE_EXPORT attune_code attune_session_create(const attune_model* model, size_t threads,
                                                 attune_session** session, attune_error* error);
 /* NULL is allowed. Not while the session runs. */

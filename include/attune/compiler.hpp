@@ -72,7 +72,7 @@ class ATTUNE_EXPORT Device {
   static Device here();
   // Returns the device of the fleet with this key, as `attune fleet list` shows it. The user must have joined
   // the fleet (`attune fleet join`), or run its server on this machine. The fleet's server must have the
-  // address `server`, "host:port", unless that is empty.
+  // address `server`, "host:port", unless that is empty. The key "cpu" is this machine.
   static Device in_fleet(const std::string& key, const std::string& server = {});
 
   bool is_here() const { return service_ == nullptr; }
@@ -144,6 +144,15 @@ struct TuningReport {
   std::vector<TaskReport> tasks = {};
   std::vector<TuningPoint> curve = {};
   std::map<std::string, double> stage_seconds = {};  // by the names of stages
+};
+
+// The result of quantize().
+struct QuantizationResult {
+  double agreement = 0;  // with the network in fp32, 0 to 1, on samples that did not calibrate it
+  // The seconds of one inference, measured interleaved on this machine; 0: not measured.
+  double baseline_seconds = 0, quantized_seconds = 0;
+  bool is_slower = false;
+  std::string verdict;  // the same as a sentence, with the reason; empty if the times were not measured
 };
 
 struct OutputCheck {
@@ -229,6 +238,8 @@ class ATTUNE_EXPORT Network {
   const CompileOptions& compile_options() const;
   // Returns the threads of one inference, as the latest tune() or compile() was given; 1 if neither was.
   int threads() const;
+  // Returns the result of quantize(); throws if the network is not quantized.
+  QuantizationResult quantization() const;
   // Returns the report of the latest tune(); throws if the network is not tuned.
   const TuningReport& tuning() const;
 

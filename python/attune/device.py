@@ -18,7 +18,8 @@ class Device:
     @classmethod
     def in_fleet(cls, key: str, server: str = "") -> Device:
         """Returns the device with this key in the fleet that you have joined (`attune fleet join`), or whose server you
-        run on this machine. server: the address "host:port" that the fleet's server must have; empty: any."""
+        run on this machine. server: the address "host:port" that the fleet's server must have; empty: any.
+        The key "cpu" is this machine."""
         return cls(_core.Device.in_fleet(key, server))
 
     @property

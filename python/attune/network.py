@@ -4,6 +4,7 @@ from __future__ import annotations
 import html
 import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -58,7 +59,11 @@ class Network(Steps):
         names = [name for name, _, _, _ in self._core.inputs()]
         samples = [sample if isinstance(sample, dict) else {names[0]: sample} for sample in options.pop("data")]
         with Line(self._progress) as line:
-            return self._next(self._core.quantize(samples, _options.quantize_options(**options), line.step))
+            quantized = self._next(self._core.quantize(samples, _options.quantize_options(**options), line.step))
+        result = quantized.quantization
+        if result["is_slower"]:
+            warnings.warn(result["verdict"], stacklevel=3)
+        return quantized
 
     def _tune(self, options: dict[str, Any]) -> Self:
         given = _options.tune_options(**options)
@@ -154,6 +159,12 @@ class Network(Steps):
         return numpy.asarray(self._core.random_input(name, seed))
 
     @property
+    def quantization(self) -> dict[str, Any]:
+        """The results of quantize(): a dict with agreement, baseline_seconds and quantized_seconds of one inference, is_slower
+        and verdict, a sentence about them."""
+        return self._core.quantization()
+
+    @property
     def tuning(self) -> dict[str, Any]:
         """The results of the latest tune(): a dict with run, trials, baseline_seconds, tuned_seconds and others."""
         return self._core.tuning()
@@ -210,7 +221,7 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     open dimensions, or a list of such dicts. values: {input: array} of inputs that are the same in every run. sha256:
     the SHA-256 that an artifact must have. trusted_keys: public keys, each as 64 hexadecimal digits (attune key show),
     one of which must have signed an artifact before any of it runs; a model is compiled here, and needs no trust.
-    device: the device that the network is for, as in Network.on(); by default this machine. progress: False hides the
+    device: the device that the network is for, as in Network.on(); by default, or if it is "cpu", this machine. progress: False hides the
     progress of long calls, which terminals and notebooks show.
 
     A model with open dimensions, without shapes or with a list of them, gives an OpenNetwork, which compiles for each

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from ._arrays import arrays_by_name
 from ._declared import Declared, Sizes, bind, check_arrays, declared, without
 from ._options import COMPILE_DEFAULTS, Arrays, check_options
 from ._padding import Buckets, PadTo
+from ._shape_notice import ShapeNotice
 from ._source import ModelSource
 from .compiled_cache import CacheLimits, CompiledFiles, CompiledInMemory
 from .device import Device, as_device
@@ -107,6 +109,7 @@ class OpenNetwork(Network):
         self._plan = plan
         self._tuned = dict(tuned or {})
         self._files = CompiledFiles(limits)
+        self._notice = ShapeNotice(source.inputs, can_pad=bool(source.outputs))
         self._memory: CompiledInMemory[Network] = CompiledInMemory(limits)
 
     def _with(self, plan: Plan, tuned: Mapping[Sizes, Network] | None = None) -> OpenNetwork:
@@ -195,18 +198,24 @@ class OpenNetwork(Network):
         network._compiled_model()
         return network
 
+    def _compiled_anew(self, sizes: Sizes) -> Network:
+        start = time.monotonic()
+        compiled = self._replayed(sizes).compile(**self._plan.compile_options)
+        if self._buckets is None and sizes not in self._ahead:
+            self._notice.add(sizes, time.monotonic() - start, compiled.inspect()["file_bytes"])
+        return compiled
+
     def _make(self, sizes: Sizes) -> Network:
         """Reads the network from the disk, or else compiles it."""
         if not self._device.is_here:
-            return self._replayed(sizes).compile(**self._plan.compile_options)
+            return self._compiled_anew(sizes)
         key = self._key(sizes)
         artifact = self._files.get(key)
         if artifact is not None:
             # One that does not load is compiled again.
             with contextlib.suppress(Error):
                 return self._loaded(artifact)
-        compiled = self._replayed(sizes).compile(**self._plan.compile_options)
-        artifact = compiled._core.artifact()
+        artifact = self._compiled_anew(sizes)._core.artifact()
         self._source.digest()  # fails if the model has changed meanwhile
         self._files.put(key, artifact)
         return self._loaded(artifact)

@@ -201,6 +201,7 @@ void BindNetwork(nb::module_& m) {
       .def("is_compiled", &Network::is_compiled)
       .def("is_quantized", &Network::is_quantized)
       .def("threads", &Network::threads)
+      .def("quantization", [](const Network& network) { return ToDict(network.quantization()); })
       .def("tuning", [](const Network& network) { return ToDict(network.tuning()); });
 }
 

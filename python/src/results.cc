@@ -73,6 +73,16 @@ nb::dict ToDict(const compiler::TuningReport& report) {
   return fields;
 }
 
+nb::dict ToDict(const compiler::QuantizationResult& result) {
+  nb::dict fields;
+  fields["agreement"] = result.agreement;
+  fields["baseline_seconds"] = result.baseline_seconds;
+  fields["quantized_seconds"] = result.quantized_seconds;
+  fields["is_slower"] = result.is_slower;
+  fields["verdict"] = result.verdict;
+  return fields;
+}
+
 nb::dict ToDict(const compiler::OutputCheck& check) {
   nb::dict row;
   row["name"] = check.name;

@@ -11,6 +11,7 @@
 namespace attune::python {
 
 nanobind::dict ToDict(const compiler::TuningReport& report);
+nanobind::dict ToDict(const compiler::QuantizationResult& result);
 nanobind::dict ToDict(const compiler::OutputCheck& check);
 nanobind::dict ToDict(const compiler::KernelTime& kernel);
 nanobind::dict ToDict(const compiler::NetworkSizes& sizes);

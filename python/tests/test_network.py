@@ -146,6 +146,9 @@ def test_works_after_a_fork(squeezenet, image):
 def test_quantizes(squeezenet, image, tmp_path):
     quantized = attune.zoo("squeezenet1_1").quantize(squeezenet.random_input("input", seed) for seed in range(4))
     assert "quantized" in repr(quantized)
+    result = quantized.quantization
+    assert 0 < result["agreement"] <= 1 and result["quantized_seconds"] > 0
+    assert ("slower than fp32" in result["verdict"]) == result["is_slower"]
     quantized.save(tmp_path / "net8.onnx")
     assert quantized.inspect()["file_bytes"] < squeezenet.inspect()["file_bytes"] / 2
 

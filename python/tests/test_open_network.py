@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy
 import pytest
@@ -41,6 +42,29 @@ def test_each_set_of_shapes_is_compiled_once(open_model, imports):
     for shape in ((1, 2, 4), (3, 5, 4), (1, 2, 4)):
         check(network, compute, *shape)
     assert imports == [((1, 2, 4),), ((3, 5, 4),)]
+
+
+def test_the_third_set_of_shapes_warns_once(open_model):
+    network = attune.load(open_model[0], shapes=[{"v1": [9, 9, 4]}], cache=attune.CacheLimits(files=0)).compile()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for length in (2, 5, 2):
+            network.run({"v1": given(1, length, 4)})
+        assert not caught
+        for length in (7, 3):
+            network.run({"v1": given(1, length, 4)})
+    warning, = caught
+    assert warning.filename == __file__
+    assert "third set of input shapes" in str(warning.message)
+    assert 'pad_to={"length": [2, 8]}' in str(warning.message)
+
+
+def test_sizes_that_are_padded_to_give_no_warning(open_model):
+    network = attune.load(open_model[0], pad_to={"length": [4, 8, 16]}, cache=attune.CacheLimits(files=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for length in (2, 5, 9):
+            network.run({"v1": given(1, length, 4)})
 
 
 def test_shapes_are_compiled_ahead(open_model, imports):

@@ -32,6 +32,7 @@
 #include "base/progress.h"
 #include "compile/compile.h"
 #include "device/host.h"
+#include "device/run_times.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "opt/driver.h"
@@ -104,9 +105,12 @@ class Network {
   absl::StatusOr<Session> NewSession(int threads, const std::vector<NamedTensor>& inputs = {},
                                      uint64_t seed = 0) const;
   // The milliseconds of each run, after one warm-up run, for `seconds` and at least 3 runs.
-  absl::StatusOr<std::vector<double>> Bench(int threads, double seconds,
-                                            const std::vector<NamedTensor>& inputs = {},
-                                            uint64_t seed = 0) const;
+  struct Runs {
+    std::vector<double> milliseconds = {};
+    RunTimes times = {};
+  };
+  absl::StatusOr<Runs> Bench(int threads, double seconds, const std::vector<NamedTensor>& inputs = {},
+                             uint64_t seed = 0) const;
   // The time that each kernel takes: the median of `rounds` runs.
   absl::StatusOr<ProfileReport> Profile(int threads, int rounds, const std::vector<NamedTensor>& inputs = {},
                                         uint64_t seed = 0) const;

@@ -130,8 +130,10 @@ absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& 
                                                                  const std::vector<NamedTensor>& inputs,
                                                                  uint64_t seed) {
   if (service_ == nullptr) {
-    ASSIGN_OR_RETURN(std::vector<double> milliseconds, network.Bench(threads, seconds, inputs, seed));
-    return Runs{.milliseconds = std::move(milliseconds)};
+    ASSIGN_OR_RETURN(Network::Runs runs, network.Bench(threads, seconds, inputs, seed));
+    return Runs{.milliseconds = std::move(runs.milliseconds),
+                .waited_share = runs.times.waited_share(),
+                .times = runs.times};
   }
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, network.Complete(inputs, seed));
   constexpr int kMostRuns = 1 << 17;
@@ -157,8 +159,11 @@ absl::StatusOr<ProfileReport> NetworkOnDevice::Profile(const Network& network, i
   MeasureItem peaks = {.kind = MeasureItem::Kind::kMeasurePeaks};
   peaks.options.threads = item.options.threads;
   ASSIGN_OR_RETURN(const Measurement measured, MeasureOne(peaks));
-  return AssembleProfile(description.variant().kernels, InstructionTimes(description, measurement.profile),
-                         measured.peaks, CachesOf(service_->device().target), item.options.threads);
+  ProfileReport report =
+      AssembleProfile(description.variant().kernels, InstructionTimes(description, measurement.profile),
+                      measured.peaks, CachesOf(service_->device().target), item.options.threads);
+  report.waited_share = measurement.waited_share;
+  return report;
 }
 
 }  // namespace attune

@@ -31,6 +31,7 @@ class NetworkOnDevice {
   struct Runs {
     std::vector<double> milliseconds = {};
     double waited_share = 0;
+    RunTimes times = {};  // on this machine alone
   };
   absl::StatusOr<Runs> BenchRuns(const Network& network, int threads, double seconds,
                                  const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0);

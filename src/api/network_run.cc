@@ -125,20 +125,23 @@ absl::StatusOr<Session> Network::NewSession(int threads, const std::vector<Named
   return Prepare(complete, threads);
 }
 
-absl::StatusOr<std::vector<double>> Network::Bench(int threads, double seconds,
-                                                   const std::vector<NamedTensor>& inputs,
-                                                   uint64_t seed) const {
+absl::StatusOr<Network::Runs> Network::Bench(int threads, double seconds,
+                                             const std::vector<NamedTensor>& inputs, uint64_t seed) const {
   ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
   RETURN_IF_ERROR(Name(session.Run(), state_->source));
-  std::vector<double> latencies;
+  Runs runs;
   constexpr size_t kMinRuns = 3;
+  RunWatch watch;
+  watch.Begin();
   const Stopwatch all;
-  while (latencies.size() < kMinRuns || all.Seconds() < seconds) {
+  while (runs.milliseconds.size() < kMinRuns || all.Seconds() < seconds) {
     const Stopwatch one;
     RETURN_IF_ERROR(Name(session.Run(), state_->source));
-    latencies.push_back(one.Seconds() * 1e3);
+    runs.milliseconds.push_back(one.Seconds() * 1e3);
   }
-  return latencies;
+  watch.End();
+  runs.times = watch.times();
+  return runs;
 }
 
 absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,

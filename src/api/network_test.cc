@@ -296,9 +296,10 @@ graph @cancel(%x: f16[1]) {
 
 TEST(NetworkTest, BenchesAndProfiles) {
   const Network network = Two().Optimize().Compile();
-  const absl::StatusOr<std::vector<double>> latencies = network.Bench(1, 0);
-  ASSERT_TRUE(latencies.ok()) << latencies.status();
-  EXPECT_THAT(*latencies, SizeIs(3));
+  const absl::StatusOr<Network::Runs> runs = network.Bench(1, 0);
+  ASSERT_TRUE(runs.ok()) << runs.status();
+  EXPECT_THAT(runs->milliseconds, SizeIs(3));
+  EXPECT_GT(runs->times.wall_seconds, 0);
   const absl::StatusOr<ProfileReport> profile = network.Profile(1, 3);
   ASSERT_TRUE(profile.ok()) << profile.status();
   double share = 0;

@@ -160,10 +160,13 @@ absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int 
   const size_t count = attune_model_num_instructions(model);
   // Measure peaks before, between and after the rounds, so that a slowdown of the machine affects both.
   Peaks peaks = MeasurePeaks(threads);
+  RunWatch watch;
   std::vector<std::vector<uint64_t>> times(count);
   for (int round = 0; round < rounds; ++round) {
     if (round == rounds / 2) peaks = BestPeaks(peaks, threads);
+    watch.Begin();
     ASSIGN_OR_RETURN(const std::vector<uint64_t> nanoseconds, session.RunProfiled());
+    watch.End();
     for (size_t i = 0; i < count; ++i) times[i].push_back(nanoseconds[i]);
   }
   peaks = BestPeaks(peaks, threads);
@@ -176,7 +179,11 @@ absl::StatusOr<ProfileReport> ProfileSession(Session& session, int threads, int 
         {.kernel = instruction.kernel, .label = instruction.label, .seconds = 1e-9 * Median(times[i])});
   }
   ASSIGN_OR_RETURN(const Target target, HostTarget());
-  return AssembleProfile(VariantOf(*model).kernels, instructions, peaks, CachesOf(target), threads);
+  ProfileReport report =
+      AssembleProfile(VariantOf(*model).kernels, instructions, peaks, CachesOf(target), threads);
+  report.times = watch.times();
+  report.waited_share = report.times.waited_share();
+  return report;
 }
 
 }  // namespace attune

@@ -13,6 +13,7 @@
 #include "artifact/artifact.h"
 #include "device/peaks.h"
 #include "device/roofline.h"
+#include "device/run_times.h"
 #include "target/target.h"
 
 namespace attune {
@@ -47,6 +48,10 @@ struct ProfileReport {
   // Of one core while `threads` are busy; rooflines use `threads` times as much. At least the rates that the
   // kernels themselves attain.
   Peaks peaks;
+  // The share of the time in which the runs waited for a processor, 0 to 1; and, on this machine alone, from
+  // which times it follows.
+  double waited_share = 0;
+  RunTimes times = {};
 };
 
 // The time that an instruction of a network takes, all its executions in one inference together.

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "api/compiled_executor.h"
 #include "api/layer_seconds.h"
+#include "api/network_seconds.h"
 #include "base/status.h"
+#include "device/host.h"
 #include "export/onnx/export.h"
 #include "opt/driver.h"
 #include "quant/calibration.h"
@@ -118,6 +120,7 @@ class Quantizer {
                      quant::MeasureLayerErrors(*graph_, model.plan, data.calibration, executor_));
     model.report.layers = quant::ReportLayers(*graph_, model.plan, errors, model.clustered, seconds_);
     if (options_.corrects_biases) RETURN_IF_ERROR(CorrectBiases(errors, model));
+    if (options_.measures_seconds) RETURN_IF_ERROR(TimeNetwork(model));
     return model;
   }
 
@@ -137,6 +140,17 @@ class Quantizer {
     if (options_.is_mixed) precisions.insert(options_.fallbacks.begin(), options_.fallbacks.end());
     const std::vector<quant::Precision> each(precisions.begin(), precisions.end());
     ASSIGN_OR_RETURN(seconds_, MeasureLayerSeconds(*graph_, plan, each, options_.threads));
+    return absl::OkStatus();
+  }
+
+  absl::Status TimeNetwork(QuantizedModel& model) const {
+    RETURN_IF_ERROR(Begin("timing the network"));
+    ASSIGN_OR_RETURN(const Target target, HostTarget());
+    ASSIGN_OR_RETURN(const auto seconds,
+                     CompareSeconds(*graph_, *model.graph, options_.threads, options_.control));
+    model.report.float_seconds = seconds[0];
+    model.report.seconds = seconds[1];
+    model.report.missing_instructions = MissingForDotsOfInt8(target);
     return absl::OkStatus();
   }
 

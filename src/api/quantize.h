@@ -25,8 +25,8 @@ struct QuantizeOptions : QuantizeSettings {
   double max_drop = 0.01;
   std::vector<quant::Precision> fallbacks = {quant::Precision::kF32};  // as in quant::SearchOptions
   quant::Criterion criterion = quant::DefaultCriterion();
-  // Whether to time the layers on this machine. The report then has the times, and with is_mixed, a layer
-  // does not get types that make it no faster.
+  // Whether to time the layers and the network on this machine. The report then has the times, and with
+  // is_mixed, a layer does not get types that make it no faster.
   bool measures_seconds = false;
   // One of so many samples is held back from calibration and used for comparison; with fewer samples, the
   // last one is.

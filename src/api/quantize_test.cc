@@ -89,6 +89,9 @@ TEST(Quantize, ANetworkIsQuantizedOnItsWay) {
       EXPECT_GT(layer.seconds.at(precision), 0) << layer.layer;
     }
   }
+  EXPECT_GT(network.quantized()->report.float_seconds, 0);
+  EXPECT_GT(network.quantized()->report.seconds, 0);
+  EXPECT_THAT(quant::ToText(network.quantized()->report), HasSubstr("one inference takes"));
   const auto verified = network.Verify();
   ASSERT_TRUE(verified.ok()) << verified.status();
   const absl::Status twice = Network::FromGraph(*graph, "classifier").Quantize({}).status();

@@ -1,5 +1,8 @@
 #include "api/target_device.h"
 
+#include <algorithm>
+
+#include "base/processors.h"
 #include "base/status.h"
 #include "device/device.h"
 #include "device/host.h"
@@ -17,7 +20,7 @@ std::string FingerprintOfDevice(const MeasuringService* service) {
 absl::StatusOr<int> ProcessorsOfDevice(const MeasuringService* service) {
   if (service != nullptr) return static_cast<int>(service->device().usable.size());
   ASSIGN_OR_RETURN(const DeviceInfo here, HostDevice());
-  return static_cast<int>(here.usable.size());
+  return std::min(static_cast<int>(here.usable.size()), Processors());
 }
 
 }  // namespace attune

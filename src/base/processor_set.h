@@ -1,4 +1,6 @@
 // The set of processors that a thread may run on.
+//
+// Uses only the standard library, since the runtime includes it.
 #ifndef ATTUNE_BASE_PROCESSOR_SET_H_
 #define ATTUNE_BASE_PROCESSOR_SET_H_
 
@@ -38,6 +40,7 @@ class ProcessorSet {
   void Add(const ProcessorSet& other) {
     CPU_OR_S(sizeof(sets_), sets_.data(), sets_.data(), other.sets_.data());
   }
+  int count() const { return CPU_COUNT_S(sizeof(sets_), sets_.data()); }
   bool Has(int processor) const {
     return CPU_ISSET_S(static_cast<size_t>(processor), sizeof(sets_), sets_.data());
   }

@@ -23,14 +23,16 @@ absl::Status Bench(const BenchFlags& flags) {
   ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
   WorkOnDevice work(flags.model.service.get(), progress);
-  ASSIGN_OR_RETURN(const std::vector<double> latencies,
-                   work->Bench(ready.network, flags.model.compile.threads, flags.seconds, ready.inputs));
+  ASSIGN_OR_RETURN(const NetworkOnDevice::Runs runs,
+                   work->BenchRuns(ready.network, flags.model.compile.threads, flags.seconds, ready.inputs));
+  NoteDisturbance(runs.waited_share, runs.times);
   if (!flags.model.json.empty()) {
-    RETURN_IF_ERROR(
-        WriteJson({{"latency_ms", latencies}, {"threads", flags.model.compile.threads}}, flags.model.json));
+    Json json = {{"latency_ms", runs.milliseconds}, {"threads", flags.model.compile.threads}};
+    AddTimes(runs.waited_share, runs.times, json);
+    RETURN_IF_ERROR(WriteJson(json, flags.model.json));
   }
   if (flags.model.json == "-") return absl::OkStatus();
-  std::vector<double> sorted = latencies;
+  std::vector<double> sorted = runs.milliseconds;
   std::sort(sorted.begin(), sorted.end());
   PrintResult(
       absl::StrFormat("%s: median %.3f ms, fastest %.3f, mean %.3f, 95 %% below %.3f; %d runs\n",

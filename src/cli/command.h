@@ -27,6 +27,8 @@ void AddFleetCommand(CLI::App& app, Action& action);
 void AddFleetSlurmCommand(CLI::App& fleet, Action& action);  // below fleet
 void AddSignCommands(CLI::App& app, Action& action);         // sign, key
 void AddSweepCommand(CLI::App& app, Action& action);
+void AddOperatorsCommand(CLI::App& app, Action& action);
+void AddDoctorCommand(CLI::App& app, Action& action);
 void AddZooCommand(CLI::App& app, Action& action);
 
 }  // namespace attune

@@ -19,6 +19,7 @@
 #include "cli/jobs_server.h"
 #include "cli/live_text.h"
 #include "cli/submitted_jobs_view.h"
+#include "device/device_key.h"
 #include "service/client/pending_submission.h"
 #include "service/client/submission.h"
 
@@ -150,7 +151,8 @@ CLI::App* AddSubmitCommand(CLI::App& jobs, const char* name, const char* help, J
       ->add_option(
           "--on", flags.on,
           "key of the device to measure on (default: the jobs need none); attune fleet list shows the keys")
-      ->type_name("KEY");
+      ->type_name("KEY")
+      ->check([](const std::string& key) { return std::string(CheckDeviceKey(key).message()); });
   AddAgreementFlags(*command, flags.agreement);
   return command;
 }

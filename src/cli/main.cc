@@ -13,10 +13,11 @@ namespace attune {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    AddCompileCommand, AddRunCommand,    AddVerifyCommand,  AddBenchCommand,    AddProfileCommand,
-    AddInspectCommand, AddTuneCommand,   AddRecordsCommand, AddQuantizeCommand, AddJobsCommand,
-    AddLoginCommand,   AddLogoutCommand, AddSweepCommand,   AddAgentCommand,    AddRunnerCommand,
-    AddHealthCommand,  AddFleetCommand,  AddSignCommands,   AddServerCommands,  AddZooCommand};
+    AddCompileCommand,   AddRunCommand,    AddVerifyCommand,  AddBenchCommand,    AddProfileCommand,
+    AddInspectCommand,   AddTuneCommand,   AddRecordsCommand, AddQuantizeCommand, AddJobsCommand,
+    AddLoginCommand,     AddLogoutCommand, AddSweepCommand,   AddAgentCommand,    AddRunnerCommand,
+    AddHealthCommand,    AddFleetCommand,  AddSignCommands,   AddServerCommands,  AddZooCommand,
+    AddOperatorsCommand, AddDoctorCommand};
 
 }  // namespace
 }  // namespace attune

@@ -86,7 +86,8 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thre
       "runs: ",
       absl::StrJoin(TargetNames(), ", "));
   AddOptionFlags(command, OptionsOf(flags.compile), {{"threads", thread_help}, {"cpus", cpu_help}});
-  command.get_option("--cpu")->check(CLI::IsMember(TargetNames()));
+  command.get_option("--cpu")->check(
+      [](const std::string& name) { return std::string(TargetByName(name).status().message()); });
   AddOnFlag(command, flags.on);
   command.add_option("--json", flags.json, "write the results as JSON to this file, or to stdout for -");
 }

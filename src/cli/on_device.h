@@ -10,11 +10,18 @@
 #include "base/cancel.h"
 #include "cli/common/output.h"
 #include "cli/common/stops_on_signal.h"
+#include "device/run_times.h"
 #include "measure/service.h"
 
 namespace attune {
 
 void AddOnFlag(CLI::App& command, std::string& key);
+
+// Prints a note if other programs have disturbed the runs.
+void NoteDisturbance(double waited_share, const RunTimes& times);
+
+// Adds "wall_seconds" and "processor_seconds", which are null for a device elsewhere, and "waited_share".
+void AddTimes(double waited_share, const RunTimes& times, Json& json);
 
 // Runs networks on the device of a service, where Ctrl-C ends what runs; a null service means this machine.
 class WorkOnDevice {

@@ -40,17 +40,19 @@ Json ToJson(const ProfileReport& report) {
                        {"roofline_ms", k.roofline_seconds * 1e3},
                        {"roofline_share", k.roofline_share}});
   }
-  return {{"ms", report.seconds * 1e3},
-          {"gflop", report.flops * 1e-9},
-          {"threads", report.threads},
-          {"peak",
-           {{"gflops_per_core", report.peaks.gflops_per_core},
-            {"bf16_gflops_per_core", report.peaks.bf16_gflops_per_core},
-            {"int8_gops_per_core", report.peaks.int8_gops_per_core},
-            {"l2_gb_per_s", report.peaks.l2_gb_per_s},
-            {"l3_gb_per_s", report.peaks.l3_gb_per_s},
-            {"memory_gb_per_s", report.peaks.memory_gb_per_s}}},
-          {"kernels", std::move(kernels)}};
+  Json json = {{"ms", report.seconds * 1e3},
+               {"gflop", report.flops * 1e-9},
+               {"threads", report.threads},
+               {"peak",
+                {{"gflops_per_core", report.peaks.gflops_per_core},
+                 {"bf16_gflops_per_core", report.peaks.bf16_gflops_per_core},
+                 {"int8_gops_per_core", report.peaks.int8_gops_per_core},
+                 {"l2_gb_per_s", report.peaks.l2_gb_per_s},
+                 {"l3_gb_per_s", report.peaks.l3_gb_per_s},
+                 {"memory_gb_per_s", report.peaks.memory_gb_per_s}}},
+               {"kernels", std::move(kernels)}};
+  AddTimes(report.waited_share, report.times, json);
+  return json;
 }
 
 // Shows the first few labels only, since there can be hundreds.
@@ -92,6 +94,7 @@ absl::Status Profile(const ProfileFlags& flags) {
   WorkOnDevice work(flags.model.service.get(), progress);
   ASSIGN_OR_RETURN(const ProfileReport report,
                    work->Profile(ready.network, flags.model.compile.threads, flags.rounds, ready.inputs));
+  NoteDisturbance(report.waited_share, report.times);
   if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(report), flags.model.json));
   if (flags.model.json != "-") PrintResult(ToText(report));
   return absl::OkStatus();

@@ -48,6 +48,15 @@ std::string Headline(const TuningSummary& s, std::string_view stage) {
                       " ms, ", stage);
 }
 
+std::string NearnessText(const Nearness& nearness) {
+  if (nearness.of_least <= 0) return "";
+  const double behind = std::max(1.0, std::ceil(100 * (1 / nearness.of_least - 1)));
+  std::string text = absl::StrFormat(", whose kernels run within %.0f %% of the fastest tried", behind);
+  if (nearness.of_roofline > 0)
+    absl::StrAppendFormat(&text, ", at %.0f %% of the roofline", 100 * nearness.of_roofline);
+  return text;
+}
+
 }  // namespace
 
 std::string DescribeLive(const TuningSummary& summary, std::string_view stage, size_t max_tasks,
@@ -94,7 +103,8 @@ std::string ResultText(const TuningSummary& summary) {
                           1e3 * summary.untuned_seconds, 1e3 * summary.tuned_seconds,
                           Gain(summary.untuned_seconds, summary.tuned_seconds));
   } else if (std::ranges::all_of(summary.tasks, &TaskSummary::is_untuned)) {
-    absl::StrAppend(&text, "nothing faster was found: the tuned network is the untuned one\n");
+    absl::StrAppend(&text, "nothing faster was found: the tuned network is the untuned one",
+                    NearnessText(NearnessOf(summary)), "\n");
   }
   return text;
 }

@@ -95,6 +95,12 @@ TEST_F(LibraryTest, QuantizesBeforeOrAfterOptimizing) {
   const Network before = Squeezenet().quantize(samples, options).optimize();
   const Network after = Squeezenet().optimize().quantize(samples, options);
   EXPECT_TRUE(before.is_quantized() && after.is_quantized());
+  const QuantizationResult result = before.quantization();
+  EXPECT_GT(result.agreement, 0);
+  EXPECT_GT(result.baseline_seconds, 0);
+  EXPECT_GT(result.quantized_seconds, 0);
+  EXPECT_THAT(result.verdict, HasSubstr(result.is_slower ? "slower than fp32" : "one inference takes"));
+  EXPECT_EQ(CodeOf([] { return Squeezenet().quantization(); }), ErrorCode::kInvalid);
   EXPECT_EQ(before.compile({.records = "none"}).artifact(), after.compile({.records = "none"}).artifact());
   after.save_onnx(folder_ / "net8.onnx");
   EXPECT_EQ(Network::load(folder_ / "net8.onnx").inputs().size(), 1);

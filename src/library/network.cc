@@ -67,6 +67,13 @@ attune::Network Network::State::Compiled() const {
   return Value(CompileFor(Optimized(), ToCompile()));
 }
 
+const QuantizedModel& Network::State::Quantized() const {
+  const QuantizedModel* quantized = imported.quantized();
+  if (quantized == nullptr)
+    Check(InvalidInput(imported.source(), ": is not quantized; call quantize() first"));
+  return *quantized;
+}
+
 Network::State Network::State::WithGraph(attune::Network graph) const {
   return {.imported = std::move(graph), .optimizing = optimizing, .compiling = compiling, .service = service};
 }
@@ -166,12 +173,7 @@ std::vector<std::byte> Network::artifact() const {
   return {begin, begin + bytes.size()};
 }
 
-void Network::save_onnx(const std::string& path) const {
-  const QuantizedModel* quantized = state_->imported.quantized();
-  if (quantized == nullptr)
-    Check(InvalidInput(state_->imported.source(), ": is not quantized; call quantize() first"));
-  Check(SaveOnnx(*quantized, path));
-}
+void Network::save_onnx(const std::string& path) const { Check(SaveOnnx(state_->Quantized(), path)); }
 
 NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
   const attune::Network compiled = state_->Compiled();
@@ -231,6 +233,15 @@ bool Network::is_compiled() const { return state_->compiled.has_value() || state
 const CompileOptions& Network::compile_options() const { return state_->compiling; }
 int Network::threads() const { return std::max(1, state_->compiling.threads); }
 bool Network::is_quantized() const { return state_->imported.quantized() != nullptr; }
+
+QuantizationResult Network::quantization() const {
+  const quant::QuantizationReport& report = state_->Quantized().report;
+  return {.agreement = report.agreement.agreement,
+          .baseline_seconds = report.float_seconds,
+          .quantized_seconds = report.seconds,
+          .is_slower = report.is_slower(),
+          .verdict = quant::Verdict(report)};
+}
 
 const TuningReport& Network::tuning() const {
   if (state_->tuning == nullptr)

@@ -26,6 +26,8 @@ struct Network::State {
   // The network after the steps that are needed, done with their defaults if the caller has left them out.
   attune::Network Optimized(const Control& control = {}) const;
   attune::Network Compiled() const;
+  // Throws if the network is not quantized.
+  const QuantizedModel& Quantized() const;
   NetworkOnDevice Device() const { return NetworkOnDevice(service.get()); }
   // Return the requests to the compiler that follow from the options above.
   CompileRequest ToOptimize() const { return RequestOf(optimizing, service); }

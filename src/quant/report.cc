@@ -31,6 +31,11 @@ int64_t BytesOf(const Node& layer, Precision precision) {
   return 0;
 }
 
+// Two measurements of one network may differ by this factor.
+constexpr double kSameSpeed = 1.02;
+
+Json SecondsOrNull(double seconds) { return seconds > 0 ? Json(seconds) : Json(); }
+
 Json NumberOrNull(const std::optional<double>& number) {
   return number && std::isfinite(*number) ? Json(*number) : Json();
 }
@@ -82,6 +87,10 @@ double QuantizationReport::ShareAt(Precision precision) const {
     if (layer.precision == precision) here += layer.multiply_adds;
   }
   return sum == 0 ? 0 : static_cast<double>(here) / static_cast<double>(sum);
+}
+
+bool QuantizationReport::is_slower() const {
+  return float_seconds > 0 && seconds > kSameSpeed * float_seconds;
 }
 
 std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan& plan,
@@ -142,22 +151,46 @@ Json ToJson(const QuantizationReport& report) {
           {"held_back_samples", report.held_back_samples},
           {"equalized_pairs", report.equalized_pairs},
           {"corrected_biases", report.corrected_biases},
+          {"float_seconds", SecondsOrNull(report.float_seconds)},
+          {"seconds", SecondsOrNull(report.seconds)},
+          {"missing_instructions", report.missing_instructions},
+          {"verdict", Verdict(report)},
           {"float_bytes", report.float_bytes()},
           {"bytes", report.bytes()},
           {"shares_of_multiply_adds", std::move(shares)},
           {"layers", std::move(layers)}};
 }
 
+std::string Verdict(const QuantizationReport& report) {
+  if (report.seconds <= 0 || report.float_seconds <= 0) return "";
+  constexpr double kMillis = 1e3;
+  const double speedup = report.float_seconds / report.seconds;
+  std::string text = absl::StrFormat("quantized, one inference takes %.3f ms instead of %.3f in fp32",
+                                     kMillis * report.seconds, kMillis * report.float_seconds);
+  if (report.is_slower()) {
+    absl::StrAppend(&text, ": int8 is slower than fp32 on this processor",
+                    report.missing_instructions.empty() ? "" : ", which has no ",
+                    report.missing_instructions);
+  } else {
+    absl::StrAppend(
+        &text, speedup > kSameSpeed ? absl::StrFormat(", %.2f times as fast", speedup) : ", about as long");
+  }
+  return absl::StrCat(text, absl::StrFormat("; agreement with fp32 %.4f", report.agreement.agreement));
+}
+
 std::vector<std::string> Summarize(const QuantizationReport& report) {
   const auto quantized = std::ranges::count_if(
       report.layers, [](const LayerReport& layer) { return layer.precision != Precision::kF32; });
   constexpr double kMegabyte = 1e6;
-  return {absl::StrFormat("%d of %d layers quantized, weights %.1f MB instead of %.1f", quantized,
-                          report.layers.size(), static_cast<double>(report.bytes()) / kMegabyte,
-                          static_cast<double>(report.float_bytes()) / kMegabyte),
-          absl::StrFormat("multiply-adds: %s", Shares(report)),
-          absl::StrFormat("agreement with f32 %.4f, cosine %.6f, on %d samples of their own",
-                          report.agreement.agreement, report.agreement.cosine, report.held_back_samples)};
+  std::vector<std::string> lines = {
+      absl::StrFormat("%d of %d layers quantized, weights %.1f MB instead of %.1f", quantized,
+                      report.layers.size(), static_cast<double>(report.bytes()) / kMegabyte,
+                      static_cast<double>(report.float_bytes()) / kMegabyte),
+      absl::StrFormat("multiply-adds: %s", Shares(report)),
+      absl::StrFormat("agreement with f32 %.4f, cosine %.6f, on %d samples of their own",
+                      report.agreement.agreement, report.agreement.cosine, report.held_back_samples)};
+  if (std::string verdict = Verdict(report); !verdict.empty()) lines.push_back(std::move(verdict));
+  return lines;
 }
 
 std::string ToText(const QuantizationReport& report) {

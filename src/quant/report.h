@@ -37,6 +37,11 @@ struct QuantizationReport {
   NetworkAgreement agreement;
   int64_t calibration_samples = 0;
   int64_t held_back_samples = 0;
+  // One inference, measured interleaved on this machine, in f32 and as quantized; 0: not measured.
+  double float_seconds = 0, seconds = 0;
+  // The instruction set for products of 8-bit integers that the machine lacks ("VNNI"); empty if it has it,
+  // or nothing was measured.
+  std::string missing_instructions;
   int equalized_pairs = 0;
   int corrected_biases = 0;
 
@@ -44,6 +49,8 @@ struct QuantizationReport {
   int64_t bytes() const;
   // The share of all multiply-adds of layers that have this precision.
   double ShareAt(Precision precision) const;
+  // By more than what two measurements of the same network may differ.
+  bool is_slower() const;
 };
 
 // The part about layers. `graph` is the f32 graph of the plan.
@@ -55,7 +62,11 @@ std::vector<LayerReport> ReportLayers(const Graph& graph, const QuantizationPlan
 // Numbers that are not finite are null.
 nlohmann::ordered_json ToJson(const QuantizationReport& report);
 
-// A few lines about the network: layers and weights, multiply-adds, agreement.
+// A sentence about the time of one inference, beside that in f32, and about the agreement. Empty if the times
+// were not measured.
+std::string Verdict(const QuantizationReport& report);
+
+// A few lines about the network: layers and weights, multiply-adds, agreement, verdict.
 std::vector<std::string> Summarize(const QuantizationReport& report);
 
 // A table of layers, and the summary.

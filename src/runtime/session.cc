@@ -1,14 +1,12 @@
 #include "runtime/session.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
 #include <ranges>
-#include <thread>
 
 #include "base/printable.h"
+#include "base/processors.h"
 #include "runtime/float_mode.h"
 #include "runtime/index_check.h"
 #include "runtime/strided.h"
@@ -18,13 +16,6 @@ namespace {
 
 // The scratch of two threads shares no cache line, nor a pair of lines that are fetched together.
 constexpr uint64_t kScratchAlignment = 128;
-
-// The number of processors that this process may use.
-size_t UsableProcessors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<size_t>(CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 // Whether a dimension other than the outermost has a size that depends on the data, so that the elements
 // may not be contiguous.
@@ -55,7 +46,7 @@ RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, siz
                                          std::to_string(kMaxThreads) + " allowed"};
   }
   const bool as_many_as_possible = threads == 0;
-  if (as_many_as_possible) threads = std::min(UsableProcessors(), kMaxThreads);
+  if (as_many_as_possible) threads = std::min(static_cast<size_t>(Processors()), kMaxThreads);
   for (;; threads /= 2) {
     std::unique_ptr<ModelSession> created(new ModelSession(model, static_cast<int32_t>(threads)));
     RuntimeStatus status = created->Init();

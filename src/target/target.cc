@@ -140,6 +140,15 @@ std::string_view MissingForMatricesOfBF16(const Target& target) {
   return MissingForBF16(kMatrixInstructions, target);
 }
 
+std::string_view MissingForDotsOfInt8(const Target& target) {
+  for (const std::span<const ProductInstruction> instructions :
+       {std::span<const ProductInstruction>(kDotInstructions),
+        std::span<const ProductInstruction>(kMatrixInstructions)}) {
+    if (FindProduct(instructions, target, DType::kI32, DType::kU8, DType::kI8) != nullptr) return "";
+  }
+  return "VNNI";
+}
+
 std::vector<std::string> TargetNames() {
   std::vector<std::string> names;
   for (const Row& row : kTargets) names.push_back(row.name);
@@ -150,7 +159,9 @@ absl::StatusOr<Target> TargetByName(std::string_view name) {
   for (const Row& row : kTargets) {
     if (name == row.name) return MakeTarget(row);
   }
-  return InvalidInput("no processor is named '", name, "'; known are ", absl::StrJoin(TargetNames(), ", "));
+  return InvalidInput(
+      "no processor is named '", name,
+      "'; Attune compiles for x86-64 processors with AVX2 or later: ", absl::StrJoin(TargetNames(), ", "));
 }
 
 }  // namespace attune

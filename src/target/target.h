@@ -113,6 +113,9 @@ Target WithModelledProducts(Target base);
 // dot products of vectors or in a matrix unit (products.h); empty where it has one.
 std::string_view MissingForDotsOfBF16(const Target& target);
 std::string_view MissingForMatricesOfBF16(const Target& target);
+// "VNNI" if the target has no instruction for dot products of four 8-bit integers, without which integers
+// gain little over f32 or nothing; empty where it has one.
+std::string_view MissingForDotsOfInt8(const Target& target);
 
 }  // namespace attune
 

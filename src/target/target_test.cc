@@ -89,5 +89,12 @@ TEST(MissingForBF16, NamesTheInstructionSet) {
   EXPECT_EQ(MissingForMatricesOfBF16(WithModelledTiles(haswell)), "");
 }
 
+TEST(MissingForDotsOfInt8, IsVnni) {
+  EXPECT_EQ(MissingForDotsOfInt8(*TargetByName("znver3")), "VNNI");
+  EXPECT_EQ(MissingForDotsOfInt8(*TargetByName("skylake-avx512")), "VNNI");
+  EXPECT_EQ(MissingForDotsOfInt8(*TargetByName("znver4")), "");
+  EXPECT_EQ(MissingForDotsOfInt8(*TargetByName("arrowlake")), "");
+}
+
 }  // namespace
 }  // namespace attune

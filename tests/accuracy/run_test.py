@@ -169,7 +169,7 @@ class Page(unittest.TestCase):
         for expected in (
                 "| MobileNet v1 0.25 | equal classes | 4, 8 crops of photos | 98.5 % | 99.5 % | 91.0 % | 80.0 % |",
                 "| all-MiniLM-L6-v2 | cosine | 4, 8 texts of 32 tokens | 0.9987 | – | – | NS |",
-                "- all-MiniLM-L6-v2: NS: there is none",
+                "- all-MiniLM-L6-v2: NS, not supported: there is none",
                 "- MobileNet v1 0.25: LiteRT's is trained with quantization",
                 "| MobileNet v1 0.25 | 0.012 | 0.012 | 0.012 | 0.012 |",
                 "| MobileNet v1 0.25 | auto | 60.0 % | – | 40.0 % | 3 | 0.50 | 2.00 |",

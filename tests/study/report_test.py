@@ -81,7 +81,7 @@ class Page(unittest.TestCase):
         rows = self.rows(RESNET, sample(watts=20.0))
         self.assertEqual(rows[1][7:9], ["20.0", "0.1"])
         self.assertIn("package-0", page.page(sample(watts=20.0), {}))
-        self.assertIn("Power and energy are NS: no energy counter.", page.page(sample(), {}))
+        self.assertIn("Power and energy are NS, not supported: no energy counter.", page.page(sample(), {}))
 
     def test_peers_stand_below(self):
         rows = self.rows(RESNET, sample(["onnxruntime", "litert"]))

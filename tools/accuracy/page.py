@@ -99,7 +99,7 @@ def notes(documents):
     for network, one in documents.items():
         entry = ask.entry(one, "litert")
         if entry:
-            said = f"LiteRT's is {NETWORKS[network].litert_note}" if ask.ran(entry) else f"NS: {entry['reason']}"
+            said = f"LiteRT's is {NETWORKS[network].litert_note}" if ask.ran(entry) else f"NS, not supported: {entry['reason']}"
             found.setdefault(said, []).append(NETWORKS[network].title)
     return "\n".join(f"- {', '.join(titles)}: {said}" for said, titles in found.items())
 

@@ -7,6 +7,7 @@ from common.report.words import milliseconds, plural
 
 MOST_NAMES = 4  # of networks, after a reason
 MARKS = {"not applicable": "–", "NS": "NS", "missing": "missing", "wrong": "wrong"}
+SAID = {"–": "not applicable", "NS": "not supported"}  # what marks stand for
 
 
 def latency_rows(results, cases, threads, emphasize=plain):
@@ -87,7 +88,8 @@ def reasons(results):
     lines = []
     for (mark, engine, reason), names in found.items():
         where = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} networks"
-        lines.append(f"- {mark}, {engine}: {reason} ({where})")
+        said = f"{mark} ({SAID[mark]})" if mark in SAID else mark
+        lines.append(f"- {said}, {engine}: {reason} ({where})")
     return lines
 
 

@@ -80,7 +80,7 @@ def method(results):
 def power(results):
     found, setup = results["power"], standard_setup(results)
     if found["status"] == "NS":
-        return f"Power and energy are NS: {found['reason']}. They are not estimated."
+        return f"Power and energy are NS, not supported: {found['reason']}. They are not estimated."
     return (f"Power is that of the processor ({', '.join(found['zones'])}, by its own counters), idling and all else "
             f"that it does included, of {setup.title}; energy is what it uses for a picture. Those of the other setups "
             "are in results.json.")

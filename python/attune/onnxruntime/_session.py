@@ -14,6 +14,7 @@ from .. import _core
 from .._arrays import as_array, by_name, dtype_of
 from .._declared import Declared, declared
 from .._source import ModelSource
+from ..device import Device
 from ..errors import InvalidError, UnsupportedError
 from ..network import load
 from ..open_network import OpenNetwork
@@ -77,7 +78,7 @@ class InferenceSession:
         self._threads = self._options.intra_op_num_threads
         loaded = load(path_or_bytes, shapes=shapes, progress=False, trusted_keys=trusted_keys)
         is_compiled = not isinstance(loaded, OpenNetwork) and loaded._core.is_compiled()
-        self._network = loaded if is_compiled else loaded.compile(threads=self._threads or len(os.sched_getaffinity(0)))
+        self._network = loaded if is_compiled else loaded.compile(threads=self._threads or Device.here().processors)
         self._inputs = {input.name: input for input in inputs}
         self._outputs = self._known_outputs()
         self._profiled: dict[str, Array] | None = None

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "device/device_key.h"
 #include "fleet/client/remote_service.h"
 #include "fleet/identity/member_folders.h"
 
@@ -28,6 +29,8 @@ absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet() {
 
 absl::StatusOr<std::shared_ptr<MeasuringService>> MeasuringOn(const std::string& key,
                                                               const std::string& server) {
+  if (IsThisMachine(key)) return nullptr;
+  RETURN_IF_ERROR(CheckDeviceKey(key));
   ASSIGN_OR_RETURN(const FleetCredentials credentials, JoinedCredentials());
   if (!server.empty() && server != credentials.server) {
     return InvalidInput(server, ": this user has joined the fleet of ", credentials.server,

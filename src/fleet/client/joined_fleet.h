@@ -15,8 +15,8 @@ namespace attune {
 // All fail, with the way out, if there is no such fleet.
 absl::StatusOr<FleetCredentials> JoinedCredentials();
 absl::StatusOr<std::shared_ptr<FleetClient>> JoinedFleet();
-// Measures on the devices with this key. The fleet's server must have the address `server`, "host:port",
-// unless that is empty.
+// Measures on the devices with this key; null if the key means this machine (device/device_key.h). The
+// fleet's server must have the address `server`, "host:port", unless that is empty.
 absl::StatusOr<std::shared_ptr<MeasuringService>> MeasuringOn(const std::string& key,
                                                               const std::string& server = {});
 

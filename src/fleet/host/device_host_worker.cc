@@ -19,11 +19,13 @@
 #include "base/overloaded.h"
 #include "base/process/message.h"
 #include "base/process/worker_process.h"
+#include "base/processors.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "device/contention.h"
 #include "device/device.h"
 #include "device/lease.h"
+#include "device/placement.h"
 #include "fleet/host/batch_queue.h"
 #include "fleet/host/device_host.h"
 #include "fleet/host/host_messages.h"
@@ -204,6 +206,10 @@ int ReadCommands(Measuring& measuring) {
 
 absl::StatusOr<DeviceLeases> LeasesOfThisMachine() {
   ASSIGN_OR_RETURN(DeviceInfo device, HostDevice());
+  // Clients take a thread for each usable processor, which a control group may not have the time for.
+  const int processors = std::min(Processors(), static_cast<int>(device.usable.size()));
+  if (const auto within = ChoosePlacement(device, processors, Isolation::kNone, ProcessorSet()))
+    device.usable = within->processors;
   return DeviceLeases::Open(std::move(device));
 }
 

@@ -1,6 +1,7 @@
 #include "import/onnx/ops.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -246,6 +247,17 @@ Lowering* FindLowering(std::string_view domain, std::string_view op_type, int64_
     if (it->second->since <= opset && opset <= it->second->until) return it->second->lower;
   }
   return nullptr;
+}
+
+std::vector<ListedOperator> ListOperators() {
+  std::vector<ListedOperator> listed;
+  for (const Row& row : kRows) {
+    listed.push_back({.name = std::string(row.op_type),
+                      .domain = std::string(row.domain),
+                      .until = row.until == INT64_MAX ? std::nullopt : std::optional(row.until),
+                      .refused = std::string(row.lower == RandomNumbers ? kMakesRandomNumbers : "")});
+  }
+  return listed;
 }
 
 }  // namespace attune::onnx

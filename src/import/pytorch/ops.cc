@@ -391,4 +391,15 @@ Target FindTarget(std::string_view target) {
   return {row, in_place};
 }
 
+std::vector<ListedOperator> ListOperators() {
+  std::vector<ListedOperator> listed;
+  for (const Row& row : kRows) {
+    const std::string_view refused = row.lower == RandomNumbers   ? kMakesRandomNumbers
+                                     : row.lower == DependsOnData ? kSizeDependsOnData
+                                                                  : "";
+    listed.push_back({.name = std::string(row.name), .refused = std::string(refused)});
+  }
+  return listed;
+}
+
 }  // namespace attune::pytorch

@@ -3,7 +3,9 @@
 #define ATTUNE_IMPORT_PYTORCH_OPS_H_
 
 #include <string_view>
+#include <vector>
 
+#include "import/common/listed_operator.h"
 #include "import/pytorch/op_context.h"
 
 namespace attune::pytorch {
@@ -26,6 +28,9 @@ struct Target {
   bool in_place = false;     // the result replaces the first tensor among the arguments
 };
 Target FindTarget(std::string_view target);
+
+// All rows.
+std::vector<ListedOperator> ListOperators();
 
 }  // namespace attune::pytorch
 

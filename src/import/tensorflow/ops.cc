@@ -1,6 +1,7 @@
 #include "import/tensorflow/ops.h"
 
 #include <map>
+#include <string>
 
 #include "import/tensorflow/ops/lowerings.h"
 
@@ -278,6 +279,16 @@ const Index& RowsByName() {
 const OpRow* FindOp(std::string_view op) {
   const auto it = RowsByName().find(op);
   return it != RowsByName().end() ? it->second : nullptr;
+}
+
+std::vector<ListedOperator> ListOperators() {
+  std::vector<ListedOperator> listed;
+  for (const OpRow& row : kRows) {
+    const bool is_refused = row.lower == OtherRandomNumbers;
+    listed.push_back(
+        {.name = std::string(row.op), .refused = std::string(is_refused ? kMakesRandomNumbers : "")});
+  }
+  return listed;
 }
 
 }  // namespace attune::tensorflow

@@ -3,7 +3,9 @@
 #define ATTUNE_IMPORT_TENSORFLOW_OPS_H_
 
 #include <string_view>
+#include <vector>
 
+#include "import/common/listed_operator.h"
 #include "import/tensorflow/op_context.h"
 
 namespace attune::tensorflow {
@@ -17,6 +19,9 @@ struct OpRow {
 
 // nullptr: there is no such operator, or it is not supported.
 const OpRow* FindOp(std::string_view op);
+
+// All rows.
+std::vector<ListedOperator> ListOperators();
 
 }  // namespace attune::tensorflow
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "import/tflite/ops/lowerings.h"
 
@@ -14,7 +15,7 @@ constexpr std::string_view kVariables = "resource variables";
 constexpr std::string_view kHashtables = "hash tables";
 constexpr std::string_view kComplex = "complex numbers";
 constexpr std::string_view kStrings = "strings";
-constexpr std::string_view kRandom = "it makes random numbers";
+constexpr std::string_view kRandom = kMakesRandomNumbers;
 
 constexpr Numbers kReal = Numbers::kReal;
 constexpr Numbers kEither = Numbers::kEither;
@@ -206,6 +207,22 @@ const Row* FindRow(schema::BuiltinOperator code, std::string_view name) {
       std::lower_bound(std::begin(kRows), end, code,
                        [](const Row& r, schema::BuiltinOperator wanted) { return r.code < wanted; });
   return row != end && row->code == code ? row : nullptr;
+}
+
+std::vector<ListedOperator> ListOperators() {
+  std::vector<ListedOperator> listed;
+  for (const Code code : schema::EnumValuesBuiltinOperator()) {
+    if (code == Code::CUSTOM || code == Code::PLACEHOLDER_FOR_GREATER_OP_CODES) continue;
+    const Row* row = FindRow(code, "");
+    const std::string_view refused = row == nullptr          ? "it is not implemented"
+                                     : row->lower == nullptr ? row->refused
+                                                             : "";
+    listed.push_back({.name = schema::EnumNameBuiltinOperator(code), .refused = std::string(refused)});
+  }
+  for (const Row& row : kRows) {
+    if (row.code == Code::CUSTOM) listed.push_back({.name = std::string(row.custom)});
+  }
+  return listed;
 }
 
 }  // namespace attune::tflite

@@ -3,7 +3,9 @@
 #define ATTUNE_IMPORT_TFLITE_OPS_H_
 
 #include <string_view>
+#include <vector>
 
+#include "import/common/listed_operator.h"
 #include "import/tflite/op_context.h"
 
 namespace attune::tflite {
@@ -18,6 +20,9 @@ struct Row {
 
 // The row for an operator; nullptr if there is none. `name` matters for custom operators.
 const Row* FindRow(schema::BuiltinOperator code, std::string_view name);
+
+// All built-in operators of the schema, and the custom ones of the table.
+std::vector<ListedOperator> ListOperators();
 
 }  // namespace attune::tflite
 

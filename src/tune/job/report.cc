@@ -117,6 +117,17 @@ std::string Learned(const TuningSummary& s) {
 
 }  // namespace
 
+Nearness NearnessOf(const TuningSummary& summary) {
+  double best = 0, least = 0, bound = 0;
+  for (const TaskSummary& task : summary.tasks) {
+    best += task.uses * task.best_seconds;
+    least += task.uses * (task.least_seconds > 0 ? task.least_seconds : task.best_seconds);
+    bound += task.uses * task.bound_seconds;
+  }
+  if (!(best > 0)) return {};
+  return {.of_least = least / best, .of_roofline = bound / best};
+}
+
 std::string ReportHtml(const TuningSummary& summary) {
   return absl::StrCat("<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>",
                       Escaped(summary.model), ": tuning report</title><style>", kStyle,

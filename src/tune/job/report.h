@@ -19,6 +19,7 @@ struct TaskSummary {
   double bytes = 0;  // of one execution, the least that must be read and written
   // Seconds of one execution; 0: not measured.
   double default_seconds = 0, best_seconds = 0;
+  double least_seconds = 0;  // of any candidate, also of one that was not confirmed as faster
   // By RooflineOf() and BoundOf() its least work; 0: not known.
   double roofline_seconds = 0, bound_seconds = 0;
   std::string default_config, best_config;  // "conv_direct tile_c=2 tile_w=14"
@@ -59,6 +60,13 @@ struct TuningSummary {
   std::vector<RankPoint> ranks;
   std::map<std::string, double> stage_seconds;
 };
+
+// The speed of all kernels of one inference: as a share of what it would be with the fastest candidates that
+// were tried, and as a share of the roofline. 0: not known.
+struct Nearness {
+  double of_least = 0, of_roofline = 0;
+};
+Nearness NearnessOf(const TuningSummary& summary);
 
 // A self-contained page. All text is escaped.
 std::string ReportHtml(const TuningSummary& summary);

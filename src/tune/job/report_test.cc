@@ -39,6 +39,21 @@ TEST(ReportTest, ShowsTasksByWeightAndEscapesText) {
   EXPECT_THAT(html, HasSubstr("not enough was measured"));  // by the cost model
 }
 
+TEST(ReportTest, NearnessIsOfAllKernels) {
+  TuningSummary summary;
+  EXPECT_EQ(NearnessOf(summary).of_least, 0);
+  EXPECT_EQ(NearnessOf(summary).of_roofline, 0);
+  for (const bool is_slow : {true, false}) {
+    TaskSummary& task = summary.tasks.emplace_back();
+    task.uses = is_slow ? 3 : 2;
+    task.best_seconds = is_slow ? 2 : 1;
+    task.least_seconds = is_slow ? 1 : 0;  // 0: no candidate was measured
+    task.bound_seconds = is_slow ? 1 : 0.5;
+  }
+  EXPECT_DOUBLE_EQ(NearnessOf(summary).of_least, 5.0 / 8);
+  EXPECT_DOUBLE_EQ(NearnessOf(summary).of_roofline, 4.0 / 8);
+}
+
 TEST(SvgTest, PlotsWithinItsFrame) {
   const std::string flat =
       ToSvg({.title = "flat", .x_label = "x", .y_label = "y", .points = {{0, 1}, {1, 1}}});

@@ -15,6 +15,7 @@ nlohmann::ordered_json ToJson(const TuningSummary& s) {
                      {"bytes", t.bytes},
                      {"untuned_ms", t.default_seconds * 1e3},
                      {"tuned_ms", t.best_seconds * 1e3},
+                     {"least_ms", t.least_seconds * 1e3},
                      {"roofline_ms", t.roofline_seconds * 1e3},
                      {"bound_ms", t.bound_seconds * 1e3},
                      {"untuned_config", t.default_config},

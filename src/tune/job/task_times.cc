@@ -26,6 +26,12 @@ void TaskTimes::Confirm(const Candidate& candidate, double seconds, bool is_fast
   }
 }
 
+double TaskTimes::least_seconds() const {
+  double least = best_seconds_;
+  for (const auto& [candidate, seconds] : times_) least = std::min(least, seconds);
+  return least;
+}
+
 std::vector<Candidate> TaskTimes::ToConfirm(size_t most,
                                             const std::optional<Candidate>& confirmed_before) const {
   if (!baseline_.has_value()) return {};

@@ -39,6 +39,8 @@ class TaskTimes {
   double baseline_seconds() const { return baseline_.has_value() ? baseline_->seconds : 0; }
   const std::optional<Candidate>& best() const { return best_; }
   double best_seconds() const { return best_seconds_; }
+  // The least time of any candidate, also of one that was not confirmed; 0 if there is none.
+  double least_seconds() const;
   // Whether there is a best candidate besides the baseline.
   bool is_tuned() const { return best_.has_value() && *best_ != default_; }
 

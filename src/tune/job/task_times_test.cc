@@ -30,6 +30,7 @@ TEST(TaskTimes, TheFastestIsTheBestUntilSomethingIsConfirmed) {
   times.Confirm(Tile(3), 11, /*is_faster=*/false, "code of 3");
   EXPECT_EQ(times.best(), Tile(1));
   EXPECT_EQ(times.best_seconds(), 10);
+  EXPECT_EQ(times.least_seconds(), 8);
   EXPECT_FALSE(times.is_tuned());
   times.Confirm(Tile(2), 9, /*is_faster=*/true, "code of 2");
   EXPECT_EQ(times.best(), Tile(2));

@@ -146,6 +146,7 @@ TaskSummary TaskTuning::Summary() const {
           .bytes = task().bytes,
           .default_seconds = times_.baseline_seconds(),
           .best_seconds = times_.best_seconds(),
+          .least_seconds = times_.least_seconds(),
           .roofline_seconds = progress_.lower_bound,
           .bound_seconds = bound_,
           .default_config = ToString(Default().strategy, Default().config),

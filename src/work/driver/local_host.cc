@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "base/job.h"
 #include "base/memory.h"
+#include "base/processors.h"
 #include "base/status.h"
 #include "device/pin_tree.h"
 #include "device/shared_core.h"
@@ -103,7 +104,12 @@ void StayOffDevice(const LocalHost& host) { PinProcessTree(host.building); }
 
 absl::StatusOr<LocalHost> DescribeLocalHost(const LocalHostOptions& options) {
   ASSIGN_OR_RETURN(const DeviceInfo device, HostDevice());
-  ASSIGN_OR_RETURN(LocalHost host, DescribeHost(device, options));
+  LocalHostOptions within = options;
+  // A control group may allow less time than that of all processors.
+  const int processors = Processors();
+  if (options.building == 0 && processors < std::ssize(device.usable))
+    within.building = std::max(processors - options.measuring, 1);
+  ASSIGN_OR_RETURN(LocalHost host, DescribeHost(device, within));
   const bool shares = options.isolation == Isolation::kNone || options.isolation == Isolation::kDevice;
   if (!shares) RETURN_IF_ERROR(CheckCores(host));
   return host;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/common/listed_operator.h"
 #include "import/onnx/ops/lowerings.h"
 
 namespace attune::onnx {
@@ -166,6 +167,6 @@ Outputs NonMaxSuppression(OpContext& c) {
 }
 
 // Operators that need random numbers, which differ between runtimes.
-Outputs RandomNumbers(OpContext&) { Unsupported("it makes random numbers"); }
+Outputs RandomNumbers(OpContext&) { Unsupported(kMakesRandomNumbers); }
 
 }  // namespace attune::onnx

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/common/listed_operator.h"
 #include "import/pytorch/ops/lowerings.h"
 
 namespace attune::pytorch {
@@ -99,6 +100,6 @@ Outputs Eye(OpContext& c) {
   return {c.Cast(c.Emit(Op::kEqual, {row, column}), c.OptionalType("dtype").value_or(DType::kF32))};
 }
 
-Outputs RandomNumbers(OpContext&) { Unsupported("it makes random numbers"); }
+Outputs RandomNumbers(OpContext&) { Unsupported(kMakesRandomNumbers); }
 
 }  // namespace attune::pytorch

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "graph/infer.h"
+#include "import/common/listed_operator.h"
 #include "import/pytorch/ops/lowerings.h"
 
 namespace attune::pytorch {
@@ -162,6 +163,6 @@ Outputs OneHot(OpContext& c) {
 Outputs LowerTriangle(OpContext& c) { return {TrianglePart(c, true)}; }
 Outputs UpperTriangle(OpContext& c) { return {TrianglePart(c, false)}; }
 
-Outputs DependsOnData(OpContext&) { Unsupported("how much it makes depends on the data"); }
+Outputs DependsOnData(OpContext&) { Unsupported(kSizeDependsOnData); }
 
 }  // namespace attune::pytorch

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "import/common/listed_operator.h"
 #include "import/tensorflow/ops/lowerings.h"
 
 namespace attune::tensorflow {
@@ -58,7 +59,7 @@ Outputs RandomUniform(OpContext& c) {
   return {binding};
 }
 
-Outputs OtherRandomNumbers(OpContext&) { Unsupported("it makes random numbers"); }
+Outputs OtherRandomNumbers(OpContext&) { Unsupported(kMakesRandomNumbers); }
 
 std::optional<Binding> OnRandomNumbers(OpContext& c, Op op) {
   const auto random = [&c](int i) { return i < c.num_inputs() ? c.BindingOf(i).random : nullptr; };
