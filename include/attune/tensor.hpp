@@ -20,7 +20,7 @@ namespace attune::compiler {
 enum class ErrorCode {
   kInvalid,      // an argument, a file or a damaged model
   kNotFound,     // a file, an input, a device
-  kUnsupported,  // the model needs what Attune lacks: a line "NS …" for each operator
+  kUnsupported,  // the model needs what Attune lacks: a line "not supported: …" for each operator
   kCancelled,
   kNoResources,  // memory, threads, disk
   kUnavailable,  // may work later: another process holds the records

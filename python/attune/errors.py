@@ -14,7 +14,7 @@ class NotFoundError(Error, LookupError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """The model needs what Attune lacks: a line "NS ..." for each operator."""
+    """The model needs what Attune lacks: a line "not supported: ..." for each operator."""
 
 
 class CancelledError(Error):

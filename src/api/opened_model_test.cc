@@ -146,7 +146,8 @@ TEST(OpenedModel, ErrorsNameTheFile) {
   const std::string bad = Written(folder, "bad.onnx", "no model");
   EXPECT_THAT(error(bad), StartsWith(bad + ": "));
   const std::string keras = Written(folder, "net.keras", "PK\x03\x04 and more");
-  EXPECT_THAT(error(keras), AllOf(StartsWith("NS Model Keras: "), HasSubstr("(in " + keras + ")")));
+  EXPECT_THAT(error(keras),
+              AllOf(StartsWith("not supported: Model Keras: "), HasSubstr("(in " + keras + ")")));
   const std::string path = Written(folder, "net.onnx", ProductModel());
   OpenOptions digest, signature;
   digest.artifact.sha256 = std::string(64, '0');

@@ -23,7 +23,10 @@ absl::Status InvalidInput(const Args&... args) {
   return absl::InvalidArgumentError(absl::StrCat(args...));
 }
 
-// Valid input that Attune does not support. The command line prints these as "NS".
+// Begins each line of an error that lists operators and types: "not supported: <operator> <node>: <reason>".
+inline constexpr std::string_view kNotSupportedMark = "not supported: ";
+
+// Valid input that Attune does not support.
 template <typename... Args>
 absl::Status NotSupported(const Args&... args) {
   return absl::UnimplementedError(absl::StrCat(args...));

@@ -152,7 +152,7 @@ TEST_F(CliTest, BF16x3IsCheckedByABoundOfItsOwn) {
   const Outcome refused =
       RunAttune({"compile", convolutions, "--precision", "bf16x3", "--cpu", "x86-64-v3", "-o", artifact_});
   EXPECT_NE(refused.exit_code, 0);
-  EXPECT_THAT(refused.err, HasSubstr("NS precision bf16x3: x86-64-v3 has no amx_bf16"));
+  EXPECT_THAT(refused.err, HasSubstr("not supported: precision bf16x3: x86-64-v3 has no amx_bf16"));
   const Outcome compiled =
       Do({"compile", convolutions, "--precision", "bf16x3", "--cpu", "sapphirerapids", "-o", artifact_});
   EXPECT_THAT(compiled.out, HasSubstr("bf16x3    "));
