@@ -54,6 +54,14 @@ TEST_F(CliTest, HelpAndVersionGoToStdout) {
   EXPECT_THAT(Do({"--version"}).out, HasSubstr("attune "));
 }
 
+TEST_F(CliTest, HelpSaysWhereAnArtifactWillDo) {
+  for (const char* command : {"run", "bench", "profile", "inspect"})
+    EXPECT_THAT(Do({command, "--help"}).out, HasSubstr("or an artifact that attune compile made")) << command;
+  for (const char* command : {"verify", "compile", "tune"})
+    EXPECT_THAT(Do({command, "--help"}).out, Not(HasSubstr("or an artifact that attune compile made")))
+        << command;
+}
+
 TEST_F(CliTest, HelpHasTheOptionsOfTheTable) {
   EXPECT_THAT(Do({"compile", "--help"}).out, AllOf(HasSubstr("--unchecked-indices"), HasSubstr("x86-64-v3"),
                                                    HasSubstr("(default: this machine)")));
