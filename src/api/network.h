@@ -58,6 +58,12 @@ struct OptimizeOptions {
   WorkControl control = {};
 };
 
+// How long each run took, and how far other programs disturbed the device meanwhile (Measurement).
+struct TimedRuns {
+  std::vector<double> milliseconds = {};
+  double waited_share = 0;
+};
+
 // A value type: copies are cheap and share all large data. Thread safe.
 class Network {
  public:
@@ -103,10 +109,9 @@ class Network {
   // The memory and threads to run the network, with all inputs set.
   absl::StatusOr<Session> NewSession(int threads, const std::vector<NamedTensor>& inputs = {},
                                      uint64_t seed = 0) const;
-  // The milliseconds of each run, after one warm-up run, for `seconds` and at least 3 runs.
-  absl::StatusOr<std::vector<double>> Bench(int threads, double seconds,
-                                            const std::vector<NamedTensor>& inputs = {},
-                                            uint64_t seed = 0) const;
+  // Runs it after one warm-up run, for `seconds` and at least 3 times.
+  absl::StatusOr<TimedRuns> Bench(int threads, double seconds, const std::vector<NamedTensor>& inputs = {},
+                                  uint64_t seed = 0) const;
   // The time that each kernel takes: the median of `rounds` runs.
   absl::StatusOr<ProfileReport> Profile(int threads, int rounds, const std::vector<NamedTensor>& inputs = {},
                                         uint64_t seed = 0) const;

@@ -117,22 +117,9 @@ absl::StatusOr<VerifyReport> NetworkOnDevice::Verify(const Network& network,
   return network.VerifyOutputs(complete, actual);
 }
 
-absl::StatusOr<std::vector<double>> NetworkOnDevice::Bench(const Network& network, int threads,
-                                                           double seconds,
-                                                           const std::vector<NamedTensor>& inputs,
-                                                           uint64_t seed) {
-  ASSIGN_OR_RETURN(Runs runs, BenchRuns(network, threads, seconds, inputs, seed));
-  return std::move(runs.milliseconds);
-}
-
-absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& network, int threads,
-                                                                 double seconds,
-                                                                 const std::vector<NamedTensor>& inputs,
-                                                                 uint64_t seed) {
-  if (service_ == nullptr) {
-    ASSIGN_OR_RETURN(std::vector<double> milliseconds, network.Bench(threads, seconds, inputs, seed));
-    return Runs{.milliseconds = std::move(milliseconds)};
-  }
+absl::StatusOr<TimedRuns> NetworkOnDevice::Bench(const Network& network, int threads, double seconds,
+                                                 const std::vector<NamedTensor>& inputs, uint64_t seed) {
+  if (service_ == nullptr) return network.Bench(threads, seconds, inputs, seed);
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, network.Complete(inputs, seed));
   constexpr int kMostRuns = 1 << 17;
   MeasureItem item = {.kind = MeasureItem::Kind::kRunNetwork};
@@ -140,7 +127,7 @@ absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& 
   item.options.max_batches = kMostRuns;
   item.options.seconds_limit = seconds;
   ASSIGN_OR_RETURN(const Measurement measurement, Measure(network, complete, std::move(item)));
-  Runs runs = {.waited_share = measurement.waited_share};
+  TimedRuns runs = {.waited_share = measurement.waited_share};
   for (const double run : measurement.run_seconds) runs.milliseconds.push_back(1e3 * run);
   return runs;
 }
@@ -157,8 +144,11 @@ absl::StatusOr<ProfileReport> NetworkOnDevice::Profile(const Network& network, i
   MeasureItem peaks = {.kind = MeasureItem::Kind::kMeasurePeaks};
   peaks.options.threads = item.options.threads;
   ASSIGN_OR_RETURN(const Measurement measured, MeasureOne(peaks));
-  return AssembleProfile(description.variant().kernels, InstructionTimes(description, measurement.profile),
-                         measured.peaks, CachesOf(service_->device().target), item.options.threads);
+  ProfileReport report =
+      AssembleProfile(description.variant().kernels, InstructionTimes(description, measurement.profile),
+                      measured.peaks, CachesOf(service_->device().target), item.options.threads);
+  report.waited_share = measurement.waited_share;
+  return report;
 }
 
 }  // namespace attune

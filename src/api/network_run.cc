@@ -1,4 +1,6 @@
 // Runs compiled networks: inputs, runs, timing and verification.
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "base/clock.h"
 #include "base/processors.h"
 #include "base/status.h"
+#include "device/contention.h"
 
 namespace attune {
 namespace {
@@ -17,6 +20,27 @@ namespace {
 bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) {
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
 }
+
+constexpr double kMaxBenchSeconds = 86400;
+
+// How far other programs disturb this process from now on. Its threads wait for each other where there are
+// more of them than processors, so that nothing is known then.
+class Disturbance {
+ public:
+  explicit Disturbance(int threads) : is_known_(threads <= Processors()), waits_(getpid(), Waiting::kWhole) {}
+
+  double WaitedShare() {
+    waits_.Look();
+    return is_known_ ? waits_.Take() / std::max(watch_.Seconds(), kLeastSeconds) : 0;
+  }
+
+ private:
+  static constexpr double kLeastSeconds = 1e-3;
+
+  const bool is_known_;
+  ProcessWaits waits_;
+  const Stopwatch watch_;
+};
 
 }  // namespace
 
@@ -125,28 +149,34 @@ absl::StatusOr<Session> Network::NewSession(int threads, const std::vector<Named
   return Prepare(complete, threads);
 }
 
-absl::StatusOr<std::vector<double>> Network::Bench(int threads, double seconds,
-                                                   const std::vector<NamedTensor>& inputs,
-                                                   uint64_t seed) const {
+absl::StatusOr<TimedRuns> Network::Bench(int threads, double seconds, const std::vector<NamedTensor>& inputs,
+                                         uint64_t seed) const {
+  if (!(seconds >= 0 && seconds <= kMaxBenchSeconds))
+    return InvalidInput("the seconds to measure are ", seconds, ", they must be from 0 to ",
+                        kMaxBenchSeconds);
   ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
   RETURN_IF_ERROR(Name(session.Run(), state_->source));
-  std::vector<double> latencies;
+  TimedRuns runs;
   constexpr size_t kMinRuns = 3;
+  Disturbance disturbance(threads);
   const Stopwatch all;
-  while (latencies.size() < kMinRuns || all.Seconds() < seconds) {
+  while (runs.milliseconds.size() < kMinRuns || all.Seconds() < seconds) {
     const Stopwatch one;
     RETURN_IF_ERROR(Name(session.Run(), state_->source));
-    latencies.push_back(one.Seconds() * 1e3);
+    runs.milliseconds.push_back(one.Seconds() * 1e3);
   }
-  return latencies;
+  runs.waited_share = disturbance.WaitedShare();
+  return runs;
 }
 
 absl::StatusOr<ProfileReport> Network::Profile(int threads, int rounds,
                                                const std::vector<NamedTensor>& inputs, uint64_t seed) const {
   ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
+  Disturbance disturbance(threads);
   absl::StatusOr<ProfileReport> report =
       ProfileSession(session, threads == 0 ? Processors() : threads, rounds);
   if (!report.ok()) return Name(report.status(), state_->source);
+  report->waited_share = disturbance.WaitedShare();
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "base/file.h"
@@ -296,9 +297,12 @@ graph @cancel(%x: f16[1]) {
 
 TEST(NetworkTest, BenchesAndProfiles) {
   const Network network = Two().Optimize().Compile();
-  const absl::StatusOr<std::vector<double>> latencies = network.Bench(1, 0);
-  ASSERT_TRUE(latencies.ok()) << latencies.status();
-  EXPECT_THAT(*latencies, SizeIs(3));
+  const absl::StatusOr<TimedRuns> runs = network.Bench(1, 0);
+  ASSERT_TRUE(runs.ok()) << runs.status();
+  EXPECT_THAT(runs->milliseconds, SizeIs(3));
+  EXPECT_GE(runs->waited_share, 0);
+  for (const double seconds : {-1.0, 1e9, std::nan("")})
+    EXPECT_EQ(network.Bench(1, seconds).status().code(), absl::StatusCode::kInvalidArgument);
   const absl::StatusOr<ProfileReport> profile = network.Profile(1, 3);
   ASSERT_TRUE(profile.ok()) << profile.status();
   double share = 0;

@@ -47,6 +47,7 @@ struct ProfileReport {
   // Of one core while `threads` are busy; rooflines use `threads` times as much. At least the rates that the
   // kernels themselves attain.
   Peaks peaks;
+  double waited_share = 0;  // how far other programs disturbed the device meanwhile (Measurement)
 };
 
 // The time that an instruction of a network takes, all its executions in one inference together.

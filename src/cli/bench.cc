@@ -23,14 +23,17 @@ absl::Status Bench(const BenchFlags& flags) {
   ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
   WorkOnDevice work(flags.model.service.get(), progress);
-  ASSIGN_OR_RETURN(const std::vector<double> latencies,
+  ASSIGN_OR_RETURN(const TimedRuns runs,
                    work->Bench(ready.network, flags.model.compile.threads, flags.seconds, ready.inputs));
   if (!flags.model.json.empty()) {
-    RETURN_IF_ERROR(
-        WriteJson({{"latency_ms", latencies}, {"threads", flags.model.compile.threads}}, flags.model.json));
+    RETURN_IF_ERROR(WriteJson({{"latency_ms", runs.milliseconds},
+                               {"waited_share", runs.waited_share},
+                               {"threads", flags.model.compile.threads}},
+                              flags.model.json));
   }
+  NoteDisturbance(runs.waited_share);
   if (flags.model.json == "-") return absl::OkStatus();
-  std::vector<double> sorted = latencies;
+  std::vector<double> sorted = runs.milliseconds;
   std::sort(sorted.begin(), sorted.end());
   PrintResult(
       absl::StrFormat("%s: median %.3f ms, fastest %.3f, mean %.3f, 95 %% below %.3f; %d runs\n",

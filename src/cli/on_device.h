@@ -16,6 +16,9 @@ namespace attune {
 
 void AddOnFlag(CLI::App& command, std::string& key);
 
+// Prints a note if other programs have disturbed the device so far that times are wrong.
+void NoteDisturbance(double waited_share);
+
 // Runs networks on the device of a service, where Ctrl-C ends what runs; a null service means this machine.
 class WorkOnDevice {
  public:

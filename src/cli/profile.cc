@@ -43,6 +43,7 @@ Json ToJson(const ProfileReport& report) {
   return {{"ms", report.seconds * 1e3},
           {"gflop", report.flops * 1e-9},
           {"threads", report.threads},
+          {"waited_share", report.waited_share},
           {"peak",
            {{"gflops_per_core", report.peaks.gflops_per_core},
             {"bf16_gflops_per_core", report.peaks.bf16_gflops_per_core},
@@ -93,6 +94,7 @@ absl::Status Profile(const ProfileFlags& flags) {
   ASSIGN_OR_RETURN(const ProfileReport report,
                    work->Profile(ready.network, flags.model.compile.threads, flags.rounds, ready.inputs));
   if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(report), flags.model.json));
+  NoteDisturbance(report.waited_share);
   if (flags.model.json != "-") PrintResult(ToText(report));
   return absl::OkStatus();
 }

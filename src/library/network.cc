@@ -189,8 +189,9 @@ std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t se
 std::vector<double> Network::bench(double seconds, std::optional<int> threads, const NamedTensors& inputs,
                                    uint64_t seed) const {
   const attune::Network compiled = state_->Compiled();
-  return Value(
+  TimedRuns runs = Value(
       state_->Device().Bench(compiled, threads.value_or(this->threads()), seconds, ToOwn(inputs), seed));
+  return std::move(runs.milliseconds);
 }
 
 std::vector<KernelTime> Network::profile(int rounds, std::optional<int> threads, const NamedTensors& inputs,
