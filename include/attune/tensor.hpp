@@ -29,11 +29,15 @@ enum class ErrorCode {
 
 class ATTUNE_EXPORT Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, const std::string& message, bool is_missing_file = false)
+      : std::runtime_error(message), code_(code), is_missing_file_(is_missing_file) {}
   ErrorCode code() const { return code_; }
+  // Whether what is not found is a file.
+  bool is_missing_file() const { return is_missing_file_; }
 
  private:
   ErrorCode code_;
+  bool is_missing_file_;
 };
 
 using Shape = std::vector<int64_t>;

@@ -182,8 +182,9 @@ def test_what_cannot_be_compiled_falls_back(torch, function, words):
 
 def test_a_fallback_is_said_once(torch):
     fast = compiled(torch, lambda x: torch.fft.ifft(x).abs())
-    with torch.no_grad(), pytest.warns(UserWarning, match="not supported: aten.fft_ifft.default"):
+    with torch.no_grad(), pytest.warns(UserWarning, match="not supported: aten.fft_ifft.default") as caught:
         fast(torch.randn(2, 3))
+    assert caught[0].filename == __file__
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("error")
         fast(torch.randn(2, 3))

@@ -132,6 +132,8 @@ class Network {
 
   // The inputs of the compiled network at its first set of input shapes, or else of the imported graph.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;
+  // The outputs, of the graph where there is one: an artifact has the bounds of sizes that data decides.
+  absl::StatusOr<std::vector<InputDeclaration>> Outputs() const;
   bool is_compiled() const;
   // The model's file, and the SHA-256 of its bytes; the digest is empty for an artifact.
   const std::string& source() const;
@@ -163,6 +165,8 @@ class Network {
 
   // A random value for the input, by `seed`: from RandomTensor, with integers that are valid indices.
   absl::StatusOr<Tensor> RandomInput(const std::string& name, uint64_t seed) const;
+  // Fails if a tensor is for an input that neither the network has nor, before values were fixed, the model.
+  absl::Status CheckNames(const std::vector<NamedTensor>& given) const;
   // `given` plus random values for the missing inputs.
   absl::StatusOr<std::vector<NamedTensor>> Complete(const std::vector<NamedTensor>& given,
                                                     uint64_t seed) const;

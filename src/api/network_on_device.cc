@@ -91,6 +91,7 @@ absl::StatusOr<std::vector<NamedTensor>> NetworkOnDevice::Run(const Network& net
                                                               const std::vector<NamedTensor>& inputs,
                                                               int threads) {
   if (service_ == nullptr) return network.Run(inputs, threads);
+  RETURN_IF_ERROR(network.CheckNames(inputs));
   ASSIGN_OR_RETURN(const NetworkDescription description, network.Describe());
   MeasureItem item = {.kind = MeasureItem::Kind::kRunNetwork};
   item.options.threads = Threads(threads);

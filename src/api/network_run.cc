@@ -81,6 +81,7 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> Network::CompiledFor(
 
 absl::StatusOr<std::vector<NamedTensor>> Network::Complete(const std::vector<NamedTensor>& given,
                                                            uint64_t seed) const {
+  RETURN_IF_ERROR(CheckNames(given));
   ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations, Inputs());
   if (state_->compiled != nullptr) {
     ASSIGN_OR_RETURN(const std::shared_ptr<const CompiledModel> compiled, CompiledFor(given));

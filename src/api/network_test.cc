@@ -153,7 +153,7 @@ TEST(NetworkTest, InputErrorsNameTheInput) {
   inputs.push_back(inputs[0]);
   EXPECT_EQ(message(), "two.onnx: input \"y\" is given twice");
   inputs[1] = {"z", inputs[0].tensor};
-  EXPECT_EQ(message(), "two.onnx: there is no input \"z\"");
+  EXPECT_EQ(message(), "two.onnx: there is no input \"z\"; the inputs are x, y");
   inputs[1] = {"x", Tensor(DType::kF32, {1, 5})};
   EXPECT_EQ(message(), "two.onnx: input \"x\" must be f32[1,4], not f32[1,5]");
   inputs[1] = {"x", Tensor(DType::kI32, {1, 4})};

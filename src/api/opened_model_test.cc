@@ -20,6 +20,7 @@
 namespace attune {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -197,6 +198,31 @@ TEST(OpenedModel, AnArtifactHasTheInputsOfItsSets) {
   const std::string artifact = TwoSets();
   ExpectTwoSets(OpenedModel::Open(Written(folder, "net.atn", artifact)), artifact);
   ExpectTwoSets(OpenedModel::FromBytes(artifact, "the artifact"), artifact);
+}
+
+TEST(OpenedModel, TellsWhichOperatorsAreMissingWithoutShapes) {
+  EXPECT_TRUE(OpenedModel::FromBytes(ProductModel(), "net.onnx")->CheckOperators().ok());
+  EXPECT_TRUE(OpenedModel::FromBytes(TwoSets(), "net.atn")->CheckOperators().ok());
+  onnx::Model poem;
+  poem.AddInput("x", {"N", "4"});
+  poem.AddNode("Poem", {"x"}, {"y"});
+  poem.AddOutput("y");
+  const absl::Status status =
+      OpenedModel::FromBytes(poem.proto.SerializeAsString(), "poem.onnx")->CheckOperators();
+  EXPECT_TRUE(absl::IsUnimplemented(status));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(StartsWith("not supported: Poem "), HasSubstr("(in poem.onnx)")));
+}
+
+TEST(OpenedModel, NamesThatTheModelDoesNotHaveAreRefused) {
+  absl::StatusOr<OpenedModel> model = OpenedModel::FromBytes(ProductModel(), "net.onnx");
+  absl::StatusOr<OpenedModel> artifact = OpenedModel::FromBytes(TwoSets(), "net.atn");
+  InputOptions options;
+  options.shapes = {{"x", {1, kRows}}, {"typo", {1}}};
+  EXPECT_EQ(Network::Load(*model, options).status().message(),
+            "net.onnx: there is no input \"typo\"; the inputs are x");
+  EXPECT_EQ(Network::Load(*artifact, options).status().message(),
+            "net.atn: there is no input \"typo\"; the inputs are x");
 }
 
 TEST(OpenedModel, ADamagedArtifactIsRefusedWhenItIsNeeded) {

@@ -13,7 +13,9 @@
 namespace attune {
 namespace internal {
 
-inline constexpr char kPassing[] = "attune/passing";  // the type of a payload
+// The types of payloads.
+inline constexpr char kPassing[] = "attune/passing";
+inline constexpr char kMissingFile[] = "attune/missing-file";
 
 }  // namespace internal
 
@@ -30,6 +32,17 @@ inline constexpr std::string_view kNotSupportedMark = "not supported: ";
 template <typename... Args>
 absl::Status NotSupported(const Args&... args) {
   return absl::UnimplementedError(absl::StrCat(args...));
+}
+
+// A file that is not there: NotFound, as other things that are not there.
+template <typename... Args>
+absl::Status MissingFile(const Args&... args) {
+  absl::Status error = absl::NotFoundError(absl::StrCat(args...));
+  error.SetPayload(internal::kMissingFile, {});
+  return error;
+}
+inline bool IsMissingFile(const absl::Status& error) {
+  return error.GetPayload(internal::kMissingFile).has_value();
 }
 
 // A broken invariant of our own.

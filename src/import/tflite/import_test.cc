@@ -244,6 +244,18 @@ TEST(TfliteImport, ShapesOfInputsCanBeGiven) {
   EXPECT_THAT(ErrorOf(Unary(Code::TANH, {-1, 3})), HasSubstr("leaves dimensions of input 'x' open"));
 }
 
+TEST(TfliteImport, WhatIsNotSupportedIsListedBeforeShapesAreAskedFor) {
+  ModelBuilder m;
+  const int x = m.AddInput({.name = "x", .shape = {-1, 3}});
+  for (const char* name : {"a", "b"}) m.Add({.name = name, .shape = {-1, 3}});
+  m.AddCustom("Frobnicate", {x}, {1});
+  m.AddOp(Code::READ_VARIABLE, {x}, {2});
+  m.SetOutputs({1, 2});
+  EXPECT_EQ(ErrorOf(m.Finish()),
+            "not supported: Frobnicate a: no such operator is known\n"
+            "not supported: READ_VARIABLE b: resource variables");
+}
+
 TEST(TfliteImport, ValuesOfInputsDetermineShapesOnly) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = {2, 3}});
