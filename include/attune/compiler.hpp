@@ -54,6 +54,7 @@ struct InputInfo {
 // The declarations in a model's file.
 struct ModelDeclaration {
   std::vector<InputInfo> inputs;
+  bool is_compiled = false;  // whether it is an artifact
   // The other files that it consists of, relative to its folder; none for a folder, which has all.
   std::vector<std::string> files;
   // The rest is that of an ONNX model, and empty for others.
@@ -180,14 +181,21 @@ struct NetworkSizes {
   std::vector<std::string> cpus;
 };
 
+// Throw Error if a number is out of its range, as the steps with these options do.
+ATTUNE_EXPORT void check(const OptimizeOptions& options);
+ATTUNE_EXPORT void check(const CompileOptions& options);
+ATTUNE_EXPORT void check(const TuneOptions& options);
+ATTUNE_EXPORT void check(const QuantizeOptions& options);
+
 // A value type: copies are cheap.
 class ATTUNE_EXPORT Network {
  public:
   // Loads a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or an artifact, recognized by its
   // content. An artifact is compiled already: steps that change the network throw.
   static Network load(const std::string& path, const LoadOptions& options = {});
-  // Builds one of the architectures that `attune zoo` lists, with random weights.
+  // Builds one of the architectures of zoo_names(), with random weights.
   static Network zoo(const std::string& name);
+  static std::vector<std::string> zoo_names();
   // Loads the artifact with these bytes.
   static Network from_artifact(std::span<const std::byte> bytes);
 
@@ -206,6 +214,10 @@ class ATTUNE_EXPORT Network {
   // do nothing else.
   Network tune(const TuneOptions& options = {}) const;
   Network compile(const CompileOptions& options = {}) const;
+  // Returns the network at the input shapes of `other`, too, which must be the same model after the same
+  // steps. compile() follows: its artifact has the code for both, and their weights once; run() takes the
+  // code by the shapes of its inputs.
+  Network with_shapes_of(const Network& other) const;
 
   // Writes the artifact, completely or not at all.
   void save(const std::string& path) const;
@@ -229,6 +241,8 @@ class ATTUNE_EXPORT Network {
                                   const NamedTensors& inputs = {}, uint64_t seed = 0) const;
 
   std::vector<InputInfo> inputs() const;
+  // -1: data decides the size.
+  std::vector<InputInfo> outputs() const;
   NamedTensor random_input(const std::string& name, uint64_t seed) const;
   NetworkSizes sizes() const;
   bool is_compiled() const;
@@ -261,9 +275,12 @@ struct RecordSelection {
 ATTUNE_EXPORT int64_t copy_records(const std::string& from, const std::string& to,
                                    const RecordSelection& which = {});
 
-// Reads the declarations in a model's file, without importing it; an artifact has inputs alone. `signature`
-// as in LoadOptions.
+// Reads the declarations in a model's file, without importing it; an artifact has inputs alone, and leaves
+// open what differs between its sets of input shapes. `signature` as in LoadOptions.
 ATTUNE_EXPORT ModelDeclaration declaration(const std::string& path, const std::string& signature = {});
+
+// Throws Error with kUnsupported if a model that leaves sizes open has operators that Attune lacks.
+ATTUNE_EXPORT void check_operators(const std::string& path, const std::string& signature = {});
 
 // Returns the path of the user's own database of records, whether or not it exists.
 ATTUNE_EXPORT std::string records_path();

@@ -20,7 +20,7 @@ namespace attune::compiler {
 enum class ErrorCode {
   kInvalid,      // an argument, a file or a damaged model
   kNotFound,     // a file, an input, a device
-  kUnsupported,  // the model needs what Attune lacks: a line "NS …" for each operator
+  kUnsupported,  // the model needs what Attune lacks: a line "not supported: …" for each operator
   kCancelled,
   kNoResources,  // memory, threads, disk
   kUnavailable,  // may work later: another process holds the records
@@ -29,11 +29,15 @@ enum class ErrorCode {
 
 class ATTUNE_EXPORT Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, const std::string& message, bool is_missing_file = false)
+      : std::runtime_error(message), code_(code), is_missing_file_(is_missing_file) {}
   ErrorCode code() const { return code_; }
+  // Whether what is not found is a file.
+  bool is_missing_file() const { return is_missing_file_; }
 
  private:
   ErrorCode code_;
+  bool is_missing_file_;
 };
 
 using Shape = std::vector<int64_t>;

@@ -1,26 +1,18 @@
 """Arrays of NumPy and of other frameworks, as sessions take them."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 from . import _core
+from ._values import by_name
 from .errors import InvalidError
 
 _NUMPY_NAMES = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "uint16", "i8": "int8", "i16": "int16",
                 "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
                 "bool": "bool"}
-
-
-def by_name(what: str, given: Any) -> Mapping[str, Any]:
-    """Returns the caller's dict by the names of inputs, or an empty one for None."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise InvalidError(f"{what}: must be a dict by the names of inputs, and is a {type(given).__name__}")
-    return given
 
 
 def dtype_of(name: str) -> numpy.dtype[Any] | None:
@@ -54,6 +46,6 @@ def as_array(name: str, value: Any) -> numpy.ndarray[Any, Any]:
     return array.view(numpy.uint16) if array.dtype.name == "bfloat16" else array
 
 
-def arrays_by_name(what: str, given: Any) -> dict[str, numpy.ndarray[Any, Any]]:
-    """Returns the given arrays by the names of inputs."""
-    return {name: as_array(name, value) for name, value in by_name(what, given).items()}
+def arrays_by_name(what: str, given: Any, names: Sequence[str] = ()) -> dict[str, numpy.ndarray[Any, Any]]:
+    """Returns the given arrays by the names of inputs, as by_name() does."""
+    return {name: as_array(name, value) for name, value in by_name(what, given, names).items()}

@@ -60,12 +60,16 @@ def _check_shape(input: Declared, shape: Sequence[int], sizes: dict[str, int]) -
             raise InvalidError(f"dimension {dim} of input \"{input.name}\" is {size}, and {sizes[dim]} elsewhere")
 
 
+def unknown_input(name: str, inputs: Sequence[Declared]) -> str:
+    """Returns the text of an error."""
+    return f"there is no input \"{name}\"; the inputs are {', '.join(input.name for input in inputs)}"
+
+
 def bind(inputs: Sequence[Declared], shapes: Mapping[str, Sequence[int]]) -> Sizes:
     """Returns the shapes of all inputs, from those of some: a named dimension has the same size everywhere."""
     unknown = shapes.keys() - {input.name for input in inputs}
     if unknown:
-        raise InvalidError(f"there is no input \"{sorted(unknown)[0]}\"; the inputs are "
-                           f"{', '.join(input.name for input in inputs)}")
+        raise InvalidError(unknown_input(sorted(unknown)[0], inputs))
     sizes: dict[str, int] = {}
     for input in inputs:
         if input.name in shapes:
@@ -84,6 +88,9 @@ def bind(inputs: Sequence[Declared], shapes: Mapping[str, Sequence[int]]) -> Siz
 
 def without(inputs: Sequence[Declared], given: Mapping[str, Sequence[int]]) -> tuple[Declared, ...]:
     """Returns the inputs but for those of the given shapes, which set named dimensions of the others."""
+    unknown = given.keys() - {input.name for input in inputs}
+    if unknown:
+        raise InvalidError(unknown_input(sorted(unknown)[0], inputs))
     sizes: dict[str, int] = {}
     for input in inputs:
         if input.name in given:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ._declared import Declared, named_dims
+from ._declared import Declared, named_dims, unknown_input
 from .errors import InvalidError
 
 Array = numpy.ndarray[Any, Any]
@@ -25,8 +25,8 @@ def _by_name(pad_to: PadTo, inputs: Sequence[Declared]) -> dict[str, list[int]]:
     for name, sizes in pad_to.items():
         if name not in names:
             raise InvalidError(f"pad_to: there is no dimension \"{name}\"; {text}")
-        if not sizes or min(sizes) < 1:
-            raise InvalidError(f"pad_to: the sizes of dimension {name} are {list(sizes)}; give positive ones")
+        if isinstance(sizes, (str, int)) or not sizes or min(sizes) < 1:
+            raise InvalidError(f"pad_to: the sizes of dimension {name} are {sizes}; give positive ones, in a list")
     return {name: sorted(sizes) for name, sizes in pad_to.items()}
 
 
@@ -42,6 +42,9 @@ class Buckets:
         if not outputs:
             raise InvalidError("pad_to: works for ONNX models, whose files declare their outputs' dimensions")
         self._sizes = _by_name(pad_to, inputs)
+        unknown = sorted(value.keys() - {input.name for input in inputs}) if isinstance(value, Mapping) else []
+        if unknown:
+            raise InvalidError(f"pad_value: {unknown_input(unknown[0], inputs)}")
         self._value = value
         self._inputs = inputs
         self._outputs = {output.name: output for output in outputs}

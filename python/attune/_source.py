@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .errors import Error, InvalidError, NotFoundError
+from .errors import Error, InvalidError, MissingFileError, NotFoundError
 
 
 def _is(model: Any, module: str, name: str) -> bool:
@@ -99,6 +99,8 @@ class ModelSource:
                     with open(name, "rb") as file:
                         digest.update(hashlib.file_digest(file, "sha256").digest())
                 self._state, self._digest = state, digest.hexdigest()
+        except FileNotFoundError as error:
+            raise MissingFileError(f"{error.filename or self._path}: {error.strerror}") from error
         except OSError as error:
             raise NotFoundError(f"{error.filename or self._path}: {error.strerror}") from error
         return self._digest

@@ -16,6 +16,8 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from ._paths import user_folder
+from ._values import integer
+from .errors import InvalidError
 
 Value = TypeVar("Value")
 
@@ -35,6 +37,11 @@ class CacheLimits:
     memory_bytes: int = 2 << 30
     files: int = 256
     disk_bytes: int = 4 << 30
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if integer(f"CacheLimits: {field.name}", getattr(self, field.name), "int64") < 0:
+                raise InvalidError(f"CacheLimits: {field.name} is {getattr(self, field.name)}, and must be at least 0")
 
 
 class CompiledInMemory(Generic[Value]):

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 from . import _core
+from ._values import Unpicklable
 
 
-class Device:
+class Device(Unpicklable):
     """A machine that networks are tuned for and measured on: this one, or one of a fleet."""
+
+    _instead = "give its key to the other process, and call attune.Device.in_fleet(key) there"
 
     def __init__(self, core: _core.Device) -> None:
         self._core = core

@@ -13,8 +13,12 @@ class NotFoundError(Error, LookupError):
     """A file, an input or a device that is not there."""
 
 
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """A file that is not there."""
+
+
 class UnsupportedError(Error, NotImplementedError):
-    """The model needs what Attune lacks: a line "NS ..." for each operator."""
+    """The model needs what Attune lacks: a line "not supported: ..." for each operator."""
 
 
 class CancelledError(Error):

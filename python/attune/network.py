@@ -6,28 +6,30 @@ import os
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy
 
 from . import _core, _options
-from ._arrays import by_name
 from ._options import Arrays, Steps
 from ._padding import PadTo
 from ._progress import Line
 from ._source import ModelSource
+from ._values import Unpicklable, by_name, integer, number, samples, shape
 from .compiled_cache import CacheLimits
 from .device import Device, as_device
 from .errors import InvalidError
 from .session import Session
 
 
-class Network(Steps):
+class Network(Steps, Unpicklable):
     """A network after some steps. Immutable: each step returns another one. Any number of threads may use it.
 
     A step that is left out runs with its defaults when a later one needs it: `attune.load(path).run({...})` optimizes
     and compiles.
     """
+
+    _instead = "save(path) it, and attune.load(path) it in the other process"
 
     def __init__(self, core: _core.Network, progress: bool | None = None, device: Device | None = None) -> None:
         self._core = core
@@ -51,15 +53,14 @@ class Network(Steps):
         return Network(self._core.on(target._core), self._progress, target)
 
     def _optimize(self, options: dict[str, Any]) -> Self:
-        examples = by_name("examples", options.pop("examples"))
+        examples = by_name("examples", options.pop("examples"), list(self.inputs))
         with Line(self._progress) as line:
             return self._next(self._core.optimize(_options.optimize_options(**options), examples, line.step))
 
     def _quantize(self, options: dict[str, Any]) -> Self:
-        names = [name for name, _, _, _ in self._core.inputs()]
-        samples = [sample if isinstance(sample, dict) else {names[0]: sample} for sample in options.pop("data")]
+        given = [dict(sample) for sample in samples(options.pop("data"), list(self.inputs))]
         with Line(self._progress) as line:
-            quantized = self._next(self._core.quantize(samples, _options.quantize_options(**options), line.step))
+            quantized = self._next(self._core.quantize(given, _options.quantize_options(**options), line.step))
         result = quantized.quantization
         if result["is_slower"]:
             warnings.warn(result["verdict"], stacklevel=3)
@@ -97,7 +98,8 @@ class Network(Steps):
     def _compiled_model(self) -> _core.Model:
         with self._lock:
             if self._model is None:
-                self._model = _core.Model.of(self._compiled_core().artifact())
+                shapes = {name: shape for name, _, shape, _ in self._core.inputs()}
+                self._model = _core.Model.of(self._compiled_core().artifact(), shapes)
             return self._model
 
     def _threads(self) -> int:
@@ -112,11 +114,15 @@ class Network(Steps):
         """
         return Session(self._compiled_model(), self._threads() if threads is None else threads)
 
-    def run(self, inputs: Arrays, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
-        """Returns the outputs {name: array} of these inputs {name: array}. Thread safe."""
-        threads = self._threads() if threads is None else threads
+    def _given(self, inputs: Any) -> dict[str, Any]:
+        return dict(by_name("inputs", inputs, () if inputs is None or isinstance(inputs, Mapping) else list(self.inputs)))
+
+    def run(self, inputs: Any, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
+        """Returns the outputs {name: array} of these inputs {name: array}, or of the array of the only input. Thread
+        safe."""
+        threads = self._threads() if threads is None else integer("threads", threads)
         if not self._device.is_here:
-            return self._compiled_core().run(by_name("inputs", inputs), threads)
+            return self._compiled_core().run(self._given(inputs), threads)
         if os.getpid() != self._owner:
             # A session of before the fork has lost its threads.
             self._idle, self._owner = {}, os.getpid()
@@ -129,21 +135,24 @@ class Network(Steps):
             self._idle.setdefault(threads, []).append(session)
         return outputs
 
-    def verify(self, inputs: Arrays | None = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
-        """Compares each output with the reference interpreter: a list of dicts with name, ok, criterion and errors.
-        Inputs that are missing are random; so in the next two."""
-        return self._compiled_core().verify(by_name("inputs", inputs), seed, threads)
+    def verify(self, inputs: Any = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
+        """Compares each output with the reference interpreter on the model, which an artifact does not have: a list of
+        dicts with name, ok, criterion and errors. inputs: as for run(); those that are missing are random; so in the next
+        two."""
+        return self._compiled_core().verify(self._given(inputs), integer("seed", seed, "uint64"), integer("threads", threads))
 
-    def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Arrays | None = None,
+    def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Any = None,
               seed: int = 0) -> list[float]:
         """Returns the milliseconds of each run, for `seconds` seconds and at least 3 runs."""
-        threads = self._threads() if threads is None else threads
-        return self._compiled_core().bench(seconds, threads, by_name("inputs", inputs), seed)
+        threads = self._threads() if threads is None else integer("threads", threads)
+        return self._compiled_core().bench(number("seconds", seconds), threads, self._given(inputs),
+                                           integer("seed", seed, "uint64"))
 
-    def profile(self, rounds: int = 20, threads: int | None = None, inputs: Arrays | None = None, seed: int = 0) -> Profile:
+    def profile(self, rounds: int = 20, threads: int | None = None, inputs: Any = None, seed: int = 0) -> Profile:
         """Returns the time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
-        threads = self._threads() if threads is None else threads
-        return Profile(self._compiled_core().profile(rounds, threads, by_name("inputs", inputs), seed))
+        threads = self._threads() if threads is None else integer("threads", threads)
+        return Profile(self._compiled_core().profile(integer("rounds", rounds), threads, self._given(inputs),
+                                                     integer("seed", seed, "uint64")))
 
     def inspect(self) -> dict[str, Any]:
         """Returns a dict of the sizes in bytes of the compiled network, and the processors that it is for."""
@@ -154,9 +163,14 @@ class Network(Steps):
         """{name: (dtype, shape)}; -1 for a size that the model leaves open."""
         return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in self._core.inputs()}
 
+    @property
+    def outputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """{name: (dtype, shape)}; -1 for a size that data decides."""
+        return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in self._core.outputs()}
+
     def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
         """Returns a random array for an input, with indices that are valid."""
-        return numpy.asarray(self._core.random_input(name, seed))
+        return numpy.asarray(self._core.random_input(name, integer("seed", seed, "uint64")))
 
     @property
     def quantization(self) -> dict[str, Any]:
@@ -240,7 +254,7 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
             return Network(core, progress, target)
 
     sets = [shapes] if shapes is None or isinstance(shapes, Mapping) else list(shapes)
-    ahead = [by_name("shapes", one) for one in sets if one is not None]
+    ahead = [{name: shape(name, sizes) for name, sizes in by_name("shapes", one).items()} for one in sets if one is not None]
     if pad_to is not None or not isinstance(shapes, Mapping):
         opened = open_model(source, read, ahead, given, signature, pad_to, pad_value, cache, target)
         if opened is not None:
@@ -248,6 +262,12 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     return read(ahead[0] if ahead else {})
 
 
-def zoo(name: str) -> Network:
-    """Builds one of the architectures that `attune zoo` lists, with random weights."""
-    return Network(_core.Network.zoo(name))
+@overload
+def zoo(name: None = None) -> list[str]: ...
+@overload
+def zoo(name: str) -> Network: ...
+
+
+def zoo(name: str | None = None) -> Network | list[str]:
+    """Builds a well-known architecture, with random weights; without a name, returns the names of all."""
+    return _core.Network.zoo_names() if name is None else Network(_core.Network.zoo(name))

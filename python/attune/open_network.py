@@ -19,6 +19,7 @@ from ._options import COMPILE_DEFAULTS, Arrays, check_options
 from ._padding import Buckets, PadTo
 from ._shape_notice import ShapeNotice
 from ._source import ModelSource
+from ._values import integer, samples, texts
 from .compiled_cache import CacheLimits, CompiledFiles, CompiledInMemory
 from .device import Device, as_device
 from .errors import Error, InvalidError
@@ -37,6 +38,7 @@ class OpenModel:
     values: Sample
     read: Callable[[Mapping[str, Sequence[int]]], Network]
     digest: Callable[[], str]  # of its content
+    is_compiled: bool  # an artifact with several sets of shapes
 
     def named(self, sizes: Sizes) -> dict[str, tuple[int, ...]]:
         """Returns {input: shape}."""
@@ -115,8 +117,13 @@ class OpenNetwork(Network):
     def _with(self, plan: Plan, tuned: Mapping[Sizes, Network] | None = None) -> OpenNetwork:
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, self._device, plan, tuned)
 
+    def _check_step(self, name: str, options: dict[str, Any]) -> None:
+        if self._source.is_compiled:
+            raise InvalidError(f"{name}(): the network is compiled already; load the model that it was made from")
+        check_options(name, options)
+
     def _with_step(self, name: str, options: dict[str, Any]) -> OpenNetwork:
-        check_options(options)
+        self._check_step(name, options)
         return self._with(dataclasses.replace(self._plan, steps=(*self._plan.steps, (name, options)), records=""))
 
     def on(self, device: str | Device) -> OpenNetwork:
@@ -126,18 +133,17 @@ class OpenNetwork(Network):
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, as_device(device), plan)
 
     def _optimize(self, options: dict[str, Any]) -> OpenNetwork:
-        options["examples"] = arrays_by_name("examples", options["examples"])
+        options["examples"] = arrays_by_name("examples", options["examples"], list(self.inputs))
         return self._with_step("optimize", options)
 
     def _quantize(self, options: dict[str, Any]) -> OpenNetwork:
-        first = self._source.inputs[0].name
-        given = (sample if isinstance(sample, dict) else {first: sample} for sample in options["data"])
-        samples = [arrays_by_name("data", sample) for sample in given]
+        given = [arrays_by_name("data", sample) for sample in samples(options["data"], list(self.inputs))]
         if self._buckets:
-            samples = [self._buckets.pad(sample)[0] for sample in samples]
-        return self._with_step("quantize", {**options, "data": samples})
+            given = [self._buckets.pad(sample)[0] for sample in given]
+        return self._with_step("quantize", {**options, "data": given})
 
     def _tune(self, options: dict[str, Any]) -> OpenNetwork:
+        self._check_step("tune", options)
         if not self._ahead:
             raise InvalidError("tune() needs shapes: attune.load(model, shapes=[{...}, ...])")
         count = len(self._ahead)
@@ -147,7 +153,8 @@ class OpenNetwork(Network):
         return self._with(dataclasses.replace(self._plan, compiling=None, records=used, threads=options["threads"]), tuned)
 
     def _compile(self, options: dict[str, Any]) -> OpenNetwork:
-        options = {**options, "cpus": tuple(options["cpus"]), "threads": options["threads"] or self._plan.threads,
+        self._check_step("compile", options)
+        options = {**options, "cpus": tuple(texts("cpus", options["cpus"])), "threads": options["threads"] or self._plan.threads,
                    "records": os.fspath(options["records"])}
         # Tuned networks are compiled already, as the run has measured them.
         keeps = options == {**COMPILE_DEFAULTS, "threads": self._plan.threads}
@@ -207,6 +214,8 @@ class OpenNetwork(Network):
 
     def _make(self, sizes: Sizes) -> Network:
         """Reads the network from the disk, or else compiles it."""
+        if self._source.is_compiled:
+            return self._replayed(sizes)
         if not self._device.is_here:
             return self._compiled_anew(sizes)
         key = self._key(sizes)
@@ -233,11 +242,11 @@ class OpenNetwork(Network):
             arrays = {**{name: self._source.values[name] for name in network.inputs if name not in arrays}, **arrays}
         return network.run(arrays, threads)
 
-    def run(self, inputs: Arrays, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
-        """Returns the outputs {name: array} of these inputs {name: array}. The first run with new shapes compiles,
-        which takes seconds. Thread safe."""
-        threads = self._threads() if threads is None else threads
-        arrays = arrays_by_name("inputs", inputs)
+    def run(self, inputs: Any, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
+        """Returns the outputs {name: array} of these inputs {name: array}, or of the array of the only input. The first
+        run with new shapes compiles, which takes seconds. Thread safe."""
+        threads = self._threads() if threads is None else integer("threads", threads)
+        arrays = arrays_by_name("inputs", inputs, list(self.inputs))
         if self._buckets is None:
             return self._run(arrays, threads)
         check_arrays(self._source.inputs, arrays)
@@ -249,9 +258,9 @@ class OpenNetwork(Network):
         """Returns an OpenSession, which takes inputs of any shapes. at(shapes).session() has memory of its own for some."""
         return OpenSession(self, self._threads() if threads is None else threads)
 
-    def _sizes_for(self, inputs: Arrays | None, what: str) -> Sizes:
+    def _sizes_for(self, inputs: Any, what: str) -> Sizes:
         """Returns the shapes of the inputs, or else the only ones that load() was given."""
-        arrays = arrays_by_name(what, inputs)
+        arrays = arrays_by_name(what, inputs, list(self.inputs))
         if arrays:
             return bind(self._source.inputs, {name: array.shape for name, array in arrays.items()})
         if len(self._ahead) == 1:
@@ -259,22 +268,29 @@ class OpenNetwork(Network):
         raise InvalidError(f"{what} needs one set of shapes: use network.at({{...}}).{what}")
 
     def save(self, path: str | os.PathLike[str]) -> OpenNetwork:
-        """Works like Network.save(), if load() was given one set of shapes; otherwise use at(shapes).save(path)."""
-        self.at(self._source.named(self._sizes_for(None, "save()"))).save(path)
+        """Works like Network.save(). The artifact has all sets of shapes that load() was given, and their weights once;
+        attune.load(path) runs inputs of these shapes."""
+        if len(self._ahead) < 2 or self._source.is_compiled or os.fspath(path).endswith(".onnx"):
+            self.at(self._source.named(self._sizes_for(None, "save()"))).save(path)
+            return self
+        core, *others = (self._replayed(sizes)._core for sizes in self._ahead)
+        for other in others:
+            core = core.with_shapes_of(other)
+        Network(core, False, self._device).compile(**self._plan.compile_options).save(path)
         return self
 
-    def verify(self, inputs: Arrays | None = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
+    def verify(self, inputs: Any = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
         """Works like Network.verify(), at the shapes of the inputs or the only ones that load() was given; the same
         holds for the next ones."""
         return self.at(self._source.named(self._sizes_for(inputs, "verify()"))).verify(inputs, seed, threads)
 
-    def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Arrays | None = None,
+    def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Any = None,
               seed: int = 0) -> list[float]:
         """Works like Network.bench()."""
         threads = self._threads() if threads is None else threads
         return self._compiled_at(self._sizes_for(inputs, "bench()")).bench(seconds, threads, inputs, seed)
 
-    def profile(self, rounds: int = 20, threads: int | None = None, inputs: Arrays | None = None, seed: int = 0) -> Profile:
+    def profile(self, rounds: int = 20, threads: int | None = None, inputs: Any = None, seed: int = 0) -> Profile:
         """Works like Network.profile()."""
         threads = self._threads() if threads is None else threads
         return self._compiled_at(self._sizes_for(inputs, "profile()")).profile(rounds, threads, inputs, seed)
@@ -293,6 +309,13 @@ class OpenNetwork(Network):
         return {input.name: (input.dtype, input.shape) for input in self._source.inputs}
 
     @property
+    def outputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """{name: (dtype, shape)}; -1 for a size that is open."""
+        if self._source.outputs:
+            return {output.name: (output.dtype, output.shape) for output in self._source.outputs}
+        return self._replayed(self._sizes_for(None, "outputs")).outputs
+
+    @property
     def tuning(self) -> dict[str, Any]:
         """Sums over the sets of shapes, and in "shapes" a list with the results of tune() for each."""
         if not self._tuned:
@@ -305,6 +328,7 @@ class OpenNetwork(Network):
 
     def __repr__(self) -> str:
         steps = [{"optimize": "optimized", "quantize": "quantized"}[name] for name, _ in self._plan.steps]
+        steps += ["compiled"] if self._source.is_compiled or self._plan.compiling is not None else []
         inputs = ", ".join(f"{input.name}: {input}" for input in self._source.inputs)
         return f"<attune.OpenNetwork({inputs}){''.join(', ' + step for step in steps)}>"
 
@@ -315,9 +339,12 @@ class OpenSession(Session):
 
     def __init__(self, network: OpenNetwork, threads: int = 1) -> None:
         self._network: OpenNetwork | None = network
-        self._threads = threads
+        self._threads = integer("threads", threads)
         self.inputs = {}
         self._last: dict[str, numpy.ndarray[Any, Any]] | None = None
+
+    def __repr__(self) -> str:
+        return f"<attune.OpenSession of {self._network!r}>" if self._network else "<attune.OpenSession, closed>"
 
     def close(self) -> None:
         """Ends the session. A second call does nothing."""
@@ -330,7 +357,7 @@ class OpenSession(Session):
             raise InvalidError("the session has no outputs; run it first")
         return self._last
 
-    def run(self, inputs: Arrays | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
+    def run(self, inputs: Any = None) -> dict[str, numpy.ndarray[Any, Any]]:
         """Computes the outputs {name: array}."""
         if self._network is None:
             raise InvalidError("the session is closed; make another one with network.session()")
@@ -346,12 +373,24 @@ def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]]
     """Returns the network if the model leaves dimensions open, besides those that `values` set."""
     with source.file() as path:
         found = _core.declaration(path, signature)
-    arrays = arrays_by_name("values", values)
-    inputs = without(declared(found["inputs"]), {name: array.shape for name, array in arrays.items()})
-    if not any(input.is_open for input in inputs):
-        if pad_to is not None:
-            raise InvalidError("pad_to: the model has no open dimension")
-        return None
-    model = OpenModel(inputs, declared(found["outputs"]), arrays, read, lambda: source.digest(found["files"]) + signature)
+        arrays = arrays_by_name("values", values)
+        inputs = without(declared(found["inputs"]), {name: array.shape for name, array in arrays.items()})
+        if not any(input.is_open for input in inputs):
+            if pad_to is not None:
+                raise InvalidError("pad_to: the model has no open dimension")
+            return None
+        _core.check_operators(path, signature)
+    model = OpenModel(inputs, declared(found["outputs"]), arrays, read, lambda: source.digest(found["files"]) + signature,
+                      found["is_compiled"])
     buckets = None if pad_to is None else Buckets(pad_to, pad_value, model.inputs, model.outputs)
     return OpenNetwork(model, [bind(inputs, shapes) for shapes in ahead], buckets, limits, device)
+
+
+def compiled_once(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
+                  shapes: Mapping[str, Sequence[int]], found: Mapping[str, Any], threads: int) -> Network:
+    """Returns the network at these shapes, which leave nothing open, compiled for this machine: from the folder of compiled
+    networks if it is there. found: what _core.declaration() has."""
+    inputs = declared(found["inputs"])
+    model = OpenModel(inputs, declared(found["outputs"]), {}, read, lambda: source.digest(found["files"]), False)
+    sizes = bind(inputs, shapes)
+    return OpenNetwork(model, [], None, CacheLimits(), Device.here()).compile(threads=threads)._compiled_at(sizes)

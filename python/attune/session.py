@@ -1,17 +1,17 @@
 """Runs a compiled network many times without allocating anything."""
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy
 
 from . import _core
-from ._arrays import as_array, by_name
+from ._arrays import as_array
+from ._values import Unpicklable, by_name, integer
 from .errors import InvalidError
 
 
-class Session:
+class Session(Unpicklable):
     """The memory and threads to run a network. For one thread at a time; make one session for each thread.
 
     `inputs` and `outputs` are dicts of NumPy arrays in the memory that the network reads and writes: values written to
@@ -19,8 +19,11 @@ class Session:
     uint16. close(), or the end of a with statement, gives the threads back; arrays that are still used keep the memory.
     """
 
+    _instead = "make one of the network in the other process"
+
     def __init__(self, model: _core.Model, threads: int = 1) -> None:
-        self._open: _core.Session | None = _core.Session(model, threads)
+        self._open: _core.Session | None = _core.Session(model, integer("threads", threads))
+        self._threads = threads
         self._input_names = [name for name, _, _ in model.inputs()]
         self._names = [name for name, _, _ in model.outputs()]
         self.inputs: dict[str, numpy.ndarray[Any, Any]] = {
@@ -49,15 +52,25 @@ class Session:
         session = self._session
         return {name: numpy.asarray(session.output(index)) for index, name in enumerate(self._names)}
 
-    def run(self, inputs: Mapping[str, Any] | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
-        """Computes the outputs, from these inputs or from the content of `inputs`. Returns copies: {name: array}."""
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}: {array.dtype}{list(array.shape)}" for name, array in self.inputs.items())
+        return f"<attune.Session({inputs}), {self._state()}>"
+
+    def _state(self) -> str:
+        if self._open is None:
+            return "closed"
+        return "1 thread" if self._threads == 1 else f"{self._threads or 'all'} threads"
+
+    def run(self, inputs: Any = None) -> dict[str, numpy.ndarray[Any, Any]]:
+        """Computes the outputs, from these inputs {name: array}, or the array of the only input, or from the content of
+        `inputs`. Returns copies: {name: array}."""
         session = self._session
         if type(inputs) is dict:
             outputs = session.compute(inputs, self._input_names, self._names)
             if outputs is not None:
                 return outputs
         # Inputs that are to be converted, or are wrong.
-        given_inputs = by_name("inputs", inputs)
+        given_inputs = by_name("inputs", inputs, self._input_names)
         for name, array in given_inputs.items():
             if name not in self.inputs:
                 raise InvalidError(f"there is no input \"{name}\"; the inputs are {', '.join(self.inputs)}")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._paths import written_whole
-from .errors import InvalidError, NotFoundError, UnavailableError
+from .errors import InvalidError, MissingFileError, UnavailableError
 
 _TEXTS = {"run", "state", "error", "device_fingerprint", "attune_version"}
 _COUNTS = {"repeat", "num_inferences", "num_tasks", "num_trials", "artifact_bytes"}
@@ -80,7 +80,7 @@ def read(path: str | os.PathLike[str]) -> Results:
         with file.open(encoding="utf-8", newline="") as lines:
             rows = list(csv.reader(lines, strict=True))
     except FileNotFoundError:
-        raise NotFoundError(f"{file}: there is no such file; attune sweep writes it into the folder of a sweep") from None
+        raise MissingFileError(f"{file}: there is no such file; attune sweep writes it into the folder of a sweep") from None
     except (ValueError, csv.Error) as error:
         raise InvalidError(f"{file}: is not a table of a sweep: {error}") from None
     header = rows.pop(0) if rows else []

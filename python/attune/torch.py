@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import collections
 import operator
+import os
+import sys
 import threading
 import warnings
 import weakref
@@ -19,7 +21,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-from ._options import TORCH_COMPILE, TORCH_OPTIMIZE
+from ._options import TORCH_COMPILE, TORCH_OPTIMIZE, check_options
 from .errors import InvalidError, UnsupportedError
 from .network import Network, load
 
@@ -53,6 +55,8 @@ def backend(graph: Any, inputs: Sequence[Any], options: Mapping[str, Any] | None
     for name, value in options.items():
         if not isinstance(value, _OPTIONS[name]):
             raise InvalidError(f"option \"{name}\": {value!r} is not of type {_OPTIONS[name].__name__}")
+    check_options("optimize", {name: options[name] for name in TORCH_OPTIMIZE if name in options})
+    check_options("compile", {name: options[name] for name in TORCH_COMPILE if name in options})
     for value in inputs:
         if isinstance(value, torch.SymInt):
             int(value)  # from here on, PyTorch takes this graph for this size alone
@@ -108,12 +112,22 @@ def _count_compiled() -> None:
         _graphs += 1
 
 
+def _callers_level() -> int:
+    """Returns the stacklevel, for a function that warns, of the first line of neither this package, nor PyTorch, nor code that
+    PyTorch has generated."""
+    own = tuple(os.path.dirname(file) + os.sep for file in (__file__, torch.__file__))
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((*own, "<")):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _count_fallback(reason: str) -> None:
     with _lock:
         _reasons[reason] += 1
         is_new = _reasons[reason] == 1
     if is_new:
-        warnings.warn(f"PyTorch, and not Attune, runs a graph of torch.compile: {reason}", stacklevel=3)
+        warnings.warn(f"PyTorch, and not Attune, runs a graph of torch.compile: {reason}", stacklevel=_callers_level())
 
 
 class _Weights:

@@ -24,6 +24,7 @@ import numpy
 from . import _core
 from ._options import Arrays
 from ._paths import user_folder, written_whole
+from ._values import Unpicklable
 from .device import Device
 from .errors import InvalidError, NotFoundError
 from .network import Network, load, zoo
@@ -56,6 +57,10 @@ class BenchmarkingContext:
         self.run_id = uuid.uuid4().hex
         self.steps: list[tuple[str, float]] = []  # (name, seconds), in their order
         self.facts: dict[str, Any] = {}  # about the device, the model, the tuning and the evaluation
+
+    def __repr__(self) -> str:
+        where = f"device {self.device_key!r}" if self.device_key else "this machine"
+        return f"<attune.BenchmarkingContext(run {self.run_id}, {where}, workspace {str(self.workspace)!r})>"
 
     @contextlib.contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -117,12 +122,14 @@ def _threads_of(saved: Mapping[str, Any]) -> int | None:
     return threads if isinstance(threads, int) else None
 
 
-class Tuner:
+class Tuner(Unpicklable):
     """A network on its way from the model to a tuned module: from_model(), then autotune() if you like, then build().
 
     context: the device to measure on. server: the address of the server of the fleet that the context's device belongs
     to; by default, it is the fleet that you have joined. Not thread safe.
     """
+
+    _instead = "save() returns the id of its run, which attune.Tuner(context).load(id) takes in the other process"
 
     def __init__(self, context: BenchmarkingContext, server: str | None = None) -> None:
         if server and not context.device_key:
@@ -135,6 +142,11 @@ class Tuner:
         self._threads: int | None = None  # threads of one inference, if autotune() or build() was given any
         context.facts["device"] = {"fingerprint": self._device.fingerprint, "cpu": self._device.cpu,
                                    "processors": self._device.processors, "server": server or ""}
+
+    def __repr__(self) -> str:
+        model = self.context.facts.get("model", {}).get("source", "") or ("a model" if self._network or self._built else "no model")
+        steps = [step for step, is_done in (("tuned", "tuning" in self.context.facts), ("built", self._built)) if is_done]
+        return f"<attune.Tuner({model}, {self._device!r}){''.join(', ' + step for step in steps)}>"
 
     def from_model(self, model: Any, output_name: str = "", output_size: int = 0,
                    shapes: Mapping[str, Sequence[int]] | None = None, values: Arrays | None = None) -> Tuner:

@@ -10,12 +10,12 @@ namespace {
 namespace nb = nanobind;
 
 // The class of attune.errors for a code, by its name there.
-const char* ClassOf(compiler::ErrorCode code) {
+const char* ClassOf(compiler::ErrorCode code, bool is_missing_file) {
   switch (code) {
     case compiler::ErrorCode::kInvalid:
       return "InvalidError";
     case compiler::ErrorCode::kNotFound:
-      return "NotFoundError";
+      return is_missing_file ? "MissingFileError" : "NotFoundError";
     case compiler::ErrorCode::kUnsupported:
       return "UnsupportedError";
     case compiler::ErrorCode::kCancelled:
@@ -44,15 +44,15 @@ compiler::ErrorCode CodeOf(attune_code code) {
 }
 
 void Translate(const std::exception_ptr& error, void* /*payload*/) {
-  const auto raise = [](compiler::ErrorCode code, const char* text) {
-    PyErr_SetString(nb::module_::import_("attune.errors").attr(ClassOf(code)).ptr(), text);
+  const auto raise = [](compiler::ErrorCode code, const char* text, bool is_missing_file) {
+    PyErr_SetString(nb::module_::import_("attune.errors").attr(ClassOf(code, is_missing_file)).ptr(), text);
   };
   try {
     std::rethrow_exception(error);
   } catch (const compiler::Error& own) {
-    raise(own.code(), own.what());
+    raise(own.code(), own.what(), own.is_missing_file());
   } catch (const runtime::Error& own) {
-    raise(CodeOf(own.code()), own.what());
+    raise(CodeOf(own.code()), own.what(), /*is_missing_file=*/false);
   }
 }
 

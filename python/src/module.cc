@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attune/compiler.hpp"
+#include "base/face.h"
 #include "bindings.h"
 #include "results.h"
 #include "tensors.h"
@@ -15,6 +16,7 @@ namespace attune::python {
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
+  SetFace(Face::kPython);
   BindErrors();
   m.def("version", &compiler::version);
   m.def("build_id", &compiler::build_id);
@@ -22,6 +24,7 @@ NB_MODULE(_core, m) {
   m.def("declaration", [](const std::string& path, const std::string& signature) {
     return ToDict(compiler::declaration(path, signature));
   });
+  m.def("check_operators", &compiler::check_operators, nb::call_guard<nb::gil_scoped_release>());
   m.def("records_path", &compiler::records_path);
   m.def(
       "copy_records",

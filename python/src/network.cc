@@ -169,6 +169,7 @@ void BindNetwork(nb::module_& m) {
   nb::class_<Network>(m, "Network")
       .def_static("load", &Load)
       .def_static("zoo", &Network::zoo, nb::call_guard<nb::gil_scoped_release>())
+      .def_static("zoo_names", &Network::zoo_names)
       .def("on", &Network::on)
       .def("run", &RunOnDevice)
       .def_static("from_artifact",
@@ -181,6 +182,7 @@ void BindNetwork(nb::module_& m) {
       .def("quantize", &Quantize)
       .def("tune", &Tune)
       .def("compile", &Compile)
+      .def("with_shapes_of", &Network::with_shapes_of, nb::call_guard<nb::gil_scoped_release>())
       .def("compile_as_told", &CompileAsTold)
       .def("save", &Network::save, nb::call_guard<nb::gil_scoped_release>())
       .def("save_onnx", &Network::save_onnx, nb::call_guard<nb::gil_scoped_release>())
@@ -195,6 +197,7 @@ void BindNetwork(nb::module_& m) {
            })
       .def("profile", &Profile)
       .def("inputs", [](const Network& network) { return ToRows(network.inputs()); })
+      .def("outputs", [](const Network& network) { return ToRows(network.outputs()); })
       .def("random_input", [](const Network& network, const std::string& name,
                               uint64_t seed) { return OwnedArray(network.random_input(name, seed).tensor); })
       .def("sizes", [](const Network& network) { return ToDict(Released([&] { return network.sizes(); })); })

@@ -126,6 +126,7 @@ nb::dict ToDict(const compiler::ModelDeclaration& declaration) {
   nb::dict fields;
   fields["inputs"] = Declared(declaration.inputs);
   fields["outputs"] = Declared(declaration.outputs);
+  fields["is_compiled"] = declaration.is_compiled;
   fields["files"] = declaration.files;
   fields["about"] = Decode(declaration.about);
   fields["metadata"] = Decode(declaration.metadata);

@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,8 +28,35 @@ namespace {
 
 namespace nb = nanobind;
 
-// A loaded artifact. Sessions keep it alive.
-using Model = runtime::Model;
+// A loaded artifact at one of its sets of input shapes. Sessions keep it alive.
+class Model {
+ public:
+  using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+  // The set with these shapes of all inputs.
+  Model(std::span<const std::byte> artifact, const Shapes& shapes) : file_(artifact), info_(file_) {
+    for (size_t set = 0; set < file_.num_shape_sets(); ++set) {
+      info_ = file_.shape_set(set);
+      if (Has(shapes)) return;
+    }
+    throw compiler::Error(compiler::ErrorCode::kInvalid, "the artifact is not compiled for these shapes");
+  }
+
+  const runtime::ModelInfo& info() const { return info_; }
+
+ private:
+  bool Has(const Shapes& shapes) const {
+    for (size_t i = 0; i < info_.num_inputs(); ++i) {
+      const runtime::TensorInfo input = info_.input(i);
+      const auto given = shapes.find(std::string(input.name));
+      if (given == shapes.end() || !std::ranges::equal(given->second, input.shape)) return false;
+    }
+    return true;
+  }
+
+  const runtime::Model file_;
+  runtime::ModelInfo info_;
+};
 
 // Whether the elements of a buffer are of the dtype, by the format that Python's struct module has for them.
 // bf16 is uint16.
@@ -76,18 +105,17 @@ class Buffers {
 // One session and the model that it runs.
 class Session {
  public:
-  Session(std::shared_ptr<const Model> model, size_t threads)
-      : model_(std::move(model)), session_(*model_, threads) {
-    for (size_t i = 0; i < model_->num_inputs(); ++i) {
-      const runtime::TensorInfo info = model_->input(i);
+  Session(std::shared_ptr<const Model> model, int threads)
+      : model_(std::move(model)), session_(model_->info(), NotNegative(threads)) {
+    for (size_t i = 0; i < model_->info().num_inputs(); ++i) {
+      const runtime::TensorInfo info = model_->info().input(i);
       inputs_.push_back({info.dtype, {info.shape.begin(), info.shape.end()}});
     }
   }
 
-  const Model& model() const { return *model_; }
   // The memory that the network reads the input from.
   nb::object Input(nb::handle self, size_t index) {
-    const runtime::TensorInfo info = model_->input(index);
+    const runtime::TensorInfo info = model_->info().input(index);
     return ToNumpy(session_.input_bytes(index).data(), info.dtype, {info.shape.begin(), info.shape.end()},
                    self,
                    /*is_writable=*/true);
@@ -112,7 +140,7 @@ class Session {
       for (size_t i = 0; i < inputs_.size(); ++i)
         std::memcpy(session_.input_bytes(i).data(), buffers[i].buf, session_.input_bytes(i).size());
       session_.run();
-      for (size_t i = 0; i < model_->num_outputs(); ++i) {
+      for (size_t i = 0; i < model_->info().num_outputs(); ++i) {
         const runtime::Output output = session_.output(i);
         outputs.emplace_back(output.dtype, compiler::Shape(output.shape.begin(), output.shape.end()),
                              output.bytes);
@@ -130,6 +158,12 @@ class Session {
   }
 
  private:
+  static size_t NotNegative(int threads) {
+    if (threads >= 0) return static_cast<size_t>(threads);
+    throw compiler::Error(compiler::ErrorCode::kInvalid,
+                          "threads: is " + std::to_string(threads) + ", and must be at least 0");
+  }
+
   struct Declared {
     attune_dtype dtype;
     std::vector<int64_t> shape;
@@ -140,7 +174,8 @@ class Session {
   std::vector<Declared> inputs_;
 };
 
-nb::list Infos(const Model& model, size_t count, runtime::TensorInfo (Model::*get)(size_t) const) {
+nb::list Infos(const runtime::ModelInfo& model, size_t count,
+               runtime::TensorInfo (runtime::ModelInfo::*get)(size_t) const) {
   nb::list rows;
   for (size_t i = 0; i < count; ++i) {
     const runtime::TensorInfo info = (model.*get)(i);
@@ -155,16 +190,21 @@ nb::list Infos(const Model& model, size_t count, runtime::TensorInfo (Model::*ge
 void BindSession(nb::module_& m) {
   nb::class_<Model>(m, "Model")
       .def_static("of",
-                  [](const nb::bytes& artifact) {
+                  [](const nb::bytes& artifact, const Model::Shapes& shapes) {
                     return std::make_shared<Model>(
-                        std::span(reinterpret_cast<const std::byte*>(artifact.data()), artifact.size()));
+                        std::span(reinterpret_cast<const std::byte*>(artifact.data()), artifact.size()),
+                        shapes);
                   })
-      .def("inputs", [](const Model& model) { return Infos(model, model.num_inputs(), &Model::input); })
-      .def("outputs", [](const Model& model) { return Infos(model, model.num_outputs(), &Model::output); })
-      .def("metadata", &Model::metadata);
+      .def("inputs",
+           [](const Model& model) {
+             return Infos(model.info(), model.info().num_inputs(), &runtime::ModelInfo::input);
+           })
+      .def("outputs", [](const Model& model) {
+        return Infos(model.info(), model.info().num_outputs(), &runtime::ModelInfo::output);
+      });
 
   nb::class_<Session>(m, "Session")
-      .def(nb::init<std::shared_ptr<const Model>, size_t>(), nb::call_guard<nb::gil_scoped_release>())
+      .def(nb::init<std::shared_ptr<const Model>, int>(), nb::call_guard<nb::gil_scoped_release>())
       .def("input", [](nb::handle self, size_t index) { return nb::cast<Session&>(self).Input(self, index); })
       .def("run", &Session::Run)
       .def("compute", &Session::Compute)

@@ -1,5 +1,8 @@
 """attune.onnxruntime, as scripts for ONNX Runtime use it."""
 import json
+import subprocess
+import sys
+import types
 
 import numpy
 import pytest
@@ -8,6 +11,7 @@ import attune
 import attune.onnxruntime as onnxruntime
 from attune.onnxruntime import backend
 from attune.onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument, NoSuchFile
+from attune.open_network import OpenNetwork
 
 
 def given(*shape):
@@ -55,6 +59,46 @@ def test_a_fixed_shape_is_compiled_at_once(open_model):
     with pytest.raises(InvalidArgument, match="must be"):
         session.run(None, {"v1": given(1, 3, 4)})
     assert session.run([], {"v1": given(1, 2, 4)})[0].shape == (1, 2, 3)
+
+
+def test_a_second_session_with_fixed_shapes_compiles_nothing(words, cache, monkeypatch):
+    imports = []
+    replayed = OpenNetwork._replayed
+    monkeypatch.setattr(OpenNetwork, "_replayed", lambda self, sizes: imports.append(sizes) or replayed(self, sizes))
+    ids = numpy.array([2, 0, 1])
+    first, second = (onnxruntime.InferenceSession(words).run(None, {"v1": ids})[0] for _ in range(2))
+    numpy.testing.assert_array_equal(first, second)
+    assert imports == [((3,),)] and len(list(cache.iterdir())) == 1
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 3  # other code
+    onnxruntime.InferenceSession(words.read_bytes(), options)
+    assert len(imports) == 2
+
+
+def test_a_dimension_that_is_not_there_is_warned_of(words):
+    options = onnxruntime.SessionOptions()
+    options.add_free_dimension_override_by_name("batch", 1)
+    with pytest.warns(UserWarning, match="no open dimension \"batch\"") as caught:
+        onnxruntime.InferenceSession(words, options)
+    assert caught[0].filename == __file__
+
+
+def test_install_makes_other_packages_import_it(open_model):
+    code = ("import attune.onnxruntime\n"
+            "attune.onnxruntime.install()\n"
+            "attune.onnxruntime.install()\n"
+            "import onnxruntime, onnxruntime.backend\n"
+            "from onnxruntime.capi.onnxruntime_pybind11_state import NoSuchFile\n"
+            f"session = onnxruntime.InferenceSession({str(open_model[0])!r})\n"
+            "assert onnxruntime is attune.onnxruntime and NoSuchFile is attune.NotFoundError\n"
+            "print(session.get_inputs()[0].name)\n")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "v1\n"
+
+
+def test_install_after_the_other_one_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", types.ModuleType("onnxruntime"))
+    with pytest.raises(attune.InvalidError, match="onnxruntime is imported already"):
+        onnxruntime.install()
 
 
 def test_outputs_come_in_the_asked_order(session):
@@ -155,7 +199,7 @@ def test_what_is_not_supported_is_listed(tmp_path):
     from onnx_writer import Model
     model = Model()
     model.write(tmp_path / "net.onnx", model.node("Poem", model.input(1, 4)))
-    with pytest.raises(attune.UnsupportedError, match="NS Poem"):
+    with pytest.raises(attune.UnsupportedError, match="not supported: Poem"):
         onnxruntime.InferenceSession(str(tmp_path / "net.onnx"))
 
 

@@ -16,10 +16,10 @@ namespace {
 absl::Status CheckTarget(Precision precision, const Target& target) {
   const std::string_view dots = MissingForDotsOfBF16(target), matrices = MissingForMatricesOfBF16(target);
   if (precision == Precision::kBF16 && !dots.empty())
-    return NotSupported("NS precision bf16: ", target.name, " has no ", dots,
+    return NotSupported(kNotSupportedMark, "precision bf16: ", target.name, " has no ", dots,
                         "; take fp32, or weights of bf16, which are stored in 16 bits");
   if (precision == Precision::kBF16x3 && !matrices.empty())
-    return NotSupported("NS precision bf16x3: ", target.name, " has no ", matrices,
+    return NotSupported(kNotSupportedMark, "precision bf16x3: ", target.name, " has no ", matrices,
                         ", without which three products of bf16 take longer than one of fp32; take fp32");
   return absl::OkStatus();
 }
@@ -29,7 +29,8 @@ absl::Status CheckTarget(Precision precision, const Target& target) {
 absl::Status CheckPrecision(Precision precision) {
   if (precision != Precision::kF16) return absl::OkStatus();
   return NotSupported(
-      "NS precision fp16: this processor's kernels do not compute in it; take weights of fp16, which are "
+      kNotSupportedMark,
+      "precision fp16: this processor's kernels do not compute in it; take weights of fp16, which are "
       "stored in 16 bits, or precision bf16, which computes in 16 bits");
 }
 

@@ -40,7 +40,7 @@ struct CompileRequest : CompileSettings {
   bool is_for_this_machine() const { return cpus.empty() && service == nullptr; }
 };
 
-// Fails with NS for a precision that no processor's kernels compute in.
+// Fails for a precision that no processor's kernels compute in.
 absl::Status CheckPrecision(Precision precision);
 
 // The threads that one inference is to run on, at least 1.
@@ -50,7 +50,7 @@ int ThreadsOf(const CompileRequest& request);
 // indices change in it. Fails if the text is wrong or lacks a pass that is needed.
 absl::StatusOr<PassPlan> PassPlanOf(const CompileRequest& request);
 
-// The processors to compile for, at least one. Fails with NS if one of them lacks the instructions that the
+// The processors to compile for, at least one. Fails if one of them lacks the instructions that the
 // precision needs.
 absl::StatusOr<std::vector<Target>> TargetsOf(const CompileRequest& request);
 // The same for work that is for one processor; fails if the request names several.

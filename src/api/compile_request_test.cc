@@ -108,14 +108,14 @@ TEST(CompileRequest, AProcessorNeedsTheInstructionsOfThePrecision) {
   request.cpus = {"sapphirerapids", "x86-64-v3"};
   request.precision = Precision::kBF16;
   EXPECT_THAT(ErrorOf(TargetsOf(request).status()),
-              StartsWith("NS precision bf16: x86-64-v3 has no avx512_bf16; "));
+              StartsWith("not supported: precision bf16: x86-64-v3 has no avx512_bf16; "));
   request.precision = Precision::kBF16x3;
   EXPECT_THAT(ErrorOf(TargetsOf(request).status()),
-              StartsWith("NS precision bf16x3: x86-64-v3 has no amx_bf16, "));
+              StartsWith("not supported: precision bf16x3: x86-64-v3 has no amx_bf16, "));
   request.cpus = {"sapphirerapids"};
   EXPECT_THAT(NamesOf(TargetsOf(request)), ElementsAre("sapphirerapids"));
   request.precision = Precision::kF16;
-  EXPECT_THAT(ErrorOf(TargetsOf(request).status()), StartsWith("NS precision fp16: "));
+  EXPECT_THAT(ErrorOf(TargetsOf(request).status()), StartsWith("not supported: precision fp16: "));
   EXPECT_EQ(CheckPrecision(Precision::kF16).code(), absl::StatusCode::kUnimplemented);
   EXPECT_TRUE(CheckPrecision(Precision::kInt8).ok());
 }

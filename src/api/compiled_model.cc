@@ -122,13 +122,13 @@ std::vector<InputDeclaration> CompiledModel::Inputs() const {
   return inputs;
 }
 
-std::vector<std::string> CompiledModel::OutputNames() const {
-  std::vector<std::string> names;
+std::vector<InputDeclaration> CompiledModel::Outputs() const {
+  std::vector<InputDeclaration> outputs;
   for (size_t i = 0; i < attune_model_num_outputs(handle()); ++i) {
     attune_tensor_info info;
-    if (attune_model_output(handle(), i, &info, nullptr) == ATTUNE_OK) names.push_back(info.name);
+    if (attune_model_output(handle(), i, &info, nullptr) == ATTUNE_OK) outputs.push_back(Declare(info));
   }
-  return names;
+  return outputs;
 }
 
 absl::StatusOr<Session> Session::Create(std::shared_ptr<const CompiledModel> model, int threads) {
@@ -146,7 +146,7 @@ absl::Status Session::SetInputs(const std::vector<NamedTensor>& inputs) {
   for (const NamedTensor& input : inputs) {
     const auto found = std::find_if(declarations.begin(), declarations.end(),
                                     [&](const InputDeclaration& d) { return d.name == input.name; });
-    if (found == declarations.end()) return InvalidInput("there is no input \"", input.name, "\"");
+    if (found == declarations.end()) return UnknownInput(input.name, declarations);
     const auto i = static_cast<size_t>(found - declarations.begin());
     if (given[i]) return InvalidInput("input \"", input.name, "\" is given twice");
     given[i] = true;
@@ -181,15 +181,15 @@ absl::StatusOr<std::vector<uint64_t>> Session::RunProfiled() {
 
 absl::StatusOr<std::vector<NamedTensor>> Session::Outputs() const {
   std::vector<NamedTensor> outputs;
-  const std::vector<std::string> names = model_->OutputNames();
-  for (size_t i = 0; i < names.size(); ++i) {
+  const std::vector<InputDeclaration> declarations = model_->Outputs();
+  for (size_t i = 0; i < declarations.size(); ++i) {
     attune_output output;
     attune_error error;
     RETURN_IF_ERROR(ToStatus(attune_session_output(handle_.get(), i, &output, &error), error));
     const Shape shape(output.shape, output.shape + output.rank);
     ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(static_cast<DType>(output.dtype), shape));
     if (output.bytes > 0) std::memcpy(tensor.mutable_data(), output.data, output.bytes);
-    outputs.push_back({names[i], std::move(tensor)});
+    outputs.push_back({declarations[i].name, std::move(tensor)});
   }
   return outputs;
 }

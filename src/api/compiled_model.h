@@ -41,7 +41,7 @@ class CompiledModel {
   static absl::StatusOr<std::shared_ptr<const CompiledModel>> FromBytes(std::string_view bytes);
 
   std::vector<InputDeclaration> Inputs() const;
-  std::vector<std::string> OutputNames() const;
+  std::vector<InputDeclaration> Outputs() const;
   // The model at each set of input shapes in the artifact; all share its code and weights. A newly loaded
   // model is at the first set.
   std::vector<std::shared_ptr<const CompiledModel>> ShapeSets() const;

@@ -90,7 +90,7 @@ absl::StatusOr<Tensor> ReadTensor(const std::string& path, const InputSources& s
                                   const InputDeclaration& declaration) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
   if (!declaration.dtype.has_value()) {
-    return NotSupported("NS input ", declaration.name, ": of type ", declaration.dtype_name);
+    return NotSupported(kNotSupportedMark, "input ", declaration.name, ": of type ", declaration.dtype_name);
   }
   FileKind kind = KindOf(bytes, path);
   // A network that decodes the file itself takes the bytes of the file.
@@ -176,7 +176,7 @@ absl::StatusOr<GivenInputs> ReadInputs(const InputSources& sources,
     if (status.ok()) status = CheckInput(*declaration, *tensor);
     if (!status.ok()) {
       const bool named =
-          absl::StartsWith(status.message(), path) || absl::StartsWith(status.message(), "NS ");
+          absl::StartsWith(status.message(), path) || absl::StartsWith(status.message(), kNotSupportedMark);
       return named ? status : Annotate(status, path);
     }
     given.values.push_back({name, *std::move(tensor)});

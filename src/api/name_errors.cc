@@ -10,7 +10,8 @@
 namespace attune {
 namespace {
 
-// Adds the file to each NS line, and a remedy unless the reason already gives one after a semicolon.
+// Adds the file to each line of what is not supported, and a remedy unless the reason already gives one after
+// a semicolon.
 absl::Status NameLines(const absl::Status& status, const std::string& source) {
   std::vector<std::string> lines = absl::StrSplit(status.message(), '\n');
   const std::string file = absl::StrCat(" (in ", source, ")");
@@ -24,7 +25,7 @@ absl::Status NameLines(const absl::Status& status, const std::string& source) {
 }  // namespace
 
 absl::Status Name(const absl::Status& status, const std::string& source) {
-  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), "NS "))
+  if (absl::IsUnimplemented(status) && absl::StartsWith(status.message(), kNotSupportedMark))
     return NameLines(status, source);
   return absl::StartsWith(status.message(), source) ? status : Annotate(status, source);
 }

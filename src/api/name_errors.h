@@ -8,8 +8,8 @@
 
 namespace attune {
 
-// Adds the model's file to the front of the error, unless it is there; to each line of an NS list it adds
-// the file and a remedy at the end.
+// Adds the model's file to the front of the error, unless it is there; to each line of what is not supported
+// it adds the file and a remedy at the end.
 absl::Status Name(const absl::Status& status, const std::string& source);
 
 }  // namespace attune

@@ -34,6 +34,16 @@ std::map<std::string, Shape> ShapesOf(const InputOptions& options) {
   return shapes;
 }
 
+// Fails if a shape or a value is for an input that the model does not have.
+absl::Status CheckNamesOf(OpenedModel& model, const std::map<std::string, Shape>& given) {
+  if (given.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, model.Inputs());
+  for (const auto& [name, shape] : given)
+    if (std::ranges::find(declarations, name, &InputDeclaration::name) == declarations.end())
+      return UnknownInput(name, declarations);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Network Network::Failed(absl::Status status) const {
@@ -55,6 +65,8 @@ Network Network::Load(OpenedModel& model, const InputOptions& options) {
   state->source = model.path();
   state->fixed_inputs = options.values;
   const Network network(state);
+  if (absl::Status known = CheckNamesOf(model, ShapesOf(options)); !known.ok())
+    return network.Failed(std::move(known));
   if (model.is_artifact()) {
     absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = model.Artifact();
     if (compiled.ok()) compiled = (*compiled)->ForShapes(ShapesOf(options));
@@ -87,12 +99,26 @@ Network Network::Quantize(const std::vector<std::vector<NamedTensor>>& samples,
                           const QuantizeOptions& options) const {
   if (!status().ok()) return *this;
   if (absl::Status imported = CheckImported(); !imported.ok()) return Failed(std::move(imported));
+  for (const std::vector<NamedTensor>& sample : samples)
+    if (absl::Status known = CheckNames(sample); !known.ok()) return Failed(std::move(known));
   absl::StatusOr<QuantizedModel> quantized = QuantizeGraph(*state_->imported, samples, options);
   if (!quantized.ok()) return Failed(quantized.status());
   auto state = std::make_shared<State>(*state_);
   state->imported = quantized->graph;
   state->quantized = std::make_shared<const QuantizedModel>(*std::move(quantized));
   return Network(std::move(state));
+}
+
+absl::Status Network::CheckNames(const std::vector<NamedTensor>& given) const {
+  if (given.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> declarations, Inputs());
+  for (const NamedTensor& tensor : given) {
+    const bool is_known =
+        std::ranges::find(declarations, tensor.name, &InputDeclaration::name) != declarations.end();
+    if (!is_known && !state_->fixed_inputs.contains(tensor.name))
+      return Name(UnknownInput(tensor.name, declarations), state_->source);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<Tensor>> Network::Examples(const OptimizeOptions& options) const {
@@ -112,6 +138,7 @@ absl::StatusOr<std::vector<Tensor>> Network::Examples(const OptimizeOptions& opt
 Network Network::Optimize(PassPlan plan, const OptimizeOptions& options) const {
   if (!status().ok()) return *this;
   if (absl::Status imported = CheckImported(); !imported.ok()) return Failed(std::move(imported));
+  if (absl::Status known = CheckNames(options.examples); !known.ok()) return Failed(std::move(known));
   auto state = std::make_shared<State>(*state_);
   std::unique_ptr<Graph> graph = state_->imported->Clone();
   EnsureIndexChecks(plan);
@@ -283,16 +310,18 @@ absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {
   RETURN_IF_ERROR(status());
   if (state_->compiled != nullptr) return state_->compiled->Inputs();
   std::vector<InputDeclaration> inputs;
-  for (const auto& input : state_->imported->inputs()) {
-    InputDeclaration declaration;
-    declaration.name = input->name();
-    declaration.dtype = input->type().dtype;
-    declaration.dtype_name = DTypeName(input->type().dtype);
-    declaration.shape = input->type().shape();
-    for (int64_t size : declaration.shape) declaration.dims.push_back(absl::StrCat(size));
-    inputs.push_back(std::move(declaration));
-  }
+  for (const auto& input : state_->imported->inputs())
+    inputs.push_back(DeclarationOf(input->name(), input->type()));
   return inputs;
+}
+
+absl::StatusOr<std::vector<InputDeclaration>> Network::Outputs() const {
+  RETURN_IF_ERROR(status());
+  if (state_->imported == nullptr) return state_->compiled->Outputs();
+  std::vector<InputDeclaration> outputs;
+  for (const Graph::Output& output : state_->imported->outputs())
+    outputs.push_back(DeclarationOf(output.name, output.value->type()));
+  return outputs;
 }
 
 absl::StatusOr<std::shared_ptr<const Graph>> Network::Imported() const {

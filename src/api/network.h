@@ -59,6 +59,13 @@ struct OptimizeOptions {
   WorkControl control = {};
 };
 
+// How long each run took, and how far other programs disturbed the device meanwhile (Measurement).
+struct TimedRuns {
+  std::vector<double> milliseconds = {};
+  double waited_share = 0;
+  RunTimes times = {};  // on this machine alone
+};
+
 // A value type: copies are cheap and share all large data. Thread safe.
 class Network {
  public:
@@ -104,13 +111,9 @@ class Network {
   // The memory and threads to run the network, with all inputs set.
   absl::StatusOr<Session> NewSession(int threads, const std::vector<NamedTensor>& inputs = {},
                                      uint64_t seed = 0) const;
-  // The milliseconds of each run, after one warm-up run, for `seconds` and at least 3 runs.
-  struct Runs {
-    std::vector<double> milliseconds = {};
-    RunTimes times = {};
-  };
-  absl::StatusOr<Runs> Bench(int threads, double seconds, const std::vector<NamedTensor>& inputs = {},
-                             uint64_t seed = 0) const;
+  // Runs it after one warm-up run, for `seconds` and at least 3 times.
+  absl::StatusOr<TimedRuns> Bench(int threads, double seconds, const std::vector<NamedTensor>& inputs = {},
+                                  uint64_t seed = 0) const;
   // The time that each kernel takes: the median of `rounds` runs.
   absl::StatusOr<ProfileReport> Profile(int threads, int rounds, const std::vector<NamedTensor>& inputs = {},
                                         uint64_t seed = 0) const;
@@ -131,6 +134,8 @@ class Network {
 
   // The inputs of the compiled network at its first set of input shapes, or else of the imported graph.
   absl::StatusOr<std::vector<InputDeclaration>> Inputs() const;
+  // The outputs, of the graph where there is one: an artifact has the bounds of sizes that data decides.
+  absl::StatusOr<std::vector<InputDeclaration>> Outputs() const;
   bool is_compiled() const;
   // The model's file, and the SHA-256 of its bytes; the digest is empty for an artifact.
   const std::string& source() const;
@@ -162,6 +167,8 @@ class Network {
 
   // A random value for the input, by `seed`: from RandomTensor, with integers that are valid indices.
   absl::StatusOr<Tensor> RandomInput(const std::string& name, uint64_t seed) const;
+  // Fails if a tensor is for an input that neither the network has nor, before values were fixed, the model.
+  absl::Status CheckNames(const std::vector<NamedTensor>& given) const;
   // `given` plus random values for the missing inputs.
   absl::StatusOr<std::vector<NamedTensor>> Complete(const std::vector<NamedTensor>& given,
                                                     uint64_t seed) const;

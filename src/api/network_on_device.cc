@@ -91,6 +91,7 @@ absl::StatusOr<std::vector<NamedTensor>> NetworkOnDevice::Run(const Network& net
                                                               const std::vector<NamedTensor>& inputs,
                                                               int threads) {
   if (service_ == nullptr) return network.Run(inputs, threads);
+  RETURN_IF_ERROR(network.CheckNames(inputs));
   ASSIGN_OR_RETURN(const NetworkDescription description, network.Describe());
   MeasureItem item = {.kind = MeasureItem::Kind::kRunNetwork};
   item.options.threads = Threads(threads);
@@ -117,24 +118,9 @@ absl::StatusOr<VerifyReport> NetworkOnDevice::Verify(const Network& network,
   return network.VerifyOutputs(complete, actual);
 }
 
-absl::StatusOr<std::vector<double>> NetworkOnDevice::Bench(const Network& network, int threads,
-                                                           double seconds,
-                                                           const std::vector<NamedTensor>& inputs,
-                                                           uint64_t seed) {
-  ASSIGN_OR_RETURN(Runs runs, BenchRuns(network, threads, seconds, inputs, seed));
-  return std::move(runs.milliseconds);
-}
-
-absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& network, int threads,
-                                                                 double seconds,
-                                                                 const std::vector<NamedTensor>& inputs,
-                                                                 uint64_t seed) {
-  if (service_ == nullptr) {
-    ASSIGN_OR_RETURN(Network::Runs runs, network.Bench(threads, seconds, inputs, seed));
-    return Runs{.milliseconds = std::move(runs.milliseconds),
-                .waited_share = runs.times.waited_share(),
-                .times = runs.times};
-  }
+absl::StatusOr<TimedRuns> NetworkOnDevice::Bench(const Network& network, int threads, double seconds,
+                                                 const std::vector<NamedTensor>& inputs, uint64_t seed) {
+  if (service_ == nullptr) return network.Bench(threads, seconds, inputs, seed);
   ASSIGN_OR_RETURN(const std::vector<NamedTensor> complete, network.Complete(inputs, seed));
   constexpr int kMostRuns = 1 << 17;
   MeasureItem item = {.kind = MeasureItem::Kind::kRunNetwork};
@@ -142,7 +128,7 @@ absl::StatusOr<NetworkOnDevice::Runs> NetworkOnDevice::BenchRuns(const Network& 
   item.options.max_batches = kMostRuns;
   item.options.seconds_limit = seconds;
   ASSIGN_OR_RETURN(const Measurement measurement, Measure(network, complete, std::move(item)));
-  Runs runs = {.waited_share = measurement.waited_share};
+  TimedRuns runs = {.waited_share = measurement.waited_share};
   for (const double run : measurement.run_seconds) runs.milliseconds.push_back(1e3 * run);
   return runs;
 }

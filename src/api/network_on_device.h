@@ -27,17 +27,8 @@ class NetworkOnDevice {
                                                int threads = 0);
   absl::StatusOr<VerifyReport> Verify(const Network& network, const std::vector<NamedTensor>& inputs = {},
                                       uint64_t seed = 0, int threads = 0);
-  // How long each run took, and how far other programs disturbed the device meanwhile (Measurement).
-  struct Runs {
-    std::vector<double> milliseconds = {};
-    double waited_share = 0;
-    RunTimes times = {};  // on this machine alone
-  };
-  absl::StatusOr<Runs> BenchRuns(const Network& network, int threads, double seconds,
-                                 const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0);
-  // The same without the latter.
-  absl::StatusOr<std::vector<double>> Bench(const Network& network, int threads, double seconds,
-                                            const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0);
+  absl::StatusOr<TimedRuns> Bench(const Network& network, int threads, double seconds,
+                                  const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0);
   // A device elsewhere chooses the number of rounds itself.
   absl::StatusOr<ProfileReport> Profile(const Network& network, int threads, int rounds,
                                         const std::vector<NamedTensor>& inputs = {}, uint64_t seed = 0);

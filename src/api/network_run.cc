@@ -18,6 +18,8 @@ bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) 
   return std::any_of(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
 }
 
+constexpr double kMaxBenchSeconds = 86400;
+
 }  // namespace
 
 absl::StatusOr<Tensor> Network::RandomInput(const std::string& name, uint64_t seed) const {
@@ -57,6 +59,7 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> Network::CompiledFor(
 
 absl::StatusOr<std::vector<NamedTensor>> Network::Complete(const std::vector<NamedTensor>& given,
                                                            uint64_t seed) const {
+  RETURN_IF_ERROR(CheckNames(given));
   ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations, Inputs());
   if (state_->compiled != nullptr) {
     ASSIGN_OR_RETURN(const std::shared_ptr<const CompiledModel> compiled, CompiledFor(given));
@@ -125,11 +128,14 @@ absl::StatusOr<Session> Network::NewSession(int threads, const std::vector<Named
   return Prepare(complete, threads);
 }
 
-absl::StatusOr<Network::Runs> Network::Bench(int threads, double seconds,
-                                             const std::vector<NamedTensor>& inputs, uint64_t seed) const {
+absl::StatusOr<TimedRuns> Network::Bench(int threads, double seconds, const std::vector<NamedTensor>& inputs,
+                                         uint64_t seed) const {
+  if (!(seconds >= 0 && seconds <= kMaxBenchSeconds))
+    return InvalidInput("the seconds to measure are ", seconds, ", they must be from 0 to ",
+                        kMaxBenchSeconds);
   ASSIGN_OR_RETURN(Session session, NewSession(threads, inputs, seed));
   RETURN_IF_ERROR(Name(session.Run(), state_->source));
-  Runs runs;
+  TimedRuns runs;
   constexpr size_t kMinRuns = 3;
   RunWatch watch;
   watch.Begin();
@@ -141,6 +147,7 @@ absl::StatusOr<Network::Runs> Network::Bench(int threads, double seconds,
   }
   watch.End();
   runs.times = watch.times();
+  runs.waited_share = runs.times.waited_share();
   return runs;
 }
 

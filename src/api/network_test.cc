@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "base/file.h"
@@ -152,7 +153,7 @@ TEST(NetworkTest, InputErrorsNameTheInput) {
   inputs.push_back(inputs[0]);
   EXPECT_EQ(message(), "two.onnx: input \"y\" is given twice");
   inputs[1] = {"z", inputs[0].tensor};
-  EXPECT_EQ(message(), "two.onnx: there is no input \"z\"");
+  EXPECT_EQ(message(), "two.onnx: there is no input \"z\"; the inputs are x, y");
   inputs[1] = {"x", Tensor(DType::kF32, {1, 5})};
   EXPECT_EQ(message(), "two.onnx: input \"x\" must be f32[1,4], not f32[1,5]");
   inputs[1] = {"x", Tensor(DType::kI32, {1, 4})};
@@ -296,10 +297,12 @@ graph @cancel(%x: f16[1]) {
 
 TEST(NetworkTest, BenchesAndProfiles) {
   const Network network = Two().Optimize().Compile();
-  const absl::StatusOr<Network::Runs> runs = network.Bench(1, 0);
+  const absl::StatusOr<TimedRuns> runs = network.Bench(1, 0);
   ASSERT_TRUE(runs.ok()) << runs.status();
   EXPECT_THAT(runs->milliseconds, SizeIs(3));
   EXPECT_GT(runs->times.wall_seconds, 0);
+  for (const double seconds : {-1.0, 1e9, std::nan("")})
+    EXPECT_EQ(network.Bench(1, seconds).status().code(), absl::StatusCode::kInvalidArgument);
   const absl::StatusOr<ProfileReport> profile = network.Profile(1, 3);
   ASSERT_TRUE(profile.ok()) << profile.status();
   double share = 0;

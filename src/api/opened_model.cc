@@ -57,6 +57,12 @@ void OpenDifferences(const InputDeclaration& other, InputDeclaration& declaratio
 
 }  // namespace
 
+std::vector<std::string> ZooNames() {
+  std::vector<std::string> names;
+  for (const ZooEntry& entry : ZooNetworks()) names.push_back(entry.name);
+  return names;
+}
+
 absl::StatusOr<OpenedModel> OpenedModel::Open(const std::string& path, const OpenOptions& options) {
   ASSIGN_OR_RETURN(const InputFile opened, OpenModelFile(path));
   const absl::StatusOr<bool> is_artifact = IsArtifact(opened);
@@ -130,6 +136,13 @@ absl::StatusOr<std::vector<InputDeclaration>> OpenedModel::Inputs() {
 absl::StatusOr<std::vector<std::string>> OpenedModel::FilesBeside() const {
   RETURN_IF_ERROR(CheckIsModel());
   return reader_->FilesBeside();
+}
+
+absl::Status OpenedModel::CheckOperators() {
+  if (is_artifact()) return absl::OkStatus();
+  // Importers list what they lack before they ask for shapes.
+  const absl::Status imported = Import({}).status();
+  return absl::IsUnimplemented(imported) ? Name(imported, path_) : absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> OpenedModel::Import(const InputOptions& options) {

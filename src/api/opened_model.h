@@ -46,6 +46,9 @@ struct ModelDeclaration {
   std::map<std::string, std::string> about, metadata;
 };
 
+// The names of the zoo's networks.
+std::vector<std::string> ZooNames();
+
 // Reads and parses a model's file when it is opened, and files with weights beside it when it is first
 // imported; networks at other input shapes need no file, and share the weights. An artifact is loaded when it
 // is first needed. For one thread at a time. Errors name the file.
@@ -74,6 +77,10 @@ class OpenedModel {
   // The files that belong to a model besides its own, or besides what is in its folder if it has one:
   // relative to the folder of its path, sorted, each once. Fails if one is missing.
   absl::StatusOr<std::vector<std::string>> FilesBeside() const;
+
+  // For a model whose inputs leave sizes open: fails with a list of the operators that Attune lacks, as an
+  // import at any shapes would, but for TensorFlow, whose imports ask for shapes first. Ok for an artifact.
+  absl::Status CheckOperators();
 
   // The model's graph.
   absl::StatusOr<std::unique_ptr<Graph>> Import(const InputOptions& options);

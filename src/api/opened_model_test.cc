@@ -20,6 +20,7 @@
 namespace attune {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -146,7 +147,8 @@ TEST(OpenedModel, ErrorsNameTheFile) {
   const std::string bad = Written(folder, "bad.onnx", "no model");
   EXPECT_THAT(error(bad), StartsWith(bad + ": "));
   const std::string keras = Written(folder, "net.keras", "PK\x03\x04 and more");
-  EXPECT_THAT(error(keras), AllOf(StartsWith("NS Model Keras: "), HasSubstr("(in " + keras + ")")));
+  EXPECT_THAT(error(keras),
+              AllOf(StartsWith("not supported: Model Keras: "), HasSubstr("(in " + keras + ")")));
   const std::string path = Written(folder, "net.onnx", ProductModel());
   OpenOptions digest, signature;
   digest.artifact.sha256 = std::string(64, '0');
@@ -196,6 +198,31 @@ TEST(OpenedModel, AnArtifactHasTheInputsOfItsSets) {
   const std::string artifact = TwoSets();
   ExpectTwoSets(OpenedModel::Open(Written(folder, "net.atn", artifact)), artifact);
   ExpectTwoSets(OpenedModel::FromBytes(artifact, "the artifact"), artifact);
+}
+
+TEST(OpenedModel, TellsWhichOperatorsAreMissingWithoutShapes) {
+  EXPECT_TRUE(OpenedModel::FromBytes(ProductModel(), "net.onnx")->CheckOperators().ok());
+  EXPECT_TRUE(OpenedModel::FromBytes(TwoSets(), "net.atn")->CheckOperators().ok());
+  onnx::Model poem;
+  poem.AddInput("x", {"N", "4"});
+  poem.AddNode("Poem", {"x"}, {"y"});
+  poem.AddOutput("y");
+  const absl::Status status =
+      OpenedModel::FromBytes(poem.proto.SerializeAsString(), "poem.onnx")->CheckOperators();
+  EXPECT_TRUE(absl::IsUnimplemented(status));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(StartsWith("not supported: Poem "), HasSubstr("(in poem.onnx)")));
+}
+
+TEST(OpenedModel, NamesThatTheModelDoesNotHaveAreRefused) {
+  absl::StatusOr<OpenedModel> model = OpenedModel::FromBytes(ProductModel(), "net.onnx");
+  absl::StatusOr<OpenedModel> artifact = OpenedModel::FromBytes(TwoSets(), "net.atn");
+  InputOptions options;
+  options.shapes = {{"x", {1, kRows}}, {"typo", {1}}};
+  EXPECT_EQ(Network::Load(*model, options).status().message(),
+            "net.onnx: there is no input \"typo\"; the inputs are x");
+  EXPECT_EQ(Network::Load(*artifact, options).status().message(),
+            "net.atn: there is no input \"typo\"; the inputs are x");
 }
 
 TEST(OpenedModel, ADamagedArtifactIsRefusedWhenItIsNeeded) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/face.h"
 #include "base/status.h"
 #include "device/host.h"
 
@@ -16,10 +17,11 @@ absl::StatusOr<std::string> DefaultRecordsPath() {
 
 absl::StatusOr<std::unique_ptr<RecordDatabase>> OpenRecords(const std::string& path, DatabaseAccess access) {
   std::string file = path;
-  if (file == "none") return InvalidInput("there are no records without a database; name one with --records");
+  const std::string option = NameAsGiven("--records", "records");
+  if (file == "none") return InvalidInput("there are no records without a database; name one with ", option);
   if (file.empty()) {
     ASSIGN_OR_RETURN(file, DefaultRecordsPath());
-    if (file == "none") return InvalidInput("ATTUNE_RECORDS is none; name a database with --records");
+    if (file == "none") return InvalidInput("ATTUNE_RECORDS is none; name a database with ", option);
   }
   return RecordDatabase::Open(file, {.access = access});
 }

@@ -87,12 +87,30 @@ std::string DescribeType(DType dtype, const Shape& shape) {
   return absl::StrCat(DTypeName(dtype), "[", absl::StrJoin(shape, ","), "]");
 }
 
+InputDeclaration DeclarationOf(const std::string& name, const TensorType& type) {
+  InputDeclaration declaration;
+  declaration.name = name;
+  declaration.dtype = type.dtype;
+  declaration.dtype_name = DTypeName(type.dtype);
+  for (const Dim& dim : type.dims) {
+    declaration.shape.push_back(dim.is_constant() ? dim.size : -1);
+    declaration.dims.push_back(dim.is_constant() ? absl::StrCat(dim.size) : dim.symbol);
+  }
+  return declaration;
+}
+
+absl::Status UnknownInput(std::string_view name, const std::vector<InputDeclaration>& declarations) {
+  std::vector<std::string> known;
+  for (const InputDeclaration& declaration : declarations) known.push_back(declaration.name);
+  return InvalidInput("there is no input \"", name, "\"; the inputs are ", absl::StrJoin(known, ", "));
+}
+
 absl::Status BindShapes(const std::map<std::string, Shape>& shapes,
                         std::vector<InputDeclaration>& declarations) {
   for (const auto& [name, shape] : shapes) {
     const auto input = std::find_if(declarations.begin(), declarations.end(),
                                     [&](const InputDeclaration& d) { return d.name == name; });
-    if (input == declarations.end()) return InvalidInput("there is no input \"", name, "\" to give a shape");
+    if (input == declarations.end()) return UnknownInput(name, declarations);
     RETURN_IF_ERROR(BindShape(shape, *input, declarations));
   }
   return absl::OkStatus();

@@ -21,7 +21,7 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-// The declaration of an input in a model file or an artifact.
+// The declaration of an input, or of an output, in a model file or an artifact.
 struct InputDeclaration {
   std::string name;
   // Empty for a type that Attune does not support; then only dtype_name, the file's name of the type, is
@@ -38,6 +38,11 @@ struct InputDeclaration {
 // "f32[1,3,224,224]"; open dimensions are shown by their symbol; "f32[?]" without a shape.
 std::string ToString(const InputDeclaration& declaration);
 std::string DescribeType(DType dtype, const Shape& shape);
+
+InputDeclaration DeclarationOf(const std::string& name, const TensorType& type);
+
+// The error for something that is given for an input that is not among these.
+absl::Status UnknownInput(std::string_view name, const std::vector<InputDeclaration>& declarations);
 
 // Sets the open dimensions of `declarations` to the sizes in `shapes`, by input name. A symbol that one
 // input binds is bound for all inputs. Errors: an unknown input, a different rank, a size that contradicts

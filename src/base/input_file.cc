@@ -51,7 +51,7 @@ absl::StatusOr<InputFile> OpenInputFile(const std::string& path) {
   if (file.descriptor.get() < 0 || fstat(file.descriptor.get(), &info) != 0) {
     const int error = errno;
     const std::string message = absl::StrCat(path, ": cannot open: ", std::strerror(error));
-    return error == ENOENT ? absl::NotFoundError(message) : absl::FailedPreconditionError(message);
+    return error == ENOENT ? MissingFile(message) : absl::FailedPreconditionError(message);
   }
   if (!S_ISREG(info.st_mode)) return InvalidInput(path, ": is ", KindOf(info.st_mode), ", not a file");
   file.bytes = info.st_size;
@@ -76,7 +76,7 @@ absl::StatusOr<InputFile> OpenInputFileBelow(const std::string& folder, const st
   if (at.get() < 0 || fstat(at.get(), &info) != 0) {
     const int error = errno;
     const std::string message = absl::StrCat("cannot open it: ", std::strerror(error));
-    return error == ENOENT ? absl::NotFoundError(message) : absl::InvalidArgumentError(message);
+    return error == ENOENT ? MissingFile(message) : absl::InvalidArgumentError(message);
   }
   if (!S_ISREG(info.st_mode)) return InvalidInput("it is not a regular file");
   if (info.st_nlink > 1) return InvalidInput("it is a hard link to another file");

@@ -13,7 +13,9 @@
 namespace attune {
 namespace internal {
 
-inline constexpr char kPassing[] = "attune/passing";  // the type of a payload
+// The types of payloads.
+inline constexpr char kPassing[] = "attune/passing";
+inline constexpr char kMissingFile[] = "attune/missing-file";
 
 }  // namespace internal
 
@@ -23,10 +25,24 @@ absl::Status InvalidInput(const Args&... args) {
   return absl::InvalidArgumentError(absl::StrCat(args...));
 }
 
-// Valid input that Attune does not support. The command line prints these as "NS".
+// Begins each line of an error that lists operators and types: "not supported: <operator> <node>: <reason>".
+inline constexpr std::string_view kNotSupportedMark = "not supported: ";
+
+// Valid input that Attune does not support.
 template <typename... Args>
 absl::Status NotSupported(const Args&... args) {
   return absl::UnimplementedError(absl::StrCat(args...));
+}
+
+// A file that is not there: NotFound, as other things that are not there.
+template <typename... Args>
+absl::Status MissingFile(const Args&... args) {
+  absl::Status error = absl::NotFoundError(absl::StrCat(args...));
+  error.SetPayload(internal::kMissingFile, {});
+  return error;
+}
+inline bool IsMissingFile(const absl::Status& error) {
+  return error.GetPayload(internal::kMissingFile).has_value();
 }
 
 // A broken invariant of our own.

@@ -23,8 +23,8 @@ absl::Status Bench(const BenchFlags& flags) {
   ASSIGN_OR_RETURN(const ReadyNetwork ready, LoadNetwork(flags.model, flags.inputs, progress));
   progress.Show("measuring");
   WorkOnDevice work(flags.model.service.get(), progress);
-  ASSIGN_OR_RETURN(const NetworkOnDevice::Runs runs,
-                   work->BenchRuns(ready.network, flags.model.compile.threads, flags.seconds, ready.inputs));
+  ASSIGN_OR_RETURN(const TimedRuns runs,
+                   work->Bench(ready.network, flags.model.compile.threads, flags.seconds, ready.inputs));
   NoteDisturbance(runs.waited_share, runs.times);
   if (!flags.model.json.empty()) {
     Json json = {{"latency_ms", runs.milliseconds}, {"threads", flags.model.compile.threads}};

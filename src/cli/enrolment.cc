@@ -11,7 +11,6 @@
 #include <system_error>
 #include <thread>
 
-#include "absl/strings/ascii.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/private_file.h"
@@ -38,7 +37,10 @@ absl::StatusOr<Invitation> ReadInvitation(const std::string& file) {
   } else {
     ASSIGN_OR_RETURN(text, ReadPrivateFile(file, kMostInvitationBytes));
   }
-  return Invitation::Parse(absl::StripAsciiWhitespace(text));
+  absl::StatusOr<Invitation> invitation = Invitation::Parse(text);
+  if (!invitation.ok())
+    return Annotate(invitation.status(), file == kStandardInput ? "standard input" : file);
+  return invitation;
 }
 
 absl::Status EnrolByText(const std::string& text, const std::string& folder) {

@@ -78,9 +78,10 @@ CompileRequest RequestOf(const ModelFlags& flags, int jobs, Progress& progress) 
 }  // namespace
 
 void AddModelFlags(CLI::App& command, ModelFlags& flags, const std::string& thread_help) {
+  constexpr char kModel[] = "a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch)";
+  const bool takes_artifacts = flags.why_no_artifact.empty();
   AddSourceFlags(command, flags,
-                 "a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch), or an artifact that attune "
-                 "compile made");
+                 absl::StrCat(kModel, takes_artifacts ? ", or an artifact that attune compile made" : ""));
   const std::string cpu_help = absl::StrCat(
       "processor to compile for, or several, separated by commas, of which the runtime takes the best that "
       "runs: ",

@@ -1,5 +1,10 @@
 #include "cli/on_device.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "device/contention.h"
+
 namespace attune {
 
 void AddOnFlag(CLI::App& command, std::string& key) {

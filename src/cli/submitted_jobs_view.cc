@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -47,9 +48,15 @@ std::string CellOf(const Json& value) {
   return value.is_number_float() ? ReadableNumber(value.get<double>()) : value.dump();
 }
 
+// The times of a network before and after tuning, which are 0 where nothing was measured.
+constexpr std::string_view kTimes[] = {"untuned_ms", "tuned_ms"};
+
 // The gain of tuning; empty if the result does not tell.
 std::string GainText(const Json& result) {
-  const double untuned = NumberAt(result, "/untuned_ms"), tuned = NumberAt(result, "/tuned_ms");
+  constexpr double kNotThere = -1;
+  const double untuned = NumberAt(result, "/untuned_ms", kNotThere),
+               tuned = NumberAt(result, "/tuned_ms", kNotThere);
+  if (untuned == 0 && tuned == 0) return "nothing faster was found: the tuned network is the untuned one";
   if (untuned <= 0 || tuned <= 0) return "";
   return absl::StrFormat("%.2f times as fast: the kernels take %s ms together, and the baseline's %s ms",
                          untuned / tuned, ReadableNumber(tuned), ReadableNumber(untuned));
@@ -195,9 +202,10 @@ std::string ResultText(const RemoteJobDetail& detail) {
   if (!job.progress.empty()) rows.push_back({"progress", job.progress});
   std::vector<std::string> more;
   for (const auto& [key, value] : detail.result.items()) {
+    const bool is_unmeasured = value == 0 && std::ranges::find(kTimes, key) != std::end(kTimes);
     if (value.is_structured())
       more.push_back(key);
-    else if (!value.is_null())
+    else if (!value.is_null() && !is_unmeasured)
       rows.push_back({detail.result.is_object() ? key : "result", CellOf(value)});
   }
   if (const std::string gain = GainText(detail.result); !gain.empty()) rows.push_back({"gain", gain});

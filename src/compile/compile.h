@@ -65,7 +65,7 @@ absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& o
 // are one network at different input shapes. The bytes of the artifact's file depend on the graphs and the
 // options alone, and not on the options `jobs`, `dump_folder` and `control`. Measured times enter by the
 // chooser and the layout overrides, and in no other way.
-// Errors: Unimplemented with a line "NS …" for each operator that has no code; Cancelled; internal otherwise.
+// Errors: Unimplemented with a line for each operator that has no code; Cancelled; internal otherwise.
 absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, const CompileOptions& options,
                                     CompileReport* report = nullptr);
 

@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/face.h"
 #include "base/status.h"
 #include "device/host_features.h"
 #include "target/features.h"
@@ -86,7 +87,7 @@ absl::StatusOr<Target> ChosenTarget(const std::string& name) {
   if (!target.ok()) return Annotate(target.status(), kHostCpuVariable);
   if (const FeatureSet needed = FeaturesOf(name); HostFeatures(needed) != needed) {
     return InvalidInput(kHostCpuVariable, "=", name, ": this processor lacks some of its instructions; ",
-                        "name one with fewer, or compile for it with --cpu");
+                        "name one with fewer, or compile for it with ", NameAsGiven("--cpu", "cpus"));
   }
   return target;
 }
@@ -95,7 +96,8 @@ absl::StatusOr<Target> BestTarget() {
   const std::string name = BestName(ReadIdentity());
   if (name.empty()) {
     return NotSupported("this processor lacks AVX2, FMA or F16C, which the generated code needs; ",
-                        "name the device's processor with --cpu to compile for another machine");
+                        "name the device's processor with ", NameAsGiven("--cpu", "cpus"),
+                        " to compile for another machine");
   }
   return TargetByName(name);
 }

@@ -53,7 +53,7 @@ std::filesystem::path MainFile(const std::filesystem::path& path) {
   return IsSavedModelFolder(path.string()) ? path / "saved_model.pb" : path;
 }
 
-// The lines of an NS list are complete without the path.
+// The lines of what is not supported are complete without the path.
 absl::Status Named(const absl::Status& status, const std::string& path) {
   return absl::IsUnimplemented(status) ? status : Annotate(status, path);
 }

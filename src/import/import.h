@@ -44,7 +44,8 @@ class ModelReader {
 
   // Returns the model as a verified-by-construction graph. Graphs of several calls share the bytes of their
   // weights. Errors:
-  //   Unimplemented: everything that is not supported, one line each: "NS <operator> <node>: <reason>".
+  //   Unimplemented: everything that is not supported, one line each: "not supported: <operator> <node>:
+  //   <reason>".
   //   InvalidArgument, NotFound: damaged, inconsistent, or missing a shape; names the node or the input.
   //   Cancelled: by options.control.
   absl::StatusOr<std::unique_ptr<Graph>> Import(const ImportOptions& options);

@@ -46,10 +46,10 @@ absl::StatusOr<Json> JudgeNetwork(const Network& tuned, const TuningSummary& sum
   ASSIGN_OR_RETURN(const std::string interface, tuned.Interface());
   ASSIGN_OR_RETURN(const int64_t weight_bytes, tuned.WeightBytes());
   NetworkOnDevice on_device(&device);
-  const auto run = [&]() -> absl::StatusOr<NetworkOnDevice::Runs> {
-    return on_device.BenchRuns(tuned, summary.threads, SecondsOfRuns(seconds, summary.tuned_seconds));
+  const auto run = [&]() -> absl::StatusOr<TimedRuns> {
+    return on_device.Bench(tuned, summary.threads, SecondsOfRuns(seconds, summary.tuned_seconds));
   };
-  ASSIGN_OR_RETURN(const NetworkOnDevice::Runs runs, RunQuietly<NetworkOnDevice::Runs>(run, pause));
+  ASSIGN_OR_RETURN(const TimedRuns runs, RunQuietly<TimedRuns>(run, pause));
   if (runs.milliseconds.empty()) return absl::UnavailableError("the device has not run the network");
   Json judged = ToJson(JudgeLatency(runs.milliseconds));
   judged["waited_share"] = runs.waited_share;

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <memory>
 
+#include "base/face.h"
+#include "base/status.h"
+
 namespace attune::compiler {
 namespace {
 
@@ -36,8 +39,12 @@ attune::Tensor NewTensor(attune_dtype dtype, const Shape& shape) {
 
 }  // namespace
 
+void NameFace() {
+  if (CurrentFace() == Face::kCommandLine) SetFace(Face::kCpp);
+}
+
 void Check(const absl::Status& status) {
-  if (!status.ok()) throw Error(CodeOf(status.code()), std::string(status.message()));
+  if (!status.ok()) throw Error(CodeOf(status.code()), std::string(status.message()), IsMissingFile(status));
 }
 
 attune::Tensor TensorAccess::ToOwn(const Tensor& tensor) {

@@ -15,6 +15,10 @@
 
 namespace attune::compiler {
 
+// Makes messages name options as programs in C++ do, unless the process has another face. Each function that
+// programs call first calls it.
+void NameFace();
+
 // Throws the error, unless the status is ok.
 void Check(const absl::Status& status);
 template <typename T>

@@ -5,13 +5,24 @@
 
 namespace attune::compiler {
 
-ModelDeclaration declaration(const std::string& path, const std::string& signature) {
+namespace {
+
+OpenedModel Described(const std::string& path, const std::string& signature) {
+  NameFace();
   OpenOptions options = {.signature = signature, .artifact = {}};
   // Nobody has checked an artifact yet, so that none of its code may run.
   options.artifact.describe_only = true;
-  OpenedModel model = Value(OpenedModel::Open(path, options));
-  const attune::ModelDeclaration own = Value(model.Declare());
+  return Value(OpenedModel::Open(path, options));
+}
+
+}  // namespace
+
+ModelDeclaration declaration(const std::string& path, const std::string& signature) {
+  OpenedModel model = Described(path, signature);
+  attune::ModelDeclaration own = Value(model.Declare());
+  if (model.is_artifact()) own.inputs = Value(model.Inputs());
   ModelDeclaration result;
+  result.is_compiled = model.is_artifact();
   result.about = own.about;
   result.metadata = own.metadata;
   for (const InputDeclaration& input : own.inputs) result.inputs.push_back(FromOwn(input));
@@ -20,6 +31,13 @@ ModelDeclaration declaration(const std::string& path, const std::string& signatu
   return result;
 }
 
-std::string records_path() { return Value(DefaultRecordsPath()); }
+void check_operators(const std::string& path, const std::string& signature) {
+  Check(Described(path, signature).CheckOperators());
+}
+
+std::string records_path() {
+  NameFace();
+  return Value(DefaultRecordsPath());
+}
 
 }  // namespace attune::compiler

@@ -8,6 +8,7 @@ namespace attune::compiler {
 Device Device::here() { return Device(nullptr); }
 
 Device Device::in_fleet(const std::string& key, const std::string& server) {
+  NameFace();
   return Device(Value(MeasuringOn(key, server)));
 }
 

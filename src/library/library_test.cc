@@ -119,12 +119,50 @@ TEST_F(LibraryTest, CallsAreFollowedAndEnded) {
   EXPECT_GE(reports, 3);
 }
 
+TEST_F(LibraryTest, NumbersOutOfRangeAreRefused) {
+  EXPECT_EQ(CodeOf([] { return Squeezenet().tune({.seconds = -1}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().compile({.threads = 1025}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().quantize({}, {.percentile = 10}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().bench(-1); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([] { return Squeezenet().run(Inputs(1), -1); }), ErrorCode::kInvalid);
+  try {
+    check(QuantizeOptions{.max_drop = 2});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "max_drop: is 2, and must be from 0 to 1");
+  }
+}
+
+TEST_F(LibraryTest, NamesThatTheModelDoesNotHaveAreRefused) {
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "net.onnx", *BuildZooModel("squeezenet1_1")).ok());
+  const std::string path = folder_ / "net.onnx";
+  const NamedTensor input = Inputs(1)[0];
+  const NamedTensors wrong = {{"typo", input.tensor}}, samples[] = {{input, wrong[0]}};
+  EXPECT_EQ(CodeOf([&] { return Network::load(path, {.shapes = {{"typo", {1}}}}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([&] { return Network::load(path, {.values = {{"typo", input.tensor}}}); }),
+            ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([&] { return Squeezenet().optimize({.examples = wrong}); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([&] { return Squeezenet().quantize(samples); }), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf([&] { return Squeezenet().bench(0, 1, wrong); }), ErrorCode::kInvalid);
+  Squeezenet().compile({.records = "none"}).save(folder_ / "net.atn");
+  EXPECT_EQ(CodeOf([&] { return Network::load(folder_ / "net.atn", {.shapes = {{"typo", {1}}}}); }),
+            ErrorCode::kInvalid);
+}
+
+TEST_F(LibraryTest, DescribesItsOutputs) {
+  const std::vector<InputInfo> outputs = Squeezenet().outputs();
+  ASSERT_EQ(outputs.size(), 1);
+  EXPECT_EQ(outputs[0].text, "f32[1,1000]");
+  EXPECT_THAT(Network::zoo_names(), Contains("squeezenet1_1"));
+}
+
 TEST_F(LibraryTest, ErrorsNameTheFile) {
   try {
     Network::load(folder_ / "none.onnx");
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+    EXPECT_TRUE(error.is_missing_file());
     EXPECT_THAT(error.what(), HasSubstr("none.onnx"));
   }
   EXPECT_EQ(CodeOf([] { return Network::zoo("poem"); }), ErrorCode::kNotFound);

@@ -84,6 +84,7 @@ Network::Network(const Network&) = default;
 Network& Network::operator=(const Network&) = default;
 
 Network Network::load(const std::string& path, const LoadOptions& options) {
+  NameFace();
   Following following(options.control);
   ModelOptions loading;
   loading.shapes = options.shapes;
@@ -99,12 +100,16 @@ Network Network::load(const std::string& path, const LoadOptions& options) {
       std::make_shared<const State>(State{.imported = network, .service = options.device.service_}));
 }
 
+std::vector<std::string> Network::zoo_names() { return ZooNames(); }
+
 Network Network::zoo(const std::string& name) {
+  NameFace();
   OpenedModel model = Value(OpenedModel::FromZoo(name));
   return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
 }
 
 Network Network::from_artifact(std::span<const std::byte> bytes) {
+  NameFace();
   OpenedModel model = Value(OpenedModel::FromBytes(
       std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "the artifact"));
   return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
@@ -118,6 +123,7 @@ Network Network::on(const Device& device) const {
 }
 
 Network Network::optimize(const OptimizeOptions& options) const {
+  check(options);
   State state = state_->WithGraph(state_->imported);
   state.optimizing = options;
   state.optimizing.control = {};
@@ -126,6 +132,7 @@ Network Network::optimize(const OptimizeOptions& options) const {
 }
 
 Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options) const {
+  check(options);
   Following following(options.control);
   CompileRequest request;
   request.precision = options.is_mixed ? attune::Precision::kAuto : attune::Precision::kInt8;
@@ -144,7 +151,17 @@ Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeO
   return Network(std::make_shared<const State>(std::move(state)));
 }
 
+Network Network::with_shapes_of(const Network& other) const {
+  State state = *state_;
+  state.optimized = state.Optimized().WithShapesOf(other.state_->Optimized());
+  Check(state.optimized->status());
+  state.compiled.reset();
+  state.is_as_measured = false;
+  return Network(std::make_shared<const State>(std::move(state)));
+}
+
 Network Network::compile(const CompileOptions& options) const {
+  check(options);
   const bool is_tuned = state_->tuning != nullptr;
   CompileOptions compiling = options;
   if (compiling.threads == 0) compiling.threads = state_->compiling.threads;
@@ -191,8 +208,9 @@ std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t se
 std::vector<double> Network::bench(double seconds, std::optional<int> threads, const NamedTensors& inputs,
                                    uint64_t seed) const {
   const attune::Network compiled = state_->Compiled();
-  return Value(
+  TimedRuns runs = Value(
       state_->Device().Bench(compiled, threads.value_or(this->threads()), seconds, ToOwn(inputs), seed));
+  return std::move(runs.milliseconds);
 }
 
 std::vector<KernelTime> Network::profile(int rounds, std::optional<int> threads, const NamedTensors& inputs,
@@ -210,6 +228,13 @@ std::vector<InputInfo> Network::inputs() const {
   for (const InputDeclaration& input : Value(state_->imported.Inputs()))
     inputs.push_back(compiler::FromOwn(input));
   return inputs;
+}
+
+std::vector<InputInfo> Network::outputs() const {
+  std::vector<InputInfo> outputs;
+  for (const InputDeclaration& output : Value(state_->imported.Outputs()))
+    outputs.push_back(compiler::FromOwn(output));
+  return outputs;
 }
 
 NamedTensor Network::random_input(const std::string& name, uint64_t seed) const {

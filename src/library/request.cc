@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "library/convert.h"
 #include "options/public_options.h"
 
 namespace attune::compiler {
@@ -20,6 +21,36 @@ CompileRequest RequestOf(const OptimizeOptions& optimizing, const CompileOptions
   Assign(compiling, request);
   request.threads = std::max(1, compiling.threads);
   return request;
+}
+
+void check(const OptimizeOptions& options) {
+  NameFace();
+  CompileSettings compile;
+  Assign(options, compile);
+  Check(CheckRanges(compile));
+}
+
+void check(const CompileOptions& options) {
+  NameFace();
+  CompileSettings compile;
+  Assign(options, compile);
+  Check(CheckRanges(compile));
+}
+
+void check(const TuneOptions& options) {
+  NameFace();
+  TuneSettings tune;
+  Assign(options, tune);
+  Check(CheckRanges(tune));
+}
+
+void check(const QuantizeOptions& options) {
+  NameFace();
+  QuantizeSettings quantize;
+  SampleSettings sample;
+  Assign(options, quantize, sample);
+  Check(CheckRanges(quantize));
+  Check(CheckRanges(sample));
 }
 
 }  // namespace attune::compiler

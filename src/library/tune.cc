@@ -71,6 +71,7 @@ absl::Status RunToEnd(NetworkTuner& tuner, const TuneOptions& options) {
 }  // namespace
 
 Network Network::tune(const TuneOptions& options) const {
+  check(options);
   NameBuild();
   State state = *state_;
   state.optimized = state.Optimized({.stop = options.stop});

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -31,6 +32,8 @@ struct OptionRow {
   std::string_view name = {};   // of a job's setting
   std::string_view field = {};  // of the member
   std::string_view flag = {};   // with dashes; empty: there is none. One that begins with "--no-" sets false
+  std::string_view cpp_name = {}, python_name = {};  // in programs; empty: there is none
+  double python_scale = 1;                           // the unit of Python in that of the member
   std::string_view help = {};
   std::string_view flag_help = {};     // the help of the flag; empty: `help`
   std::string_view default_help = {};  // what the default is; empty: the help says it
@@ -81,6 +84,15 @@ using BoundOptions = std::vector<BoundOption>;
 
 // Returns the value as JSON: a choice by its name, and null for a text that is not set.
 nlohmann::json ValueOf(const BoundOption& option);
+
+// Fails if a number is out of the range of its option, and not its default either. The error names the option
+// as the face of the process does.
+absl::Status CheckRanges(const BoundOptions& options, const BoundOptions& defaults);
+template <typename Settings>
+absl::Status CheckRanges(Settings settings) {
+  Settings defaults;
+  return CheckRanges(OptionsOf(settings), OptionsOf(defaults));
+}
 
 // Returns the rows of options that have another value than by default.
 std::vector<const OptionRow*> ChangedOptions(const BoundOptions& options, const BoundOptions& defaults);

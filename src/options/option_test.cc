@@ -4,18 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/face.h"
 #include "options/settings.h"
 
 namespace attune {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::IsEmpty;
 
 BoundOption Named(const BoundOptions& options, std::string_view name) {
@@ -65,6 +68,35 @@ TEST(Options, ThoseThatDifferFromTheDefaultsAreFound) {
   std::vector<std::string_view> names;
   for (const OptionRow* row : ChangedOptions(settings)) names.push_back(row->name);
   EXPECT_THAT(names, ElementsAre("passes", "threads", "compact"));
+}
+
+std::string RangeErrorOf(const TuneSettings& settings) {
+  return std::string(CheckRanges(settings).message());
+}
+
+TEST(Options, NumbersHaveTheirRanges) {
+  EXPECT_TRUE(CheckRanges(TuneSettings()).ok());
+  TuneSettings settings;
+  settings.trials = 1;
+  EXPECT_TRUE(CheckRanges(settings).ok());
+  settings.trials = -1;
+  EXPECT_EQ(RangeErrorOf(settings), "--trials: is -1, and must be from 1 to 1000000000, or 0");
+  settings = {.batch = 0};
+  EXPECT_EQ(RangeErrorOf(settings), "--batch: is 0, and must be from 1 to 4096");
+  for (const double seconds : {-1.0, std::nan(""), HUGE_VAL})
+    EXPECT_THAT(RangeErrorOf({.seconds = seconds}), EndsWith("and must be at least 0"));
+  EXPECT_EQ(CheckRanges(QuantizeSettings{.clusters = 5}).message(),
+            "--clusters: is 5, and must be 16 or 32, or 0");
+}
+
+TEST(Options, ErrorsNameTheOptionAsItWasGiven) {
+  const TuneSettings settings = {.seconds = -60};
+  EXPECT_EQ(RangeErrorOf(settings), "--time: is -60, and must be at least 0");
+  SetFace(Face::kCpp);
+  EXPECT_EQ(RangeErrorOf(settings), "seconds: is -60, and must be at least 0");
+  SetFace(Face::kPython);
+  EXPECT_EQ(RangeErrorOf(settings), "minutes: is -1, and must be at least 0");
+  SetFace(Face::kCommandLine);
 }
 
 template <typename Settings>

@@ -133,8 +133,8 @@ class Planner {
           RETURN_IF_ERROR(EmitLoop(*node, bindings));
           break;
         default:
-          unsupported_.push_back(
-              absl::StrCat("NS ", OpName(node->op()), " ", node->name(), ": no code is generated for it"));
+          unsupported_.push_back(absl::StrCat(kNotSupportedMark, OpName(node->op()), " ", node->name(),
+                                              ": no code is generated for it"));
       }
     }
     return absl::OkStatus();
@@ -168,7 +168,7 @@ class Planner {
     if (absl::IsUnimplemented(kernel.status())) {
       for (int i = 0; i < node.num_outputs(); ++i)
         bindings[node.output(i)] = NewArenaTensor("", node.output(i)->type(), false);
-      unsupported_.push_back(absl::StrCat("NS ", node.name(), ": ", kernel.status().message()));
+      unsupported_.push_back(absl::StrCat(kNotSupportedMark, node.name(), ": ", kernel.status().message()));
       return absl::OkStatus();
     }
     if (!kernel.ok()) return Annotate(kernel.status(), node.name());

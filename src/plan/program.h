@@ -84,7 +84,7 @@ struct NetworkPlan {
 };
 
 // Plans a graph of fused groups whose layouts are assigned. Operators without a lowering are all reported at
-// once, as one Unimplemented status with a line "NS operator node: reason" each.
+// once, as one Unimplemented status with a line "not supported: operator node: reason" each.
 absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target,
                                         const KernelChooser& chooser = AnalyticChooser());
 

@@ -39,7 +39,7 @@ std::string LastError(std::string_view printed) {
   absl::string_view last, last_error;
   for (absl::string_view line : absl::StrSplit(printed, absl::ByAnyChar("\r\n"), absl::SkipWhitespace())) {
     last = line;
-    if (absl::StartsWith(line, "NS ") ||
+    if (absl::StartsWith(line, kNotSupportedMark) ||
         (absl::ConsumePrefix(&line, "attune: ") && !absl::StartsWith(line, "note: ")))
       last_error = line;
   }

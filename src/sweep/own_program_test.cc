@@ -12,7 +12,8 @@ TEST(OwnProgramTest, FindsTheLastError) {
   EXPECT_EQ(LastError(""), "");
   EXPECT_EQ(LastError("attune: first\nattune: second\nattune: note: more\n"), "second");
   EXPECT_EQ(LastError("attune: note: going on\nSegmentation fault\n\n"), "Segmentation fault");
-  EXPECT_EQ(LastError("NS Einsum node: no kernel\nreplace it\n"), "NS Einsum node: no kernel");
+  EXPECT_EQ(LastError("not supported: Einsum node: no kernel\nreplace it\n"),
+            "not supported: Einsum node: no kernel");
   EXPECT_EQ(LastError("attune: red \x1b[31m\n"), "red ?[31m");
 }
 

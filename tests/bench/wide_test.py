@@ -130,7 +130,7 @@ class FakeLab:
     rounds, seconds, bf16, int8, peers = 2, 0.1, False, False, ["onnxruntime"]
 
     def measure(self, network, threads, progress):
-        reason = "attune compile net.onnx: exit code 1\nNS Frobnicate a: unknown\nmore"
+        reason = "attune compile net.onnx: exit code 1\nnot supported: Frobnicate a: unknown\nmore"
         return {"runs": [{"threads": count, "engines": {
             "attune": {"status": "missing", "reason": reason}, "openvino": {"status": "wrong", "reason": "else"},
             "onnxruntime": ran(2.0)}} for count in threads]}
@@ -178,7 +178,7 @@ class Record(unittest.TestCase):
         self.run_all(document)
         one, other = document["cases"]
         engines = one["runs"][0]["engines"]
-        self.assertEqual(engines["attune"], {"status": "NS", "reason": "NS Frobnicate a: unknown"})
+        self.assertEqual(engines["attune"], {"status": "NS", "reason": "not supported: Frobnicate a: unknown"})
         self.assertEqual([engines[name]["status"] for name in ("openvino", "onnxruntime")], ["wrong", "ran"])
         self.assertEqual((other["export"], other["runs"]), ("torch does not know it", []))
 

@@ -105,7 +105,7 @@ TEST_F(BadInputTest, NamesStayInTheirLine) {
   const Outcome unknown = RunAttune({"run", folder_.Write("unknown.onnx", ChainModel({"Frobnicate"}, name))});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_EQ(Lines(unknown.err), 1) << unknown.err;
-  EXPECT_THAT(unknown.err, AllOf(StartsWith("NS Frobnicate "), Not(HasSubstr("\x1B"))));
+  EXPECT_THAT(unknown.err, AllOf(StartsWith("not supported: Frobnicate "), Not(HasSubstr("\x1B"))));
 }
 
 TEST_F(BadInputTest, FilesThatAreNoModels) {
@@ -155,12 +155,13 @@ TEST_F(BadInputTest, UnsupportedOperatorsAreListedAtOnce) {
   const Outcome outcome = RunAttune({"compile", path, "-o", artifact_});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(Lines(outcome.err), 2) << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(StartsWith("NS Frobnicate node_v0: "), HasSubstr("\nNS Quuxify node_v2: ")));
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("not supported: Frobnicate node_v0: "),
+                                 HasSubstr("\nnot supported: Quuxify node_v2: ")));
   // Each error says what to do and where.
   EXPECT_THAT(outcome.err, EndsWith(absl::StrCat("; export the model without it (in ", path, ")\n")));
   const Outcome precision = RunAttune({"compile", model_, "-o", artifact_, "--precision", "fp16"});
   EXPECT_EQ(precision.exit_code, 1);
-  EXPECT_THAT(precision.err, StartsWith("NS precision fp16: "));
+  EXPECT_THAT(precision.err, StartsWith("not supported: precision fp16: "));
   const Outcome integers = RunAttune({"compile", model_, "-o", artifact_, "--precision", "int8"});
   EXPECT_EQ(integers.exit_code, 1);
   EXPECT_THAT(integers.err, HasSubstr("--precision int8: which integers stand for which numbers"));

@@ -271,6 +271,17 @@ TEST_F(JobsServerTest, AShownJobHasItsGainAndFoldsItsStages) {
               AllOf(HasSubstr("  50.4\n"), HasSubstr("1.74 times as fast"), Not(HasSubstr("50.396"))));
 }
 
+TEST_F(JobsServerTest, AResultWithoutAGainSaysSo) {
+  json job = FakeServer::Job("net", "done");
+  job["result"] = {{"untuned_ms", 0}, {"tuned_ms", 0}, {"seconds", 50}};
+  server_.SetJob(job);
+  const std::string result = Jobs({"result", "net", "-o", folder_ / "net"}).out;
+  EXPECT_THAT(result, AllOf(HasSubstr("nothing faster was found"), Not(HasSubstr("tuned_ms"))));
+  job["result"] = {{"seconds", 50}};
+  server_.SetJob(job);
+  EXPECT_THAT(Jobs({"result", "net", "-o", folder_ / "net"}).out, Not(HasSubstr("nothing faster")));
+}
+
 TEST_F(JobsServerTest, ARefusedSubmissionLeavesNothingBehind) {
   const std::string file = folder_.Write("jobs.yaml", kMocks);
   server_.refusals = 1;

@@ -98,7 +98,7 @@ class Turns(unittest.TestCase):
 
 class Failures(unittest.TestCase):
     def test_what_attune_does_not_support_is_not_missing(self):
-        self.assertEqual(timing.failed(Failed("attune ...: exit code 1\nNS Conv a: 5-D"))["status"], "NS")
+        self.assertEqual(timing.failed(Failed("attune ...: exit code 1\nnot supported: Conv a: 5-D"))["status"], "NS")
         self.assertEqual(timing.failed(Failed("attune ...: exit code 1\nno memory"))["status"], "missing")
 
 

@@ -1,20 +1,19 @@
 #include "case.h"
 
-#include <vector>
-
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "base/status.h"
 
 namespace attune::conformance {
 namespace {
 
-// "Op: reason", from a first line "NS Op node: reason".
+// "Op: reason", from a first line "not supported: Op node: reason".
 std::string FirstReason(std::string_view message) {
-  const std::string_view line = message.substr(0, message.find('\n'));
-  const std::vector<std::string_view> words = absl::StrSplit(line, absl::MaxSplits(' ', 2));
-  const size_t colon = line.find(": ");
-  if (words.size() < 3 || words[0] != "NS" || colon == std::string_view::npos) return std::string(line);
-  return absl::StrCat(words[1], line.substr(colon));
+  std::string_view line = message.substr(0, message.find('\n'));
+  if (!line.starts_with(kNotSupportedMark)) return std::string(line);
+  line.remove_prefix(kNotSupportedMark.size());
+  const size_t space = line.find(' '), colon = line.find(": ");
+  if (space >= colon || colon == std::string_view::npos) return std::string(line);
+  return absl::StrCat(line.substr(0, space), line.substr(colon));
 }
 
 }  // namespace

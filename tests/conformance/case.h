@@ -16,7 +16,8 @@ enum class Outcome { kPass, kNotSupported, kRefused, kWrong, kCrash };
 
 struct Result {
   Outcome outcome = Outcome::kWrong;
-  // kNotSupported: the first NS line's reason; kRefused: the error; otherwise what went wrong.
+  // kNotSupported: the reason of the first operator that is not supported; kRefused: the error; otherwise
+  // what went wrong.
   std::string message;
 };
 
@@ -26,7 +27,7 @@ using Task = std::function<Result()>;
 using Tasks = std::map<std::string, Task>;
 using Results = std::map<std::string, Result>;
 
-// Why there is no result: NS lines become kNotSupported, all else kWrong with `stage` in front.
+// Why there is no result: what is not supported becomes kNotSupported, all else kWrong with `stage` in front.
 Result FromStatus(const absl::Status& status, std::string_view stage);
 
 }  // namespace attune::conformance

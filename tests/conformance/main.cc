@@ -54,11 +54,12 @@ void PrintSummary(const Expectations& expected, const Results& results) {
   std::vector<std::pair<int, std::string>> sorted;
   for (const auto& [reason, count] : reasons) sorted.emplace_back(-count, reason);
   std::sort(sorted.begin(), sorted.end());
-  for (const auto& [count, reason] : sorted) std::cout << "NS " << -count << "  " << reason << "\n";
+  for (const auto& [count, reason] : sorted)
+    std::cout << "not supported " << -count << "  " << reason << "\n";
   std::cout << results.size() << " cases: " << counts[Outcome::kPass] << " passed, "
-            << counts[Outcome::kNotSupported] << " NS, " << counts[Outcome::kRefused] << " refused, "
-            << contested << " contested, " << counts[Outcome::kWrong] << " wrong, " << counts[Outcome::kCrash]
-            << " crashed\n";
+            << counts[Outcome::kNotSupported] << " not supported, " << counts[Outcome::kRefused]
+            << " refused, " << contested << " contested, " << counts[Outcome::kWrong] << " wrong, "
+            << counts[Outcome::kCrash] << " crashed\n";
 }
 
 // Without a file, or if the file to be written does not exist yet, nothing is expected.

@@ -12,7 +12,7 @@ import numpy
 import onnxruntime
 
 from checks import end_to_end
-from common.program import Failed, onnxruntime_session
+from common.program import NOT_SUPPORTED, Failed, onnxruntime_session
 from comparing import Expected, compare_all
 from onnx_writer import Model
 from peers import not_supported, run_attune
@@ -369,7 +369,7 @@ def check_case(seed):
             good, text = compare_all(run_attune(case.path, case.inputs), expected)
         except Failed as error:
             lines = str(error).splitlines()[1:]
-            good, text = bool(not_supported(error)) and all(line.startswith("NS ") for line in lines), str(error)
+            good, text = bool(not_supported(error)) and all(line.startswith(NOT_SUPPORTED) for line in lines), str(error)
             if good:
                 return "NS", text
     return ("right", None) if good else ("wrong", f"seed {seed}: {case.describe()}\n{text}")

@@ -19,7 +19,7 @@ import threading
 import time
 
 from checks import MODELS, end_to_end, need
-from common.program import ENVIRONMENT, PROGRAM
+from common.program import ENVIRONMENT, NOT_SUPPORTED, PROGRAM
 
 # The largest resident set of the program, beyond what its code and libraries take anyway.
 MOST_KIB = 28 << 10
@@ -88,7 +88,7 @@ def faults(path, folder, outcome, idle):
     found = []
     if outcome.code not in (0, 1):
         found.append(f"ends with {outcome.code}: {outcome.errors.strip()[-200:]}")
-    elif outcome.code == 1 and (len(lines) != 1 or not re.match(r"attune: |NS ", lines[0])):
+    elif outcome.code == 1 and (len(lines) != 1 or not lines[0].startswith(("attune: ", NOT_SUPPORTED))):
         found.append(f"is refused with {len(lines)} lines: {lines[:3]}")
     if re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", outcome.errors):
         found.append("sends control characters to the terminal")

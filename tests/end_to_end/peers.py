@@ -15,7 +15,7 @@ import wave
 import numpy
 
 from checks import MODELS, need
-from common.program import Failed, attune_json, print_table
+from common.program import NOT_SUPPORTED, Failed, attune_json, print_table
 from comparing import compare_all
 
 
@@ -159,7 +159,7 @@ def not_supported(error):
     """The unsupported operators in an error, "Operator: reason" each; empty if the error is a different one."""
     reasons = {}
     for line in str(error).splitlines():
-        match = re.match(r"NS (\S+).*?: (.*)", line)
+        match = re.match(NOT_SUPPORTED + r"(\S+).*?: (.*)", line)
         if match:
             reasons[f"{match[1]}: {match[2]}"] = None
     return list(reasons)
@@ -210,7 +210,7 @@ class Report:
         try:
             compile_attune(path)
         except Failed as error:
-            reasons = "; ".join(f"NS {reason}" for reason in not_supported(error))
+            reasons = "; ".join(f"{NOT_SUPPORTED}{reason}" for reason in not_supported(error))
             return "exit code 1" in str(error), reasons or one_line(str(error).splitlines()[-1])
         return True, "compiles it"
 

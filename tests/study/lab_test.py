@@ -41,7 +41,7 @@ class Turn(unittest.TestCase):
     def make(self, network, version, batch):
         self.steps.append(f"make {version.name}-b{batch}")
         if network.is_zoo and batch > 1:
-            raise Failed("NS one picture at a time")
+            raise Failed("not supported: one picture at a time")
         if version.name in self.broken:
             raise Failed(self.broken[version.name])
         return {"status": "made", "bytes": 2}

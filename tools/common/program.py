@@ -8,7 +8,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("ATTUNE", ROOT / "build/release/bin/attune"))
-
+NOT_SUPPORTED = "not supported: "  # what each line begins with that names an operator or a type that Attune lacks
 
 # Results and figures do not depend on the user's own tuning.
 ENVIRONMENT = {**os.environ, "ATTUNE_RECORDS": "none"}

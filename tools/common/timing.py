@@ -2,7 +2,7 @@
 import statistics
 import time
 
-from common.program import PROGRAM, ROOT, Failed, attune_json
+from common.program import NOT_SUPPORTED, PROGRAM, ROOT, Failed, attune_json
 
 # The thread pools of some engines spin for this long after a run.
 SETTLE_S = 0.2
@@ -53,7 +53,7 @@ def round_medians(rounds):
 
 
 def failed(error):
-    """The entry for something that was supposed to work. If Attune does not support it, its message says NS."""
+    """The entry for something that was supposed to work. "NS" if Attune does not support it, as its message says."""
     reason = str(error).replace(f"{ROOT}/", "")
-    unsupported = any(line.startswith("NS ") for line in reason.splitlines())
+    unsupported = any(line.startswith(NOT_SUPPORTED) for line in reason.splitlines())
     return {"status": "NS" if unsupported else "missing", "reason": reason}

@@ -10,7 +10,7 @@ import numpy
 from common import timing
 from common.engines import PEERS
 from common.models import files
-from common.program import ROOT, Failed
+from common.program import NOT_SUPPORTED, ROOT, Failed
 from common.worker import PeerProcess
 from study import agreement, making, networks, samples, streams
 from study import results as ask
@@ -20,11 +20,11 @@ LOGS = ROOT / "build/study/logs"
 
 
 def failed(error):
-    """The entry for something that does not work. Attune's message has a line with NS for each unsupported thing."""
+    """The entry for something that does not work. Attune's message has a line for each unsupported thing."""
     entry = timing.failed(error)
     if entry["status"] == "NS":
-        lines = [line for line in entry["reason"].splitlines() if line.startswith("NS ")]
-        entry["reason"] = "; ".join(line.removeprefix("NS ") for line in lines)
+        lines = [line for line in entry["reason"].splitlines() if line.startswith(NOT_SUPPORTED)]
+        entry["reason"] = "; ".join(line.removeprefix(NOT_SUPPORTED) for line in lines)
     return entry
 
 
@@ -34,7 +34,7 @@ def peer_model(engine, network, version, batch):
         return (making.float_model(network, batch) if version == FLOAT.name else
                 making.quantized_model(network, networks.version_named(version), batch))
     if network.is_zoo:
-        raise Failed("NS the zoo writes ONNX alone, which it does not read")
+        raise Failed(f"{NOT_SUPPORTED}the zoo writes ONNX alone, which it does not read")
     return files.ensure(network.case(batch, version), "tflite")
 
 

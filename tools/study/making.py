@@ -8,18 +8,18 @@ them.
 import collections
 
 from common.models import files, zoo
-from common.program import ROOT, Failed, attune_json
+from common.program import NOT_SUPPORTED, ROOT, Failed, attune_json
 from study import samples
 
 FOLDER = ROOT / "build/study"
 
 
 def float_model(network, batch):
-    """The network's file. Raises Failed, with "NS " first if there is no such network."""
+    """The network's file. Raises Failed, with NOT_SUPPORTED first if there is no such network."""
     if not network.is_zoo:
         return files.ensure(network.case(batch), "onnx")
     if batch > 1:
-        raise Failed("NS this network of the zoo takes one picture at a time")
+        raise Failed(f"{NOT_SUPPORTED}this network of the zoo takes one picture at a time")
     return zoo.zoo_model(network.name)
 
 

@@ -2,14 +2,18 @@
 
     import attune.onnxruntime as onnxruntime
 
+install() makes `import onnxruntime` give this module, also in packages that a script uses.
+
 Features of ONNX Runtime for other devices, for training and with custom operators are not here: they raise
 attune.UnsupportedError with their names. Settings that only tune ONNX Runtime itself are accepted and change nothing.
 """
 from __future__ import annotations
 
+import sys
 from typing import Any, NoReturn
 
-from . import capi
+from ..errors import InvalidError
+from . import backend, capi
 from ._binding import IOBinding
 from ._model import ModelMetadata, NodeArg
 from ._options import (ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions)
@@ -20,6 +24,16 @@ __version__ = "1.31.1"  # whose interface this is
 SessionIOBinding = IOBinding
 
 get_all_providers = get_available_providers
+
+
+def install() -> None:
+    """Makes `import onnxruntime` give this module from now on, everywhere in this process: call it before anything imports
+    onnxruntime. Raises attune.InvalidError if something has imported the other one already."""
+    here = sys.modules[__name__]
+    if sys.modules.get("onnxruntime", here) is not here:
+        raise InvalidError("install(): onnxruntime is imported already; call attune.onnxruntime.install() before that")
+    for name in [name for name in sys.modules if name == __name__ or name.startswith(__name__ + ".")]:
+        sys.modules["onnxruntime" + name.removeprefix(__name__)] = sys.modules[name]
 
 
 def get_device() -> str:
@@ -63,9 +77,9 @@ def __getattr__(name: str) -> NoReturn:
 
 
 __all__ = ["ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata",
-           "NodeArg", "OrtValue", "RunOptions", "SessionIOBinding", "SessionOptions", "capi", "disable_telemetry_events",
+           "NodeArg", "OrtValue", "RunOptions", "SessionIOBinding", "SessionOptions", "backend", "capi", "disable_telemetry_events",
            "enable_telemetry_events", "get_all_providers", "get_available_providers", "get_build_info", "get_device",
-           "get_version_string", "set_default_logger_severity", "set_default_logger_verbosity", "set_seed"]
+           "get_version_string", "install", "set_default_logger_severity", "set_default_logger_verbosity", "set_seed"]
 
 
 def __dir__() -> list[Any]:

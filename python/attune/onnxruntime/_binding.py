@@ -48,6 +48,9 @@ class IOBinding:
         """Binds an output to a tensor."""
         self._bind(name, value.numpy())
 
+    def __repr__(self) -> str:
+        return f"<attune.onnxruntime.IOBinding of inputs {list(self.inputs)} and outputs {list(self._targets)}>"
+
     def synchronize_inputs(self) -> None:
         """Changes nothing: nothing is asynchronous."""
 

@@ -43,6 +43,10 @@ class _Options:
             raise TypeError(f"{type(self).__name__}.{name}: {value!r} is not of type {kind.__name__}")
         self.__dict__[name] = value
 
+    def __repr__(self) -> str:
+        changed = [f"{name}={self.__dict__[name]!r}" for name, default in self._DEFAULTS.items() if self.__dict__[name] != default]
+        return f"<attune.onnxruntime.{type(self).__name__}({', '.join(changed)})>"
+
     def _add(self, key: str, value: str) -> None:
         self.__dict__["_entries"][key] = value
 

@@ -11,13 +11,14 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .._arrays import as_array, by_name, dtype_of
-from .._declared import Declared, declared
+from .._arrays import as_array, dtype_of
+from .._declared import Declared, declared, named_dims
 from .._source import ModelSource
+from .._values import Unpicklable, by_name, texts
 from ..device import Device
 from ..errors import InvalidError, UnsupportedError
-from ..network import load
-from ..open_network import OpenNetwork
+from ..network import Network, load
+from ..open_network import OpenNetwork, compiled_once
 from ._binding import IOBinding
 from ._model import ModelMetadata, NodeArg, type_name
 from ._options import RunOptions, SessionOptions
@@ -36,7 +37,7 @@ def _node(tensor: Declared) -> NodeArg:
 
 
 def _check_providers(providers: Sequence[Any] | None) -> None:
-    for provider in () if providers is None else providers:
+    for provider in (providers,) if isinstance(providers, str) else providers or ():
         name = provider[0] if isinstance(provider, tuple) else provider
         if not isinstance(name, str) or name != _PROVIDER:
             warnings.warn(f"there is no {name} in Attune; the processor runs the model", stacklevel=4)
@@ -53,13 +54,22 @@ def _shapes_with(inputs: Sequence[Declared], sizes: Mapping[str, int]) -> dict[s
     return shapes
 
 
-class InferenceSession:
-    """Runs a model. A model with fixed shapes is compiled now, and one with open dimensions for the shapes that come.
+def _check_dimensions(inputs: Sequence[Declared], sizes: Mapping[str, int]) -> None:
+    for name in sizes.keys() - set(named_dims(inputs)):
+        warnings.warn(f"the model has no open dimension \"{name}\", and add_free_dimension_override_by_name() changes nothing",
+                      stacklevel=3)
+
+
+class InferenceSession(Unpicklable):
+    """Runs a model. A model with fixed shapes is compiled now, and one with open dimensions for the shapes that come;
+    ~/.cache/attune/compiled keeps what was compiled for the next session.
 
     path_or_bytes: a path, or the bytes of a file; an artifact is compiled already. trusted_keys: as for attune.load(),
     one of which must have signed an artifact. providers, provider_options: only the CPU is available; others cause a
     warning. Thread safe. Raises attune.UnsupportedError with the operators that Attune lacks.
     """
+
+    _instead = "make one in the other process"
 
     def __init__(self, path_or_bytes: str | bytes | os.PathLike[str], sess_options: SessionOptions | None = None,
                  providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None,
@@ -71,17 +81,32 @@ class InferenceSession:
         if self._options.optimized_model_filepath:
             raise UnsupportedError("attune.onnxruntime: SessionOptions.optimized_model_filepath is not supported; "
                                    "attune.load(model).compile().save(path) writes what was compiled")
-        with ModelSource(path_or_bytes).file() as path:
+        source = ModelSource(path_or_bytes)
+        with source.file() as path:
             self._file = _core.declaration(path, "")
         inputs = declared(self._file["inputs"])
+        _check_dimensions(inputs, self._options.fixed_dimensions)
         shapes = _shapes_with(inputs, self._options.fixed_dimensions)
         self._threads = self._options.intra_op_num_threads
-        loaded = load(path_or_bytes, shapes=shapes, progress=False, trusted_keys=trusted_keys)
-        is_compiled = not isinstance(loaded, OpenNetwork) and loaded._core.is_compiled()
-        self._network = loaded if is_compiled else loaded.compile(threads=self._threads or Device.here().processors)
+        threads = self._threads or Device.here().processors
+
+        def read(one: Mapping[str, Sequence[int]] | None) -> Network:
+            return load(path_or_bytes, shapes=one, progress=False, trusted_keys=trusted_keys)
+
+        if self._file["is_compiled"]:
+            self._network = read(shapes)
+        elif shapes is None:
+            self._network = read(None).compile(threads=threads)
+        else:
+            self._network = compiled_once(source, read, shapes, self._file, threads)
         self._inputs = {input.name: input for input in inputs}
         self._outputs = self._known_outputs()
         self._profiled: dict[str, Array] | None = None
+
+    def __repr__(self) -> str:
+        def shown(nodes: Sequence[NodeArg]) -> str:
+            return ", ".join(f"{node.name}: {node.type}{node.shape}" for node in nodes)
+        return f"<attune.onnxruntime.InferenceSession({shown(self.get_inputs())}) -> ({shown(self.get_outputs())})>"
 
     def _known_outputs(self) -> dict[str, NodeArg]:
         found = {output.name: output for output in declared(self._file["outputs"])}
@@ -157,7 +182,7 @@ class InferenceSession:
 
         input_feed: {input: array, OrtValue, or list}.
         """
-        wanted = list(() if output_names is None else output_names) or list(self._outputs)
+        wanted = texts("output_names", output_names or ()) or list(self._outputs)
         for name in wanted:
             if name not in self._outputs:
                 raise InvalidError(f"there is no output \"{name}\"; the outputs are {', '.join(self._outputs)}")

@@ -101,6 +101,9 @@ class OrtValue:
         """Returns "cpu"."""
         return "cpu"
 
+    def __repr__(self) -> str:
+        return f"<attune.onnxruntime.OrtValue {self.data_type()}{self.shape()}>"
+
     def has_value(self) -> bool:
         """Returns True."""
         return True

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/face.h"
 #include "base/log.h"
 #include "base/status.h"
 
@@ -24,7 +25,7 @@ absl::Status CheckIsFile(const std::string& path, bool create, const DatabaseWor
   if (stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT && create) return absl::OkStatus();
     if (errno == ENOENT)
-      return absl::NotFoundError(absl::StrCat(path, ": there is no such database; ", words.NameAnother()));
+      return MissingFile(path, ": there is no such database; ", words.NameAnother());
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
   }
   if (S_ISREG(info.st_mode)) return absl::OkStatus();
@@ -59,7 +60,9 @@ const char* DataOf(std::string_view value) { return value.empty() ? "" : value.d
 }  // namespace
 
 std::string DatabaseWords::NameAnother() const {
-  return absl::StrCat("name another database", flag.empty() ? "" : " with ", flag);
+  if (flag.empty()) return "name another database";
+  constexpr size_t kDashes = 2;
+  return absl::StrCat("name another database with ", NameAsGiven(flag, flag.substr(kDashes)));
 }
 
 absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path,

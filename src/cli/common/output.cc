@@ -50,7 +50,7 @@ absl::Status FlushOutput() {
 
 void PrintError(const absl::Status& status) {
   const std::string_view message = status.message();
-  if (!absl::StartsWith(message, "NS ")) {
+  if (!absl::StartsWith(message, kNotSupportedMark)) {
     std::fprintf(stderr, "attune: %s\n", WithoutControls(message).c_str());
     return;
   }

@@ -22,8 +22,8 @@ using Json = nlohmann::ordered_json;
 void PrintResult(std::string_view text);
 absl::Status FlushOutput();
 
-// Prints one line to stderr, "attune: …", or each line of an NS list as it is. Control characters become
-// '?'.
+// Prints one line to stderr, "attune: …", or each line of what is not supported as it is. Control characters
+// become '?'.
 void PrintError(const absl::Status& status);
 // Prints a line to stderr that the user should know but did not ask for.
 void PrintNote(std::string_view text);

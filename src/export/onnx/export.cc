@@ -23,7 +23,7 @@ int64_t ConstantBytes(const Graph& graph) {
 }
 
 absl::Status TooLarge(const Graph& graph, int64_t bytes) {
-  return NotSupported("NS Graph ", graph.name(), ": it takes ", bytes,
+  return NotSupported(kNotSupportedMark, "Graph ", graph.name(), ": it takes ", bytes,
                       " bytes, and a model file without external data has at most ", kMaxFileBytes);
 }
 

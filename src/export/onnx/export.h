@@ -17,8 +17,8 @@ namespace attune {
 
 // The bytes of a model file for a verified graph, with the graph's names of inputs and outputs. The same
 // graph gives the same bytes. Errors:
-//   Unimplemented: everything that ONNX cannot express, one line each: "NS <operator> <value>: <reason>"; or
-//     the graph's constants exceed 2 GB, the limit of a file without external data.
+//   Unimplemented: everything that ONNX cannot express, one line each: "not supported: <operator> <value>:
+//     <reason>"; or the graph's constants exceed 2 GB, the limit of a file without external data.
 //   InvalidArgument: an input and an output that is another value have the same name.
 absl::StatusOr<std::string> ExportOnnxBytes(const Graph& graph);
 

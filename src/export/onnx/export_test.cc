@@ -104,8 +104,9 @@ TEST(OnnxExport, ListsAllThatOnnxLacks) {
   const absl::Status status = ExportOnnxBytes(**graph).status();
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
   EXPECT_THAT(std::string(status.message()),
-              StartsWith("NS requantize a: ONNX rounds once, and halves to even\n"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("NS quantize b: ONNX has no QuantizeLinear of f64"));
+              StartsWith("not supported: requantize a: ONNX rounds once, and halves to even\n"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("not supported: quantize b: ONNX has no QuantizeLinear of f64"));
 }
 
 TEST(OnnxExport, OperatorsThatNoLaterOpsetRevisedTakeNoBF16) {

@@ -135,7 +135,8 @@ void GraphWriter::WriteNode(const Node& node, GraphProto* proto) {
     reason = row.write(context, row).message();
   }
   if (reason.empty()) return;
-  unsupported_.push_back(absl::StrCat("NS ", OpName(node.op()), " ", NameOf(node.output()), ": ", reason));
+  unsupported_.push_back(
+      absl::StrCat(kNotSupportedMark, OpName(node.op()), " ", NameOf(node.output()), ": ", reason));
 }
 
 void GraphWriter::WriteCopies(const std::vector<Copy>& copies, GraphProto* proto) {

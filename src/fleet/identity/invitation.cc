@@ -42,7 +42,8 @@ std::string Invitation::Text() const {
 absl::StatusOr<Invitation> Invitation::Parse(std::string_view text) {
   text = absl::StripAsciiWhitespace(text);
   if (!text.starts_with(kPrefix) || text.size() > kMostTextBytes)
-    return InvalidInput("is not an invitation; it begins with ", kPrefix);
+    return InvalidInput(text.empty() ? "the invitation is empty" : "this is not an invitation",
+                        "; an invitation begins with ", kPrefix);
   std::string bytes;
   const bool is_escaped = absl::WebSafeBase64Unescape(text.substr(kPrefix.size()), &bytes);
   const std::vector<std::string> parts = absl::StrSplit(bytes, kSeparator);

@@ -31,6 +31,9 @@ TEST(InvitationTest, AnySlipIsNoticed) {
     EXPECT_THAT(std::string(read.status().message()), Not(HasSubstr(changed.substr(40))));
     EXPECT_FALSE(Invitation::Parse(text.substr(0, i)).ok());
   }
+  EXPECT_THAT(std::string(Invitation::Parse("\n").status().message()), HasSubstr("the invitation is empty"));
+  EXPECT_THAT(std::string(Invitation::Parse("text").status().message()),
+              HasSubstr("this is not an invitation"));
   for (const std::string& bad : {std::string(), std::string(1 << 20, 'a'), text + "A", text + " " + text})
     EXPECT_FALSE(Invitation::Parse(bad).ok());
 }

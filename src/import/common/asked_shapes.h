@@ -9,15 +9,15 @@
 
 namespace attune::importing {
 
-// `x` in a shape in which one -1 may stand for what is left. NS where a number in it would have to be a size
-// that data decides. `copied` are those of its dimensions that the model has taken from x, by their bounds;
-// empty: none.
+// `x` in a shape in which one -1 may stand for what is left. Not supported where a number in it would have to
+// be a size that data decides. `copied` are those of its dimensions that the model has taken from x, by their
+// bounds; empty: none.
 Value* ReshapeToAsked(Emitter& emitter, Value* x, Shape shape, const std::vector<bool>& copied = {});
 
-// `x` broadcast to a shape of numbers. NS if x has a dimension that data decides.
+// `x` broadcast to a shape of numbers. Not supported if x has a dimension that data decides.
 Value* BroadcastToAsked(Emitter& emitter, Value* x, const Shape& shape);
 
-// `x` without its dimensions of 1. NS if data decides which they are.
+// `x` without its dimensions of 1. Not supported if data decides which they are.
 Value* SqueezeOnes(Emitter& emitter, Value* x);
 
 }  // namespace attune::importing

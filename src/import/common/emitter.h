@@ -118,12 +118,12 @@ class Emitter {
   // A rank-1 [C] tensor as [C, 1, 1, …], so that it broadcasts along axis 1 of a tensor of `rank`.
   Value* PerChannel(Value* x, int rank);
 
-  // The shape of a value; NS if a dimension depends on data.
+  // The shape of a value; throws if a dimension depends on data.
   Shape ShapeOf(const Value* x) const;
-  int64_t DimOf(const Value* x, int64_t axis) const;  // NS if this dimension depends on data
+  int64_t DimOf(const Value* x, int64_t axis) const;  // throws if data decides this dimension
 
-  // The value's data, computed if it follows from known values; otherwise NS: "its <what> must be known:
-  // …".
+  // The value's data, computed if it follows from known values; otherwise it throws: "its <what> must be
+  // known: …".
   Tensor Known(const Value* value, std::string_view what) const { return evaluator_->Require(value, what); }
   Ints KnownInts(const Value* value, std::string_view what) const {
     return evaluator_->RequireInts(value, what);

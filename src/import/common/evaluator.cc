@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/face.h"
 #include "base/status.h"
 #include "import/common/failure.h"
 
@@ -14,8 +15,8 @@ namespace {
 constexpr int64_t kMaxKept = 64;
 
 absl::Status DependsOnInput(const Value* input) {
-  return NotSupported("it depends on the values of input '", input->name(), "'; give them with --input ",
-                      input->name(), "=FILE");
+  return NotSupported("it depends on the values of input '", input->name(), "'; give them with ",
+                      ValueAsGiven(input->name()));
 }
 
 }  // namespace

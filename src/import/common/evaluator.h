@@ -33,9 +33,9 @@ class Evaluator {
   // inputs count as known only if `from_inputs`.
   absl::StatusOr<Tensor> Evaluate(const Value* value, bool from_inputs);
 
-  // The data of an operand that the operator must know; `what` names it. These throw ImportFailure: NS if
-  // it depends on something unknown; a broken model if a single number has another count, or integers are
-  // floats or bools. Integers saturate to 64 bits.
+  // The data of an operand that the operator must know; `what` names it. These throw ImportFailure:
+  // Unimplemented if it depends on something unknown; a broken model if a single number has another count, or
+  // integers are floats or bools. Integers saturate to 64 bits.
   Tensor Require(const Value* value, std::string_view what);
   ExactNumber RequireScalar(const Value* value, std::string_view what);
   int64_t RequireInt(const Value* value, std::string_view what);

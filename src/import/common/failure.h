@@ -13,7 +13,7 @@ namespace attune::importing {
 
 // Thrown by the helpers that operators are written with, and caught where the importer calls an operator.
 // This keeps an operator's lowering as short as its formula.
-//   Unimplemented: valid, but not supported; collected as an NS line, and the import goes on.
+//   Unimplemented: valid, but not supported; collected as a line, and the import goes on.
 //   Cancelled: the reason has been collected already.
 //   Anything else: the model is broken; the import stops.
 struct ImportFailure {
@@ -35,7 +35,8 @@ inline void OrThrow(absl::Status status) {
 }
 
 // The failure of an operator with these inputs, one of which may be null. Where a size depends on data it is
-// not known whether operands fit, and so what would make the model a broken one is NS, with the reason.
+// not known whether operands fit, and so what would make the model a broken one is not supported, with the
+// reason.
 inline absl::Status AsFailureOf(std::span<Value* const> inputs, absl::Status status) {
   const bool dynamic = std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
     return input != nullptr && !input->type().is_static();

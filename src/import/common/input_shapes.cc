@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
+#include "base/face.h"
 #include "base/status.h"
 #include "graph/infer.h"
 #include "import/common/failure.h"
@@ -71,21 +72,26 @@ std::optional<Shape> Resolve(const DeclaredTensor& input, const Symbols& symbols
   return shape;
 }
 
-// "--shape x=1x3x224x224"
-std::string Example(const DeclaredTensor& input, const InputRules& rules) {
+// Sizes for the open dimensions that are typical of images, and of texts and sounds.
+WrittenShape Example(const DeclaredTensor& input, const InputRules& rules) {
   constexpr size_t kImageRank = 4;
   const size_t channels = rules.channels_last ? kImageRank - 1 : 1;
   std::vector<std::string> dims = input.dims;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (SizeOf(dims[i])) continue;
-    dims[i] = dims.size() == kImageRank && i != 0 && i != channels ? "224" : "1";
+    const bool is_image = dims.size() == kImageRank;
+    if (i == 0 || (is_image && i == channels)) {
+      dims[i] = "1";
+    } else {
+      dims[i] = is_image ? "224" : "128";
+    }
   }
   if (!input.ranked) {
     dims.assign(kImageRank, "224");
     dims[0] = "1";
     dims[channels] = "3";
   }
-  return absl::StrCat("--shape ", input.name, "=", absl::StrJoin(dims, "x"));
+  return {input.name, std::move(dims)};
 }
 
 }  // namespace
@@ -98,7 +104,8 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>&
       RETURN_IF_ERROR(CheckGiven(input, *given, rules, symbols));
   }
   std::vector<Shape> shapes;
-  std::vector<std::string> open, examples;
+  std::vector<std::string> open;
+  std::vector<WrittenShape> examples;
   for (const DeclaredTensor& input : inputs) {
     std::optional<Shape> shape = GivenShape(input.name, options);
     if (!shape) shape = Resolve(input, symbols);
@@ -110,7 +117,7 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>&
   }
   if (open.empty()) return shapes;
   return InvalidInput("the ", rules.what, " leaves dimensions open: input ", absl::StrJoin(open, ", "),
-                      "; give the shapes, for example ", absl::StrJoin(examples, " "));
+                      "; give the shapes, for example ", ShapesAsGiven(examples));
 }
 
 Value* AddInput(Graph& graph, const std::string& name, TensorType type, const ImportOptions& options,

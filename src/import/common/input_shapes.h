@@ -25,8 +25,8 @@ struct InputRules {
 
 // Returns the shape of each input: from the options, directly or by its value, or from the model and the
 // symbols that other inputs bind. Fails if a given shape does not fit, or with a list of all inputs whose
-// shapes are still open and an example of how to give them: open dimensions as 1, but 224 for an image with
-// four dimensions.
+// shapes are still open and an example of how to give them: the first dimension as 1, others as 224 for an
+// image with four dimensions, and else as 128.
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>& inputs,
                                               const ImportOptions& options, const InputRules& rules = {});
 

@@ -9,7 +9,7 @@ namespace attune::importing {
 
 void NotSupportedList::Add(std::string_view op, std::string_view name, std::string_view reason) {
   // A single line, whatever a name contains.
-  std::string line = WithoutControls(absl::StrCat("NS ", op, " ", name, ": ", reason));
+  std::string line = WithoutControls(absl::StrCat(kNotSupportedMark, op, " ", name, ": ", reason));
   if (known_.insert(line).second) lines_.push_back(std::move(line));
 }
 

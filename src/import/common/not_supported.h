@@ -16,7 +16,7 @@ namespace attune::importing {
 
 class NotSupportedList {
  public:
-  // Adds the line "NS <op> <name>: <reason>", once.
+  // Adds the line "not supported: <op> <name>: <reason>", once.
   void Add(std::string_view op, std::string_view name, std::string_view reason);
   bool empty() const { return lines_.empty(); }
   // Unimplemented with all lines; ok if there are none.

@@ -78,7 +78,7 @@ TEST(ShapeNotices, FailuresOfBrokenModelsAreExplained) {
   };
   EXPECT_THAT(after(absl::OkStatus()), ElementsAre(HasSubstr("tensor=y")));
   EXPECT_THAT(after(absl::InvalidArgumentError("69 columns, 70 rows")), SizeIs(1));
-  EXPECT_THAT(after(absl::UnimplementedError("NS Poem")), IsEmpty());
+  EXPECT_THAT(after(absl::UnimplementedError("not supported: Poem")), IsEmpty());
 }
 
 }  // namespace

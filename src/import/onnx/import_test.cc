@@ -29,9 +29,9 @@ TEST(OnnxImport, ListsEverythingThatIsNotSupportedAtOnce) {
   const absl::Status status = model.Import().status();
   EXPECT_TRUE(absl::IsUnimplemented(status));
   EXPECT_EQ(status.message(),
-            "NS NoSuchOperator first: no such operator in opset 17 of domain 'ai.onnx'\n"
-            "NS Frobnicate second: no such operator in opset 17 of domain 'ai.onnx'\n"
-            "NS RandomNormalLike third: it makes random numbers");
+            "not supported: NoSuchOperator first: no such operator in opset 17 of domain 'ai.onnx'\n"
+            "not supported: Frobnicate second: no such operator in opset 17 of domain 'ai.onnx'\n"
+            "not supported: RandomNormalLike third: it makes random numbers");
 }
 
 TEST(OnnxImport, NodesOutOfOrderAndCyclesNameTheNode) {
@@ -111,10 +111,9 @@ TEST(OnnxImport, ValuesOfInputsDetermineShapesOnly) {
   model.AddInput("shape", {"1"}, TensorProto::INT64);
   model.AddNode("Reshape", {"x", "shape"}, {"y"})->set_name("flatten");
   model.AddOutput("y");
-  EXPECT_EQ(
-      model.Error(),
-      "NS Reshape flatten: its shape must be known: it depends on the values of input 'shape'; give them "
-      "with --input shape=FILE");
+  EXPECT_EQ(model.Error(),
+            "not supported: Reshape flatten: its shape must be known: it depends on the values of input "
+            "'shape'; give them with --input shape=FILE");
   const auto graph = model.Import({.input_values = {{"shape", Tensor::FromInts(Ints{6})}}});
   ASSERT_TRUE(graph.ok()) << graph.status();
   ASSERT_EQ((*graph)->inputs().size(), 1U);
@@ -284,7 +283,7 @@ TEST(OnnxImport, RefusesWhatIsNoModel) {
   model.proto.clear_opset_import();
   EXPECT_THAT(model.Error(), HasSubstr("does not say which opset"));
   model.proto.set_ir_version(99);
-  EXPECT_THAT(model.Error(), HasSubstr("NS Model ir_version"));
+  EXPECT_THAT(model.Error(), HasSubstr("not supported: Model ir_version"));
 }
 
 TEST(OnnxImport, TensorDataMustFitItsShape) {

@@ -56,8 +56,8 @@ Budget BudgetFor(const OnnxModel& model, const WorkControl& control) {
 // Adds the opset that a file of an early version omits.
 void CheckVersions(const ModelProto& model, Opsets& opsets) {
   if (model.ir_version() < 1 || model.ir_version() > kNewestIrVersion) {
-    Unsupported("NS Model ir_version: ", model.ir_version(), " is not among the known versions 1 to ",
-                kNewestIrVersion);
+    Unsupported(kNotSupportedMark, "Model ir_version: ", model.ir_version(),
+                " is not among the known versions 1 to ", kNewestIrVersion);
   }
   // Files of IR version 1 and 2 may omit it.
   if (!opsets.contains("")) {
@@ -65,7 +65,7 @@ void CheckVersions(const ModelProto& model, Opsets& opsets) {
     opsets[""] = 1;
   }
   if (opsets[""] > kNewestOpset) {
-    Unsupported("NS Model opset_import: opset ", opsets[""], " is newer than ", kNewestOpset);
+    Unsupported(kNotSupportedMark, "Model opset_import: opset ", opsets[""], " is newer than ", kNewestOpset);
   }
 }
 
@@ -124,7 +124,7 @@ std::unique_ptr<Graph> Importer::Import() {
   for (int i = 0; i < proto_.graph().output_size(); ++i) {
     const std::string& name = proto_.graph().output(i).name();
     if (!names.insert(name).second) Invalid("the model has two outputs named '", name, "'");
-    if (outputs[i].sequence) Unsupported("NS Graph ", name, ": an output that is a sequence");
+    if (outputs[i].sequence) Unsupported(kNotSupportedMark, "Graph ", name, ": an output that is a sequence");
     graph->AddOutput(name, outputs[i].value);
     CompareDeclared(name, outputs[i].value, scope, notices_);
   }

@@ -80,7 +80,7 @@ class OpContext : public Emitter {
   // A tensor attribute's data.
   Tensor TensorAttribute(std::string_view name) const;
   Value* SparseConstant(const SparseTensorProto& proto);
-  // An attribute that is an ONNX element type, as a dtype; NS for a type that Attune does not support.
+  // An attribute that is an ONNX element type, as a dtype; throws for a type that Attune does not support.
   DType TypeAttribute(std::string_view name) const;
 
   // The numbers are a list, or one number.
@@ -109,7 +109,8 @@ class OpContext : public Emitter {
   std::vector<Binding> inputs_;
 };
 
-// Lowers one node. Returns its outputs in order; fewer than the node has is NS. Throws ImportFailure.
+// Lowers one node. Returns its outputs in order; fewer than the node has is not supported. Throws
+// ImportFailure.
 using Lowering = Outputs(OpContext& c);
 
 }  // namespace attune::onnx

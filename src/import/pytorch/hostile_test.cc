@@ -179,7 +179,7 @@ TEST(PytorchHostile, AProgramThatContradictsItself) {
   program.graph()["tensor_values"]["y"] = Meta({"3"});
   EXPECT_THAT(program.Error(), HasSubstr("'y' is f32[2], but the program says float32[3]"));
   program.json["schema_version"]["major"] = 9;
-  EXPECT_THAT(program.Error(), HasSubstr("NS Model schema_version"));
+  EXPECT_THAT(program.Error(), HasSubstr("not supported: Model schema_version"));
 }
 
 TEST(PytorchHostile, NumbersThatOverflow) {

@@ -30,7 +30,8 @@ absl::Status CheckHead(std::string_view head) {
   if (head.empty()) return InvalidInput("the file is empty");
   if (IsPickle(head)) {
     return NotSupported(
-        "NS Model checkpoint: the file is a Python pickle, which holds weights without a program; ",
+        kNotSupportedMark,
+        "Model checkpoint: the file is a Python pickle, which holds weights without a program; ",
         kOnnxAdvice);
   }
   if (!head.starts_with(kZipMagic))
@@ -43,14 +44,17 @@ absl::Status CheckKind(const Archive& archive) {
   if (archive.Has("serialized_exported_program.json") || archive.Has("data/weights/model.pt") ||
       archive.Has("data/constants/model.pt")) {
     return NotSupported(
-        "NS Model archive: PyTorch before 2.9 saved weights as a Python pickle; save it again with ",
+        kNotSupportedMark,
+        "Model archive: PyTorch before 2.9 saved weights as a Python pickle; save it again with ",
         "a newer one, torch.export.save(torch.export.load(\"old.pt2\"), \"new.pt2\"), or ", kOnnxAdvice);
   }
   if (archive.Has("constants.pkl")) {
-    return NotSupported("NS Model TorchScript: the file is a TorchScript archive; ", kOnnxAdvice);
+    return NotSupported(kNotSupportedMark, "Model TorchScript: the file is a TorchScript archive; ",
+                        kOnnxAdvice);
   }
   if (archive.Has("data.pkl")) {
-    return NotSupported("NS Model checkpoint: the file holds weights without a program, as a Python pickle; ",
+    return NotSupported(kNotSupportedMark,
+                        "Model checkpoint: the file holds weights without a program, as a Python pickle; ",
                         kOnnxAdvice);
   }
   if (!archive.Has("archive_format"))
@@ -72,10 +76,12 @@ absl::StatusOr<std::string> ChooseModel(const Archive& archive) {
   }
   if (models.size() == 1) return models[0];
   if (!models.empty()) {
-    return NotSupported("NS Model archive: it holds ", models.size(), " programs, none named 'model'");
+    return NotSupported(kNotSupportedMark, "Model archive: it holds ", models.size(),
+                        " programs, none named 'model'");
   }
   if (!archive.NamesUnder("data/aotinductor/").empty()) {
-    return NotSupported("NS Model archive: it holds code that AOTInductor has compiled, and no program; ",
+    return NotSupported(kNotSupportedMark,
+                        "Model archive: it holds code that AOTInductor has compiled, and no program; ",
                         kOnnxAdvice);
   }
   return InvalidInput("the archive holds no program");

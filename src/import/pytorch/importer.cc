@@ -58,7 +58,8 @@ absl::StatusOr<std::unique_ptr<Graph>> Importer::Run() {
   try {
     const int64_t major = IntField(Field(*program_, "schema_version"), "major");
     if (major != kSchemaMajor) {
-      Unsupported("NS Model schema_version: ", major, " is not the known version ", kSchemaMajor);
+      Unsupported(kNotSupportedMark, "Model schema_version: ", major, " is not the known version ",
+                  kSchemaMajor);
     }
     Scope scope{.tensor_values = &Field(GraphOf(*program_), "tensor_values")};
     ImportInputs(scope);

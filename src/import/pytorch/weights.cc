@@ -61,7 +61,8 @@ void Normalize(Tensor& tensor) {
 Weights::Weights(const Archive* archive, const std::string& model) : archive_(archive) {
   if (archive_->Has("byteorder")) {
     const std::string order = OrThrow(archive_->Read("byteorder", 16));
-    if (order != "little") Unsupported("NS Model byteorder: the weights are stored as '", order, "' endian");
+    if (order != "little")
+      Unsupported(kNotSupportedMark, "Model byteorder: the weights are stored as '", order, "' endian");
   }
   for (const char* kind : {"weights", "constants"}) {
     const std::string folder = absl::StrCat("data/", kind, "/");

@@ -298,7 +298,7 @@ TEST_F(BundleTest, VariablesWithoutACheckpointAreNotSupported) {
       importing::ImportOnce(ParseTensorflow(ModelWithVariables().SerializeAsString(), ""), options).status();
   EXPECT_TRUE(absl::IsUnimplemented(status));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("NS ReadVariableOp call/read: a variable without a value"));
+              HasSubstr("not supported: ReadVariableOp call/read: a variable without a value"));
 }
 
 TEST(Variables, KeysComeFromTheGraphThatRestores) {

@@ -173,7 +173,7 @@ TEST(TensorflowControl, BranchesThatSetShapesNeedAKnownCondition) {
   then->clear_node_def();
   FillIntegers(then->add_node_def(), "axis", {0}, true);
   FillNode(then->add_node_def(), "ExpandDims", "result", {"argument", "axis:output:0"});
-  EXPECT_THAT(model.Error(), HasSubstr("NS If y"));
+  EXPECT_THAT(model.Error(), HasSubstr("not supported: If y"));
   ImportOptions options;
   options.input_values["c"] = Tensor::Scalar(DType::kBool, 1);
   const auto graph = model.Import(options);
@@ -222,7 +222,7 @@ TEST(TensorflowControl, CallsOfUnknownFunctionsAreReported) {
   GraphBuilder model;
   model.Placeholder("x", {2});
   model.Add("PartitionedCall", "y", {"x"}).Function("f", "nowhere");
-  EXPECT_THAT(model.Error(), HasSubstr("NS PartitionedCall y: it calls the function 'nowhere'"));
+  EXPECT_THAT(model.Error(), HasSubstr("not supported: PartitionedCall y: it calls the function 'nowhere'"));
 }
 
 TEST(TensorflowControl, ListsOfAnySizeAreRefused) {

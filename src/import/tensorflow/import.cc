@@ -69,7 +69,8 @@ absl::Status CheckNotKeras(std::string_view head) {
   constexpr std::string_view kZip = "PK\x03\x04";
   if (head.substr(0, kHdf5.size()) != kHdf5 && head.substr(0, kZip.size()) != kZip) return absl::OkStatus();
   return NotSupported(
-      "NS Model Keras: a Keras file (.h5, .keras) describes layers, not a graph; export it with "
+      kNotSupportedMark,
+      "Model Keras: a Keras file (.h5, .keras) describes layers, not a graph; export it with "
       "python -c \"import keras; keras.models.load_model('MODEL').export('FOLDER')\" and give FOLDER");
 }
 

@@ -74,7 +74,7 @@ class OpContext : public Emitter {
   Ints IntList(std::string_view name, Ints absent) const;
   // One of `allowed`, the first if it is absent; any other value is a broken model.
   std::string Choice(std::string_view name, std::initializer_list<std::string_view> allowed) const;
-  // An attribute that is an element type; NS for a type that Attune does not support.
+  // An attribute that is an element type; throws for a type that Attune does not support.
   DType TypeAttribute(std::string_view name) const;
   DType TypeAttribute(std::string_view name, DType absent) const;
   std::optional<Shape> ShapeAttribute(std::string_view name) const;  // nullopt if it is not complete

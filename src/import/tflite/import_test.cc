@@ -47,9 +47,9 @@ TEST(TfliteImport, ListsEverythingThatIsNotSupportedAtOnce) {
   const absl::Status status = ImportBuilt(m.Finish()).status();
   EXPECT_TRUE(absl::IsUnimplemented(status));
   EXPECT_EQ(status.message(),
-            "NS Frobnicate a: no such operator is known\n"
-            "NS READ_VARIABLE c: resource variables\n"
-            "NS BUILTIN_250 d: no such operator is known");
+            "not supported: Frobnicate a: no such operator is known\n"
+            "not supported: READ_VARIABLE c: resource variables\n"
+            "not supported: BUILTIN_250 d: no such operator is known");
 }
 
 // [1, 3, 3, 1] with a kernel of ones: SAME puts the pad at the end, so that the last sums have fewer
@@ -244,6 +244,18 @@ TEST(TfliteImport, ShapesOfInputsCanBeGiven) {
   EXPECT_THAT(ErrorOf(Unary(Code::TANH, {-1, 3})), HasSubstr("leaves dimensions of input 'x' open"));
 }
 
+TEST(TfliteImport, WhatIsNotSupportedIsListedBeforeShapesAreAskedFor) {
+  ModelBuilder m;
+  const int x = m.AddInput({.name = "x", .shape = {-1, 3}});
+  for (const char* name : {"a", "b"}) m.Add({.name = name, .shape = {-1, 3}});
+  m.AddCustom("Frobnicate", {x}, {1});
+  m.AddOp(Code::READ_VARIABLE, {x}, {2});
+  m.SetOutputs({1, 2});
+  EXPECT_EQ(ErrorOf(m.Finish()),
+            "not supported: Frobnicate a: no such operator is known\n"
+            "not supported: READ_VARIABLE b: resource variables");
+}
+
 TEST(TfliteImport, ValuesOfInputsDetermineShapesOnly) {
   ModelBuilder m;
   const int x = m.AddInput({.name = "x", .shape = {2, 3}});
@@ -252,10 +264,9 @@ TEST(TfliteImport, ValuesOfInputsDetermineShapesOnly) {
   m.AddOp(Code::RESHAPE, {x, shape}, {y});
   m.SetOutputs({y});
   const std::string bytes = m.Finish();
-  EXPECT_EQ(
-      ErrorOf(bytes),
-      "NS RESHAPE y: its shape must be known: it depends on the values of input 'shape'; give them with "
-      "--input shape=FILE");
+  EXPECT_EQ(ErrorOf(bytes),
+            "not supported: RESHAPE y: its shape must be known: it depends on the values of input 'shape'; "
+            "give them with --input shape=FILE");
   const auto graph =
       ImportBuilt(bytes, {.input_values = {{"shape", Tensor::FromInts(Ints{6}, DType::kI32)}}});
   ASSERT_TRUE(graph.ok()) << graph.status();

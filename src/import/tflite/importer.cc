@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
+#include "base/face.h"
 #include "graph/infer.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
@@ -99,6 +100,12 @@ std::vector<std::string> UniqueNames(const Model& model, int subgraph, const Int
   return result;
 }
 
+// Why an operator of this row is refused whatever its operands are; nothing if it is not.
+std::optional<std::string> RefusalOf(const Row* row) {
+  if (row == nullptr) return "no such operator is known";
+  return row->lower == nullptr ? std::optional<std::string>(row->refused) : std::nullopt;
+}
+
 }  // namespace
 
 Entry FindEntry(const Model& model, const std::string& signature) {
@@ -152,14 +159,28 @@ std::unique_ptr<Graph> Importer::Import() {
   return graph;
 }
 
-Shape Importer::InputShape(const std::string& name, const schema::Tensor& tensor) const {
+// An unsupported model should be reported as such before asking for shapes.
+void Importer::ReportUnknown(const Scope& scope) {
+  const schema::SubGraph& body = model_->subgraph(scope.subgraph);
+  for (int64_t i = 0; i < SizeOf(body.operators()); ++i) {
+    const schema::Operator& node = *body.operators()->Get(static_cast<uint32_t>(i));
+    const std::string op = model_->OperatorName(node);
+    const std::optional<std::string> refusal = RefusalOf(FindRow(model_->CodeOf(node), op));
+    if (refusal) not_supported_.Add(op, NodeName(*model_, node, scope), *refusal);
+  }
+  OrThrow(not_supported_.status());
+}
+
+Shape Importer::InputShape(const std::string& name, const schema::Tensor& tensor, const Scope& scope) {
   const auto shape = options_.input_shapes.find(name);
   const auto value = options_.input_values.find(name);
   if (shape == options_.input_shapes.end() && value == options_.input_values.end()) {
     const Ints stated = ToInts(tensor.shape());
     if (std::any_of(stated.begin(), stated.end(), [](int64_t dim) { return dim == -1; })) {
+      ReportUnknown(scope);
       Invalid("the model leaves dimensions of input '", name, "' open: [", absl::StrJoin(stated, ","),
-              "]; give its shape, for example --shape ", name, "=1x224x224x3");
+              "]; give its shape, for example ",
+              ShapesAsGiven(std::vector<WrittenShape>{{name, {"1", "224", "224", "3"}}}));
     }
     return RequireShape(tensor);
   }
@@ -188,7 +209,7 @@ void Importer::ImportInputs(const Entry& entry, Scope& scope) {
       binding.failed = true;
       continue;
     }
-    TensorType type(*dtype, InputShape(name, tensor));
+    TensorType type(*dtype, InputShape(name, tensor, scope));
     scope.as_declared &= type.shape() == ToInts(tensor.shape());
     OrThrow(Annotate(CheckType(type), absl::StrCat("input '", name, "'")));
     binding.value = scope.graph->AddInput(name, std::move(type));
@@ -284,10 +305,8 @@ void Importer::ImportOperator(const schema::Operator& node, Scope& scope) {
   const std::string op = model_->OperatorName(node);
   const Row* row = FindRow(model_->CodeOf(node), op);
   absl::Status status;
-  if (row == nullptr) {
-    status = NotSupported("no such operator is known");
-  } else if (row->lower == nullptr) {
-    status = NotSupported(row->refused);
+  if (const std::optional<std::string> refusal = RefusalOf(row)) {
+    status = NotSupported(*refusal);
   } else {
     try {
       for (int64_t input : ToInts(node.inputs())) {

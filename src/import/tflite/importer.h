@@ -67,7 +67,8 @@ class Importer {
  private:
   std::unique_ptr<Graph> Import();
   void ImportInputs(const Entry& entry, Scope& scope);
-  Shape InputShape(const std::string& name, const schema::Tensor& tensor) const;
+  void ReportUnknown(const Scope& scope);
+  Shape InputShape(const std::string& name, const schema::Tensor& tensor, const Scope& scope);
   std::vector<Binding> ImportBody(Scope& scope);
   void ImportOperator(const schema::Operator& node, Scope& scope);
   std::vector<Value*> Lower(const schema::Operator& node, const std::string& name, Scope& scope);

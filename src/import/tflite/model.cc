@@ -63,7 +63,8 @@ absl::StatusOr<Model> Model::Open(std::string_view bytes) {
 
 absl::Status Model::Check() const {
   if (root_->version() != kVersion) {
-    return NotSupported("NS Model version: ", root_->version(), " is not the known version ", kVersion);
+    return NotSupported(kNotSupportedMark, "Model version: ", root_->version(), " is not the known version ",
+                        kVersion);
   }
   if (num_subgraphs() == 0) return InvalidInput("the model has no subgraph");
   // Tables may be shared, but only a malicious file uses that, to make a small file a large model.

@@ -142,8 +142,8 @@ class OpContext : public Emitter {
   std::map<int, Value*> real_values_;  // cache of Real(), by input
 };
 
-// Lowers one operator. Returns its outputs in order; fewer than it has is NS, and a float output is
-// quantized if the model declares it as integers. Throws ImportFailure.
+// Lowers one operator. Returns its outputs in order; fewer than it has is not supported, and a float output
+// is quantized if the model declares it as integers. Throws ImportFailure.
 using Lowering = Outputs(OpContext& c);
 
 }  // namespace attune::tflite

@@ -19,7 +19,7 @@ namespace attune::tflite {
 std::optional<DType> DTypeOf(schema::TensorType type);
 // "f32", …, or "string", "resource", …
 std::string TypeName(schema::TensorType type);
-// NS if Attune does not support it.
+// Not supported if Attune lacks it.
 DType RequireDType(schema::TensorType type);
 
 // The stated shape; checks that dimensions are not negative and that their product does not overflow.

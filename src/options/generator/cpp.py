@@ -115,6 +115,12 @@ def row(table: Table, option: Option) -> list[str]:
     members = {"name": json.dumps(option.name), "field": json.dumps(option.member)}
     if "cli" in option.only:
         members["flag"] = json.dumps(option.flag_name)
+    if "cpp" in option.only:
+        members["cpp_name"] = json.dumps(option.cpp_member)
+    if "python" in option.only:
+        members["python_name"] = json.dumps(option.keyword)
+    if option.python_scale != 1:
+        members["python_scale"] = str(option.python_scale)
     members["help"] = json.dumps(option.help, ensure_ascii=False)
     if option.cli_help:
         members["flag_help"] = json.dumps(option.cli_help, ensure_ascii=False)
@@ -122,10 +128,7 @@ def row(table: Table, option: Option) -> list[str]:
         members["default_help"] = json.dumps(option.shown_default, ensure_ascii=False)
     if option.type in kinds:
         members["form"] = f"OptionForm::{kinds[option.type]}"
-    if option.range:
-        members["least"] = str(option.range[0])
-    if len(option.range) > 1:
-        members["most"] = str(option.range[1])
+    members |= {name: str(end) for name, end in zip(("least", "most"), option.bounds)}
     if option.choices or option.enum is not None:
         members["choices"] = choices_name(table, option)
     flags = {"is_setting": "job" in option.only, "is_of_variant": "variant" in option.only, "is_needed": option.needed,
@@ -249,7 +252,7 @@ def python_bindings(table: Table) -> str:
         lines += [f'  nb::class_<compiler::{step.struct}>(m, "{step.struct}");', f'  m.def("{step.name}_options",',
                   f"        []({parameters}) {{", f"          compiler::{step.struct} options;"]
         lines += [f"          options.{option.cpp_member} = {bound_parameter(option)[1]};" for option in options]
-        lines += ["          return options;", "        },", f"        {names});"]
+        lines += ["          compiler::check(options);", "          return options;", "        },", f"        {names});"]
     foreign = ["<nanobind/nanobind.h>", "<nanobind/stl/string.h>", "<nanobind/stl/vector.h>"]
-    return header("Makes the options of Python's calls; it checks their types.", "ATTUNE_OPTIONS_PYTHON_OPTIONS_H_",
-                  ["cstdint", "string", "vector"], [*foreign, "attune/options.hpp"], "attune::python", [*lines, "}", ""])
+    return header("Makes the options of Python's calls; it checks their types and ranges.", "ATTUNE_OPTIONS_PYTHON_OPTIONS_H_",
+                  ["cstdint", "string", "vector"], [*foreign, "attune/compiler.hpp"], "attune::python", [*lines, "}", ""])

@@ -11,15 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from . import _core
+from ._values import flag, integer, number, path, text, texts
 from .errors import InvalidError
 
 Arrays = Mapping[str, Any]  # by the names of inputs: what NumPy or DLPack takes for an array
-
-
-def _number(name: str, value: float) -> float:
-    if not isinstance(value, (int, float)):
-        raise TypeError(f"{name}: must be a number, and is a {type(value).__name__}")
-    return value
 
 
 def _one_of(name: str, value: str) -> int:
@@ -28,14 +23,12 @@ def _one_of(name: str, value: str) -> int:
     return _CHOICES[name].index(value)
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Raises InvalidError for an option that names what is not there."""
-    for name in options.keys() & _CHOICES.keys():
-        _one_of(name, options[name])
-
-
 '''
 COLUMNS = 120
+# The functions of attune._values that convert what a caller gives.
+CONVERSIONS = {"bool": "flag", "int": "integer", "int64": "integer", "uint64": "integer", "float": "number",
+               "seconds": "number", "share": "number", "text": "text", "plan": "text", "path": "path", "output": "path",
+               "texts": "texts"}
 
 
 def is_choice(option: Option) -> bool:
@@ -83,11 +76,9 @@ def to_core(option: Option) -> str:
     value = option.keyword
     if is_choice(option):
         return f'_one_of("{value}", {value})'
-    if option.type in ("path", "output"):
-        return f"os.fspath({value})"
-    if option.type == "texts":
-        return f"list({value})"
-    return f'{option.python_scale}.0 * _number("{value}", {value})' if option.python_scale != 1 else value
+    kind = "bool" if option.is_bool_enum else option.type
+    converted = f'{CONVERSIONS[kind]}("{value}", {value}' + (f', "{kind}")' if kind in ("int64", "uint64") else ")")
+    return f"{option.python_scale}.0 * {converted}" if option.python_scale != 1 else converted
 
 
 def conversion(table: Table, step: Step) -> list[str]:
@@ -135,6 +126,11 @@ def python_module(table: Table) -> str:
     lines += ["", ""]
     for step in table.steps:
         lines += conversion(table, step)
+    names = ", ".join(f'"{step.name}": {step.name}_options' for step in table.steps)
+    lines += ["def check_options(step: str, options: Mapping[str, Any]) -> None:",
+              '    """Raises what the step would raise for an option of a wrong type or out of its range."""',
+              f"    check: Any = {{{names}}}[step]",
+              '    check(**{name: value for name, value in options.items() if name not in ("data", "examples")})', "", ""]
     lines += ["class Steps:", '    """The steps of a network that take options. Each returns another network."""', ""]
     for step in table.steps:
         lines += method(table, step)

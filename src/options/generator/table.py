@@ -83,6 +83,11 @@ class Option:
     for_artifacts: bool = False
 
     @property
+    def bounds(self) -> tuple[Any, ...]:
+        """The range; a share has one by its type."""
+        return self.range or ((0, 1) if self.type == "share" else ())
+
+    @property
     def member(self) -> str:
         return self.field or self.name
 

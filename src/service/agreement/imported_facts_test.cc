@@ -74,9 +74,11 @@ TEST_F(ImportedFactsTest, ALongImportIsWaitedForLater) {
 }
 
 TEST_F(ImportedFactsTest, ARefusedModelIsTheImportersSentence) {
-  clock_.on_look = [&] { Decide({.state = ModelState::kRefused, .error = "NS Loop: not supported"}); };
+  clock_.on_look = [&] {
+    Decide({.state = ModelState::kRefused, .error = "not supported: Loop scan: data decides its trips"});
+  };
   EXPECT_EQ(facts_.Of("ann", model_).status(),
-            absl::UnimplementedError("/settings/model: NS Loop: not supported"));
+            absl::UnimplementedError("/settings/model: not supported: Loop scan: data decides its trips"));
 }
 
 TEST_F(ImportedFactsTest, AModelThatWasNotSentIsAnError) {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/face.h"
 #include "base/sqlite/sqlite_schema.h"
 #include "base/status.h"
 #include "base/user_path.h"
@@ -116,7 +117,8 @@ absl::StatusOr<std::string> DefaultRecordsPath(const std::function<const char*(c
                                                   .name = "attune/records.db"},
                                                  environment);
   if (path) return *std::move(path);
-  return absl::NotFoundError("there is no home folder to keep records in; name a file with --records");
+  return absl::NotFoundError(absl::StrCat("there is no home folder to keep records in; name a file with ",
+                                          NameAsGiven("--records", "records")));
 }
 
 absl::StatusOr<std::unique_ptr<RecordDatabase>> RecordDatabase::Open(const std::string& path,

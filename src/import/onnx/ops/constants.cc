@@ -63,7 +63,7 @@ Outputs ShapeOfInput(OpContext& c) {
   const int64_t start = clamp(c.Int("start", 0));
   const int64_t end = std::max(start, clamp(c.Int("end", rank)));
   for (int64_t i = start; i < end; ++i) {
-    if (!c.In(0)->type().dims[i].is_constant()) c.ShapeOf(c.In(0));  // throws NS
+    if (!c.In(0)->type().dims[i].is_constant()) c.ShapeOf(c.In(0));  // throws
   }
   return {c.IntVector(Ints(shape.begin() + start, shape.begin() + end))};
 }

@@ -1,0 +1,61 @@
+"""Artifacts with several sets of input shapes, and open models that cannot be compiled for any."""
+import numpy
+import pytest
+from onnx_writer import Model
+
+import attune
+from attune.onnxruntime import InferenceSession
+
+SETS = [{"v1": [1, 2, 4]}, {"v1": [3, 5, 4]}]
+
+
+def given(*shape):
+    return numpy.random.default_rng(1).standard_normal(shape).astype(numpy.float32)
+
+
+@pytest.fixture
+def saved(open_model, tmp_path):
+    path, _ = open_model
+    attune.load(path, shapes=SETS).compile(records="none").save(tmp_path / "net.atn")
+    return tmp_path / "net.atn"
+
+
+def test_one_file_has_all_sets_of_shapes(open_model, saved):
+    loaded = attune.load(saved)
+    assert loaded.inputs == {"v1": ("f32", (-1, -1, 4))} and "compiled" in repr(loaded)
+    for network in loaded, attune.load(saved.read_bytes()), InferenceSession(saved):
+        for shape in (3, 5, 4), (1, 2, 4):
+            outputs = network.run(given(*shape)) if isinstance(network, attune.Network) else dict(
+                zip(["v4"], network.run(None, {"v1": given(*shape)})))
+            numpy.testing.assert_allclose(outputs["v4"], open_model[1](given(*shape)), atol=1e-5)
+    with pytest.raises(attune.InvalidError, match="is not compiled for inputs of these shapes, but for"):
+        loaded.run(given(2, 2, 4))
+
+
+def test_weights_are_in_the_file_once(open_model, saved, tmp_path):
+    both = saved.stat().st_size
+    attune.load(open_model[0], shapes=SETS[:1]).compile(records="none").save(tmp_path / "one.atn")
+    assert both < 2 * (tmp_path / "one.atn").stat().st_size
+
+
+def test_one_of_several_sets_is_loaded_by_its_shapes(open_model, saved):
+    for shapes in SETS:
+        network = attune.load(saved, shapes=shapes)
+        array = given(*shapes["v1"])
+        assert network.inputs == {"v1": ("f32", tuple(shapes["v1"]))}
+        numpy.testing.assert_allclose(network.run(array)["v4"], open_model[1](array), atol=1e-5)
+
+
+def test_what_is_compiled_takes_no_more_steps(saved):
+    loaded = attune.load(saved)
+    for step in (loaded.optimize, loaded.compile, loaded.tune, lambda: loaded.quantize([])):
+        with pytest.raises(attune.InvalidError, match="is compiled already; load the model"):
+            step()
+
+
+def test_operators_that_are_missing_are_named_before_any_shape(tmp_path):
+    model = Model()
+    model.write(tmp_path / "net.onnx", model.node("Poem", model.input("batch", 4)))
+    for load in (attune.load, InferenceSession):
+        with pytest.raises(attune.UnsupportedError, match="not supported: Poem "):
+            load(tmp_path / "net.onnx")
