@@ -35,7 +35,8 @@ class ReferenceTest(unittest.TestCase):
 
     def test_cpp(self):
         for name, space in (("attune.hpp", "runtime"), ("compiler.hpp", "compiler")):
-            types = re.findall(r"^(?:class|struct) (?:ATTUNE_EXPORT )?(\w+)(?: : public \w+)? \{", (INCLUDE / name).read_text(), re.MULTILINE)
+            types = re.findall(r"^(?:class|struct) (?:ATTUNE_EXPORT )?(\w+)(?: : public \w+)? \{", (INCLUDE / name).read_text(),
+                               re.MULTILINE)
             self.has("cpp", [f"{space}::{one}" for one in types])
         self.has("cpp", ["compiler::Network::tune", "compiler::Tensor::as", "compiler::TuneOptions", "compiler::Precision",
                          "compiler::copy_records", "runtime::Session::run_profiled"])

@@ -22,7 +22,8 @@ class Entry:
 
 COMMENT = re.compile(r"/\*(.*?)\*/\n|((?:^//[^\n]*\n)+)", re.DOTALL | re.MULTILINE)
 # Lines that declare nothing which a program uses.
-NOISE = re.compile(r'^(?:#.*(?:\\\n.*)*|namespace .*\{|\}  // namespace.*|extern "C" \{|\}$|class \w+;|(?:enum )?struct \w+;)\n', re.MULTILINE)
+NOISE = re.compile(r'^(?:#.*(?:\\\n.*)*|namespace .*\{|\}  // namespace.*|extern "C" \{|\}$|class \w+;|(?:enum )?struct \w+;)\n',
+                   re.MULTILINE)
 # A constructor with its members' initial values.
 CONSTRUCTOR = re.compile(r"^( *explicit [^;{]*?\))\s+: .*?\{\}\n", re.DOTALL | re.MULTILINE)
 PRIVATE = re.compile(r"^ private:\n.*?(?=^\};)", re.DOTALL | re.MULTILINE)
@@ -157,9 +158,10 @@ def fields(schema: dict[str, Any], document: dict[str, Any], prefix: str = "") -
     for name, one in schema.get("properties", {}).items():
         one = resolved(one, document)
         kind = one.get("type", "any")
+        types = " or ".join(kind) if isinstance(kind, list) else kind
         needed = "" if name in schema.get("required", []) else ", optional"
         values = f": {', '.join(map(str, one['enum']))}" if "enum" in one else ""
-        yield f"{prefix}{name}", f"{' or '.join(kind) if isinstance(kind, list) else kind}{needed}{values}", one.get("description", "")
+        yield f"{prefix}{name}", f"{types}{needed}{values}", one.get("description", "")
         inner = one.get("items", one) if kind == "array" else one
         yield from fields(inner, document, f"{prefix}{name}{'[]' if kind == 'array' else ''}.")
 
@@ -178,6 +180,7 @@ def read_rest(document: dict[str, Any]) -> Iterator[Entry]:
                 rows.append((str(status), "answer", answer.get("description", "")))
                 if str(status).startswith("2"):
                     for content in answer.get("content", {}).values():
-                        rows += [(name, f"in the answer, {kind}", text) for name, kind, text in fields(content.get("schema", {}), document)]
+                        rows += [(name, f"in the answer, {kind}", text)
+                                 for name, kind, text in fields(content.get("schema", {}), document)]
             prose = "\n\n".join(filter(None, (operation.get("summary", ""), operation.get("description", ""))))
             yield Entry((operation.get("operationId", f"{method} {path}"),), prose, f"{method.upper()} {path}", tuple(rows))
