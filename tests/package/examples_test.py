@@ -1,4 +1,4 @@
-"""The examples in Python of docs/examples/ and of the front page, run as a user runs them, on trained networks."""
+"""The examples of docs/examples/ that find something, and those of the front page, run as a user runs them, on trained networks."""
 import importlib.util
 import os
 import pathlib
@@ -17,6 +17,8 @@ EXAMPLES = ROOT / "docs" / "examples"
 PAGE = ["Made to run", "as fast as", "a device allows."]
 MINILM, VOCABULARY = MODELS / "onnx/all-MiniLM-L6-v2_int8.onnx", MODELS / "onnx/all-MiniLM-L6-v2_vocab.txt"
 IMAGENET = MODELS / "labels/imagenet_labels.txt"
+MOBILENET = MODELS / "tflite/mobilenet_v1_0.25_224_1_default_1.tflite"
+CAT = MODELS / "images/cat.bmp"
 
 
 class ExamplesTest(unittest.TestCase):
@@ -79,16 +81,21 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(self.run_here(self.python, "-c", code), "(1, 384)\n")
 
     def test_the_front_page_sees_a_cat(self):
-        self.link("mobilenet_v1.tflite", MODELS / "tflite/mobilenet_v1_0.25_224_1_default_1.tflite")
+        self.link("mobilenet_v1.tflite", MOBILENET)
         self.link("names.txt", IMAGENET)
-        Image.open(MODELS / "images/cat.bmp").save(self.folder / "cat.jpg", quality=95)
+        Image.open(CAT).save(self.folder / "cat.jpg", quality=95)
         commands = self.front_page("sh")
         self.assertIn(" --time 10m ", commands)
         said = self.run_here("sh", "-euc", commands.replace(" --time 10m ", " --trials 4 "))
         self.assertRegex(said, r"\n *0\.[3-9]\d* +286 +Egyptian cat\n")
 
+    def test_a_photo_is_classified_in_cpp(self):
+        self.run_here(os.environ["ATTUNE"], "compile", need(MOBILENET), "-o", "photo.atn")
+        Image.open(CAT).save(self.folder / "photo.ppm")
+        self.assertRegex(self.run_here(os.environ["CLASSIFY_PHOTO"], "photo.atn", IMAGENET, "photo.ppm"), r"^Egyptian cat \(0\.\d\d\)$")
+
     def test_examples_are_short(self):
-        for path in EXAMPLES.glob("*.py"):
+        for path in [*EXAMPLES.glob("*.py"), EXAMPLES / "classify_photo.cc"]:
             if path.name != "job_program.py":
                 self.assertLessEqual(len(path.read_text().splitlines()), 60, path.name)
 
