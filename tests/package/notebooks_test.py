@@ -1,17 +1,12 @@
-"""The notebooks of docs/examples/notebooks/, run as a user runs them, but with less to measure."""
+"""The notebooks of docs/examples/notebooks/, run as a user runs them, but with less to measure, and as they are stored."""
 import json
-import os
 import pathlib
 import re
 import tempfile
 import unittest
 
-import nbclient
-import nbformat
-
-from environment import ROOT, make_environment
-
-NOTEBOOKS = ROOT / "docs" / "examples" / "notebooks"
+from environment import make_environment
+from figures.notebooks import MOST_BYTES, NOTEBOOKS, Runner
 
 # For each notebook, what stands after its cell of parameters, and how many plots it draws.
 RUNS = {
@@ -27,15 +22,7 @@ class NotebooksTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.folder.name)
-        kernel = folder / "jupyter" / "kernels" / "attune"
-        kernel.mkdir(parents=True)
-        (kernel / "kernel.json").write_text(json.dumps({
-            "argv": [str(make_environment(folder / "environment")), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-            "display_name": "attune", "language": "python"}))
-        # The kernel and all that it starts keep their files in the folder, and find the program of the build.
-        program = pathlib.Path(os.environ["ATTUNE"])
-        os.environ.update({"JUPYTER_PATH": str(folder / "jupyter"), "HOME": cls.folder.name, "XDG_DATA_HOME": cls.folder.name,
-                           "PATH": f"{program.parent}:{os.environ['PATH']}"})
+        cls.runner = Runner(make_environment(folder / "environment"), folder)
 
     @classmethod
     def tearDownClass(cls):
@@ -43,14 +30,7 @@ class NotebooksTest(unittest.TestCase):
 
     def run_notebook(self, name):
         parameters, plots = RUNS[name]
-        notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-        for index, cell in enumerate(notebook.cells):
-            if "parameters" in cell.metadata.get("tags", []):
-                notebook.cells.insert(index + 1, nbformat.v4.new_code_cell(parameters))
-                break
-        # Takes as long as the machine needs; a notebook that hangs is ended from outside.
-        nbclient.NotebookClient(notebook, kernel_name="attune", timeout=None, startup_timeout=3600, iopub_timeout=3600,
-                                resources={"metadata": {"path": self.folder.name}}).execute()
+        notebook = self.runner.run(name, parameters)
         outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
         self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), plots)
         return "\n".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs)
@@ -77,12 +57,18 @@ class NotebooksTest(unittest.TestCase):
     def test_a_sweep_runs_all_combinations(self):
         self.assertRegex(self.run_notebook("sweep"), r"4 runs; the fastest takes \d+\.\d+ ms: ")
 
-    def test_all_are_tested_and_committed_without_outputs(self):
+    def test_all_are_tested_and_committed_with_outputs(self):
         self.assertEqual({path.stem for path in NOTEBOOKS.glob("*.ipynb")}, set(RUNS))
         for path in NOTEBOOKS.glob("*.ipynb"):
-            for cell in json.loads(path.read_text())["cells"]:
-                self.assertFalse(cell.get("outputs") or cell.get("execution_count"),
-                                 f"{path.name}: has outputs; clear them before you commit it")
+            text, (_, plots) = path.read_text(), RUNS[path.stem]
+            self.assertLess(len(text), MOST_BYTES, path.name)
+            self.assertNotRegex(text, r"(?<![\w.])/(?:home|root|tmp|work|var|mnt)/", f"{path.name}: names a folder of the machine")
+            cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+            self.assertEqual([cell["execution_count"] for cell in cells], list(range(1, len(cells) + 1)),
+                             f"{path.name}: is stored without outputs, or was not run as a whole: run figures.notebooks")
+            outputs = [output for cell in cells for output in cell["outputs"]]
+            self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), plots, path.name)
+            self.assertNotIn("error", {output["output_type"] for output in outputs}, path.name)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from packages.release import Failed
 
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 KNOWN = {"image", "entrypoint", "command", "environment", "volumes", "depends_on", "healthcheck", "network_mode",
-         "profiles"}
+         "profiles", "restart"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Service:
     after: dict[str, str]  # a condition for each service that comes first
     health: Health | None
     is_on_demand: bool
+    is_restarted: bool  # if it fails
 
 
 def seconds(text: str) -> float:
@@ -72,12 +73,15 @@ def service(name: str, fields: Mapping[str, Any]) -> Service:
         raise Failed(f"service {name}: {', '.join(sorted(unknown))}: is not understood here")
     if fields.get("network_mode") != "host":
         raise Failed(f"service {name}: has a network of its own; network_mode: host is understood alone")
+    if fields.get("restart", "no") not in ("no", "on-failure"):
+        raise Failed(f"service {name}: restart: {fields['restart']} is not understood here; no and on-failure are")
     health = fields.get("healthcheck")
     return Service(name, fields["image"], fields.get("entrypoint"), fields.get("command", []),
                    fields.get("environment", {}), [mount(text) for text in fields.get("volumes", [])],
                    {first: how["condition"] for first, how in fields.get("depends_on", {}).items()},
                    Health(health["test"][1:], seconds(health["interval"]), seconds(health["timeout"]),
-                          health["retries"]) if health else None, "profiles" in fields)
+                          health["retries"]) if health else None, "profiles" in fields,
+                   fields.get("restart") == "on-failure")
 
 
 def read(path: pathlib.Path, variables: Mapping[str, str]) -> dict[str, Service]:

@@ -70,15 +70,23 @@ class Containers:
         return run(*self.whole_command(service, more))
 
     def start(self, service: compose.Service) -> None:
-        with (self.folder / f"{service.name}.log").open("wb") as log:
+        with (self.folder / f"{service.name}.log").open("ab") as log:
             self.running[service.name] = subprocess.Popen(self.whole_command(service, []), stdout=log, stderr=log)
+
+    def is_running(self, service: compose.Service) -> bool:
+        """Whether the service runs. One that has failed is started again where it asks for that."""
+        status = self.running[service.name].poll()
+        if status and service.is_restarted:
+            self.start(service)
+            return True
+        return status is None
 
     def await_health(self, service: compose.Service) -> str:
         """Waits as the service's health check says, and returns what that prints."""
         assert service.health is not None
         why = ""
         for _ in range(service.health.retries):
-            if self.running[service.name].poll() is not None:
+            if not self.is_running(service):
                 break
             try:
                 done = subprocess.run(self.command(service, service.health.command), capture_output=True, text=True,
@@ -105,15 +113,9 @@ class Containers:
 
 
 def up(containers: Containers, services: dict[str, compose.Service]) -> None:
-    """Starts all services that are not on demand, each once what it depends on is as it says."""
-    ending = {first for service in services.values() for first, condition in service.after.items()
-              if condition == "service_completed_successfully"}
+    """Starts all services that are not on demand, each once those that it depends on are well."""
     for service in services.values():
         if service.is_on_demand:
-            continue
-        if service.name in ending:
-            containers.finish(service, [])
-            print(f"{service.name}: done")
             continue
         containers.start(service)
         if service.health is not None:

@@ -21,7 +21,8 @@ CPP = (".cc", ".h", ".hpp", ".c", ".inc")
 TYPESCRIPT = (".ts", ".tsx")
 
 # Users read all prose of these. The program prints the table of passes.
-PUBLIC = ("include/", "python/attune/", "docs/", "src/opt/pass_table.inc", "README.md", "python/README.md", "do")
+PUBLIC = ("include/", "python/attune/", "docs/", "src/opt/pass_table.inc", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+          "SECURITY.md", "python/README.md", "do")
 # Users read the string literals of these.
 PRODUCT = ("src/", "python/src/", "web/src/")
 SOURCES = ("src/", "include/", "python/", "tests/", "benchmarks/", "tools/", "docs/", "web/src/")
