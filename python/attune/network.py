@@ -4,6 +4,7 @@ from __future__ import annotations
 import html
 import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -139,6 +140,13 @@ class Network(Steps):
         """Returns the time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
         threads = self._threads() if threads is None else threads
         return Profile(self._compiled_core().profile(rounds, threads, by_name("inputs", inputs), seed))
+
+    def _picture(self, options: dict[str, Any]) -> numpy.ndarray[Any, Any]:
+        path, name = os.fspath(options.pop("path")), options.pop("input")
+        array, warning = self._core.picture(path, name, _options.picture_options(**options))
+        if warning:
+            warnings.warn(warning, stacklevel=3)
+        return numpy.asarray(array)
 
     def inspect(self) -> dict[str, Any]:
         """Returns a dict of the sizes in bytes of the compiled network, and the processors that it is for."""

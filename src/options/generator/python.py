@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+import numpy
+
 from . import _core
 from .errors import InvalidError
 
@@ -20,6 +22,14 @@ def _number(name: str, value: float) -> float:
     if not isinstance(value, (int, float)):
         raise TypeError(f"{name}: must be a number, and is a {type(value).__name__}")
     return value
+
+
+def _channels(name: str, value: float | Sequence[float]) -> list[float]:
+    if isinstance(value, (int, float)):
+        return [value]
+    if len(value) not in (0, 1, 3):
+        raise InvalidError(f"{name}: takes a number, or one for each of three channels, and has {len(value)}")
+    return [_number(name, number) for number in value]
 
 
 def _one_of(name: str, value: str) -> int:
@@ -49,7 +59,7 @@ def type_of(option: Option) -> str:
 def default_of(option: Option) -> str:
     if option.type == "arrays":
         return "None"
-    if option.type == "texts":
+    if option.type in ("texts", "channels"):
         return "()"
     if option.is_bool_enum:
         return str(option.default != option.enum.values[0].name)
@@ -87,6 +97,8 @@ def to_core(option: Option) -> str:
         return f"os.fspath({value})"
     if option.type == "texts":
         return f"list({value})"
+    if option.type == "channels":
+        return f'_channels("{value}", {value})'
     return f'{option.python_scale}.0 * _number("{value}", {value})' if option.python_scale != 1 else value
 
 
@@ -114,11 +126,11 @@ def docstring(table: Table, step: Step) -> list[str]:
 
 
 def method(table: Table, step: Step) -> list[str]:
-    first = [step.python_first.split(":")[0]] if step.python_first else []
+    first = [parameter.split(":")[0] for parameter in step.python_first.split(", ")] if step.python_first else []
     taken = first + [option.keyword for option in in_order(table, step)]
-    return [*call(f"def {step.name}(", ["self", *parameters(table, step)], ") -> Self:", "    "), *docstring(table, step),
+    return [*call(f"def {step.name}(", ["self", *parameters(table, step)], f") -> {step.python_result}:", "    "), *docstring(table, step),
             *call(f"return self._{step.name}({{", [f'"{name}": {name}' for name in taken], "})", "        "), "",
-            f"    def _{step.name}(self, options: dict[str, Any]) -> Self:", "        raise NotImplementedError", ""]
+            f"    def _{step.name}(self, options: dict[str, Any]) -> {step.python_result}:", "        raise NotImplementedError", ""]
 
 
 def python_module(table: Table) -> str:
@@ -135,7 +147,7 @@ def python_module(table: Table) -> str:
     lines += ["", ""]
     for step in table.steps:
         lines += conversion(table, step)
-    lines += ["class Steps:", '    """The steps of a network that take options. Each returns another network."""', ""]
+    lines += ["class Steps:", '    """The steps of a network that take options. Each returns another network, unless it says otherwise."""', ""]
     for step in table.steps:
         lines += method(table, step)
     return "\n".join(lines).rstrip("\n") + "\n"
