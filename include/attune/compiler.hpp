@@ -244,6 +244,9 @@ class ATTUNE_EXPORT Network {
   // -1: data decides the size.
   std::vector<InputInfo> outputs() const;
   NamedTensor random_input(const std::string& name, uint64_t seed) const;
+  // Reads a picture (JPEG, PNG, BMP) for an input: resized to its size, and in the numbers that the network
+  // was trained with, as the model says them unless an option does.
+  NamedTensor picture(const std::string& path, const PictureOptions& options = {}) const;
   NetworkSizes sizes() const;
   bool is_compiled() const;
   bool is_quantized() const;

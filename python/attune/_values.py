@@ -60,6 +60,18 @@ def texts(name: str, value: Any) -> list[str]:
     return [text(name, element) for element in value]
 
 
+def channels(name: str, value: Any) -> list[float]:
+    """Returns a number for all channels of a picture, one for each of three, or none."""
+    if isinstance(value, (int, float, numpy.number)):
+        return [number(name, value)]
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise _refuse(name, "a number or three", value)
+    values = [number(name, one) for one in value]
+    if len(values) not in (0, 1, 3):
+        raise InvalidError(f"{name}: takes a number, or one for each of three channels, and has {len(values)}")
+    return values
+
+
 def path(name: str, value: Any) -> str:
     """Returns a path as a str."""
     try:

@@ -154,6 +154,13 @@ class Network(Steps, Unpicklable):
         return Profile(self._compiled_core().profile(integer("rounds", rounds), threads, self._given(inputs),
                                                      integer("seed", seed, "uint64")))
 
+    def _picture(self, options: dict[str, Any]) -> numpy.ndarray[Any, Any]:
+        path, name = os.fspath(options.pop("path")), options.pop("input")
+        array, warning = self._core.picture(path, name, _options.picture_options(**options))
+        if warning:
+            warnings.warn(warning, stacklevel=3)
+        return numpy.asarray(array)
+
     def inspect(self) -> dict[str, Any]:
         """Returns a dict of the sizes in bytes of the compiled network, and the processors that it is for."""
         return self._compiled_core().sizes()

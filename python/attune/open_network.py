@@ -299,6 +299,13 @@ class OpenNetwork(Network):
         """Works like Network.inspect()."""
         return self._compiled_at(self._sizes_for(None, "inspect()")).inspect()
 
+    def _picture(self, options: dict[str, Any]) -> numpy.ndarray[Any, Any]:
+        shapes = {input.name: (1, *input.shape[1:]) for input in self._source.inputs}
+        only_batch_is_open = all(input.shape[:1] in ((-1,), (1,)) for input in self._source.inputs) and all(
+            size >= 0 for shape in shapes.values() for size in shape)
+        sizes = bind(self._source.inputs, shapes) if only_batch_is_open else self._sizes_for(None, "picture()")
+        return self._compiled_at(sizes)._picture(options)
+
     def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
         """Works like Network.random_input()."""
         return self._replayed(self._sizes_for(None, "random_input()")).random_input(name, seed)

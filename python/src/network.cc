@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -120,6 +121,19 @@ Network CompileAsTold(const Network& network, const nb::object& progress) {
   return Compile(network, network.compile_options(), progress);
 }
 
+// The array of a picture, and the warning about it, which may be empty.
+nb::tuple Picture(const Network& network, const std::string& path, const std::string& input,
+                  compiler::PictureOptions options) {
+  std::string warning;
+  options.input = input;
+  options.note = [&](std::string_view text) { warning = text; };
+  const compiler::NamedTensor read = [&] {
+    const nb::gil_scoped_release released;
+    return network.picture(path, options);
+  }();
+  return nb::make_tuple(OwnedArray(read.tensor), warning);
+}
+
 // Lets other threads of Python run meanwhile.
 template <typename Call>
 auto Released(const Call& call) {
@@ -200,6 +214,7 @@ void BindNetwork(nb::module_& m) {
       .def("outputs", [](const Network& network) { return ToRows(network.outputs()); })
       .def("random_input", [](const Network& network, const std::string& name,
                               uint64_t seed) { return OwnedArray(network.random_input(name, seed).tensor); })
+      .def("picture", &Picture)
       .def("sizes", [](const Network& network) { return ToDict(Released([&] { return network.sizes(); })); })
       .def("is_compiled", &Network::is_compiled)
       .def("is_quantized", &Network::is_quantized)

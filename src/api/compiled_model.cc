@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "graph/picture_comments.h"
 
 namespace attune {
 namespace {
@@ -115,9 +116,12 @@ std::string_view CompiledModel::FileBytes() const {
 
 std::vector<InputDeclaration> CompiledModel::Inputs() const {
   std::vector<InputDeclaration> inputs;
+  const char* graph = attune_model_metadata(handle(), "graph");
   for (size_t i = 0; i < attune_model_num_inputs(handle()); ++i) {
     attune_tensor_info info;
-    if (attune_model_input(handle(), i, &info, nullptr) == ATTUNE_OK) inputs.push_back(Declare(info));
+    if (attune_model_input(handle(), i, &info, nullptr) != ATTUNE_OK) continue;
+    inputs.push_back(Declare(info));
+    inputs.back().picture = FindPictureComment(graph, info.name);
   }
   return inputs;
 }

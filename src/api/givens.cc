@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/named_shape.h"
+#include "api/pictures.h"
 #include "base/status.h"
 #include "graph/tensor.h"
 
@@ -23,6 +24,17 @@ absl::StatusOr<std::map<std::string, Shape>> ParseShapes(const std::vector<std::
   return shapes;
 }
 
+// The formats that settings or the model say, for the inputs that take pictures.
+absl::StatusOr<PictureFormats> FormatsFor(const PictureSettings& settings,
+                                          const std::vector<InputDeclaration>& declarations) {
+  PictureFormats formats;
+  for (const InputDeclaration& input : declarations) {
+    if (!TakesPictures(input.shape) || !SaysNumbers(settings, input)) continue;
+    ASSIGN_OR_RETURN(formats[input.name], PictureFormatFor(settings, input));
+  }
+  return formats;
+}
+
 }  // namespace
 
 absl::StatusOr<Givens> ReadGivens(OpenedModel& model, const std::vector<std::string>& shapes,
@@ -31,9 +43,11 @@ absl::StatusOr<Givens> ReadGivens(OpenedModel& model, const std::vector<std::str
   Givens givens;
   givens.options.control = control;
   ASSIGN_OR_RETURN(givens.options.shapes, ParseShapes(shapes));
-  if (inputs.inputs.empty() && givens.options.shapes.empty() && samples == nullptr) return givens;
+  const bool is_plain = ChangedOptions(inputs.pictures).empty();
+  if (inputs.inputs.empty() && givens.options.shapes.empty() && samples == nullptr && is_plain) return givens;
   ASSIGN_OR_RETURN(std::vector<InputDeclaration> declarations, model.Inputs());
   RETURN_IF_ERROR(Annotate(BindShapes(givens.options.shapes, declarations), model.path()));
+  ASSIGN_OR_RETURN(givens.options.pictures, FormatsFor(inputs.pictures, declarations));
   ASSIGN_OR_RETURN(givens.inputs, ReadInputs(inputs, declarations));
   for (const NamedTensor& value : givens.inputs.values) givens.options.values[value.name] = value.tensor;
   if (samples == nullptr) return givens;
@@ -41,6 +55,17 @@ absl::StatusOr<Givens> ReadGivens(OpenedModel& model, const std::vector<std::str
   for (const NamedTensor& value : givens.samples.front())
     givens.options.shapes.emplace(value.name, value.tensor.shape());
   return givens;
+}
+
+void NoteRawPictures(const Givens& givens, const Network& network,
+                     const std::function<void(std::string_view)>& note, std::string_view option) {
+  const absl::StatusOr<std::vector<InputDeclaration>> declarations = network.Inputs();
+  if (!note || !declarations.ok()) return;
+  for (const InputDeclaration& input : *declarations) {
+    const auto raw = givens.inputs.raw_pictures.find(input.name);
+    if (raw == givens.inputs.raw_pictures.end() || input.picture.has_value()) continue;
+    note(RawPictureNote(raw->second, input.name, option));
+  }
 }
 
 }  // namespace attune

@@ -1,13 +1,13 @@
 #include "api/inputs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "api/pictures.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "io/array_file.h"
@@ -39,14 +39,15 @@ FileKind KindOf(std::string_view bytes, const std::string& path) {
   return FileKind::kRaw;
 }
 
-absl::StatusOr<Tensor> ReadPicture(std::string_view bytes, const std::string& path,
-                                   const InputSources& sources, const InputDeclaration& declaration) {
+absl::StatusOr<Tensor> PictureTensor(std::string_view bytes, const std::string& path,
+                                     const PictureSettings& settings, const InputDeclaration& declaration) {
+  ASSIGN_OR_RETURN(const PictureFormat format, PictureFormatFor(settings, declaration));
   ASSIGN_OR_RETURN(const Image image, DecodeImage(bytes, path));
-  ImageOptions options;
-  options.mean = *ParseChannels(sources.image_mean);
-  options.scale = *ParseChannels(sources.image_scale);
-  options.order = sources.image_order == "bgr" ? ChannelOrder::kBgr : ChannelOrder::kRgb;
-  return ImageToTensor(image, declaration.shape, *declaration.dtype, options);
+  return ImageToTensor(image, declaration.shape, *declaration.dtype, format);
+}
+
+bool IsRawPicture(const PictureSettings& settings, const InputDeclaration& declaration) {
+  return IsFloat(*declaration.dtype) && !SaysNumbers(settings, declaration);
 }
 
 // Fills in the one dimension that the declaration leaves open, so that the tensor has `elements` elements.
@@ -87,7 +88,7 @@ absl::StatusOr<Tensor> ReadSound(std::string_view bytes, const std::string& path
 }
 
 absl::StatusOr<Tensor> ReadTensor(const std::string& path, const InputSources& sources,
-                                  const InputDeclaration& declaration) {
+                                  const InputDeclaration& declaration, GivenInputs& given) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
   if (!declaration.dtype.has_value()) {
     return NotSupported(kNotSupportedMark, "input ", declaration.name, ": of type ", declaration.dtype_name);
@@ -103,7 +104,8 @@ absl::StatusOr<Tensor> ReadTensor(const std::string& path, const InputSources& s
     case FileKind::kTensorProto:
       return ParseTensorProto(bytes, path);
     case FileKind::kImage:
-      return ReadPicture(bytes, path, sources, declaration);
+      if (IsRawPicture(sources.pictures, declaration)) given.raw_pictures.emplace(declaration.name, path);
+      return PictureTensor(bytes, path, sources.pictures, declaration);
     case FileKind::kSound:
       return ReadSound(bytes, path, sources, declaration);
     case FileKind::kRaw:
@@ -112,6 +114,14 @@ absl::StatusOr<Tensor> ReadTensor(const std::string& path, const InputSources& s
   const auto elements = static_cast<int64_t>(bytes.size()) / DTypeSize(*declaration.dtype);
   ASSIGN_OR_RETURN(const Shape shape, Close(declaration, elements));
   return ParseRaw(bytes, *declaration.dtype, shape, path);
+}
+
+std::string Known(const std::vector<InputDeclaration>& declarations) {
+  std::vector<std::string> known;
+  for (const InputDeclaration& declaration : declarations) {
+    known.push_back(absl::StrCat(declaration.name, " ", ToString(declaration)));
+  }
+  return absl::StrJoin(known, ", ");
 }
 
 // Finds the declaration that an argument is for; `source` becomes the text after the name.
@@ -130,26 +140,17 @@ absl::StatusOr<const InputDeclaration*> Match(std::string_view argument,
     return match;
   }
   if (declarations.size() == 1 && !absl::StrContains(argument, '=')) return &declarations[0];
-  std::vector<std::string> known;
-  for (const InputDeclaration& declaration : declarations) {
-    known.push_back(absl::StrCat(declaration.name, " ", ToString(declaration)));
-  }
-  return InvalidInput("--input ", argument, ": no input has that name; the inputs are ",
-                      absl::StrJoin(known, ", "));
+  return InvalidInput("--input ", argument, ": no input has that name; the inputs are ", Known(declarations));
+}
+
+// The error, which names the file if it does not yet.
+absl::Status Named(const absl::Status& status, const std::string& path) {
+  const bool named =
+      absl::StartsWith(status.message(), path) || absl::StartsWith(status.message(), kNotSupportedMark);
+  return named ? status : Annotate(status, path);
 }
 
 }  // namespace
-
-std::optional<std::array<double, 3>> ParseChannels(const std::string& text) {
-  std::array<double, 3> channels;
-  const std::vector<std::string> parts = absl::StrSplit(text, ',');
-  if (parts.size() != 1 && parts.size() != 3) return std::nullopt;
-  for (size_t c = 0; c < 3; ++c) {
-    const bool number = absl::SimpleAtod(parts[parts.size() == 1 ? 0 : c], &channels[c]);
-    if (!number || !std::isfinite(channels[c])) return std::nullopt;
-  }
-  return channels;
-}
 
 absl::StatusOr<GivenInputs> ReadInputs(const InputSources& sources,
                                        const std::vector<InputDeclaration>& declarations) {
@@ -171,17 +172,34 @@ absl::StatusOr<GivenInputs> ReadInputs(const InputSources& sources,
       continue;
     }
     const std::string path(source);
-    absl::StatusOr<Tensor> tensor = ReadTensor(path, sources, *declaration);
+    absl::StatusOr<Tensor> tensor = ReadTensor(path, sources, *declaration, given);
     absl::Status status = tensor.status();
     if (status.ok()) status = CheckInput(*declaration, *tensor);
-    if (!status.ok()) {
-      const bool named =
-          absl::StartsWith(status.message(), path) || absl::StartsWith(status.message(), kNotSupportedMark);
-      return named ? status : Annotate(status, path);
-    }
+    if (!status.ok()) return Named(status, path);
     given.values.push_back({name, *std::move(tensor)});
   }
   return given;
+}
+
+absl::StatusOr<NamedTensor> ReadPicture(const std::string& path, const std::string& input,
+                                        const PictureSettings& settings,
+                                        const std::vector<InputDeclaration>& declarations,
+                                        const std::function<void(std::string_view)>& note) {
+  const auto found = input.empty() && declarations.size() == 1
+                         ? declarations.begin()
+                         : std::ranges::find(declarations, input, &InputDeclaration::name);
+  if (found == declarations.end()) {
+    return InvalidInput(path, ": ",
+                        input.empty() ? "the network has several inputs" : "no input has that name",
+                        "; give one of ", Known(declarations));
+  }
+  if (!found->dtype.has_value())
+    return NotSupported(kNotSupportedMark, "input ", found->name, ": of type ", found->dtype_name);
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxArrayFileBytes));
+  absl::StatusOr<Tensor> tensor = PictureTensor(bytes, path, settings, *found);
+  if (!tensor.ok()) return Named(tensor.status(), path);
+  if (note && IsRawPicture(settings, *found)) note(RawPictureNote(path, found->name, "preprocess"));
+  return NamedTensor{found->name, *std::move(tensor)};
 }
 
 }  // namespace attune

@@ -2,36 +2,33 @@
 #ifndef ATTUNE_API_INPUTS_H_
 #define ATTUNE_API_INPUTS_H_
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "api/tensors.h"
+#include "options/settings.h"
 
 namespace attune {
 
 // Names the sources of the inputs' values, and says how pictures become numbers.
 struct InputSources {
   std::vector<std::string> inputs;  // "NAME=FILE", "NAME=random:SEED", or either without the name
-  std::string image_mean = "0";     // as ParseChannels() reads it, in the order of the channels
-  std::string image_scale = "1";
-  std::string image_order = "rgb";  // or "bgr"
+  PictureSettings pictures;
   // Called with what a person should know of a file that is used nevertheless; may be empty.
   std::function<void(std::string_view)> note = {};
 };
 
-// "0.5" for all channels, or "123.7,116.3,103.5"; nothing for other texts.
-std::optional<std::array<double, 3>> ParseChannels(const std::string& text);
-
 struct GivenInputs {
   std::vector<NamedTensor> values;         // from files
   std::map<std::string, uint64_t> random;  // the seeds of the inputs that are drawn at random
+  // The file of a picture whose samples are numbers of 0 to 255 in an input of floats only because nothing
+  // says which numbers they should be.
+  std::map<std::string, std::string> raw_pictures;
 };
 
 // Reads the files. The content and the name of a file determine its kind: .npy, an ONNX tensor (.pb), a
@@ -39,6 +36,13 @@ struct GivenInputs {
 // elements. Errors name the file, or the argument as the command line has it ("--input x=…").
 absl::StatusOr<GivenInputs> ReadInputs(const InputSources& sources,
                                        const std::vector<InputDeclaration>& declarations);
+
+// Reads a picture for the input of this name, or for the only one if the name is empty. Calls `note`, which
+// may be empty, with the text of RawPictureNote() where that holds. Errors name the file, or the input.
+absl::StatusOr<NamedTensor> ReadPicture(const std::string& path, const std::string& input,
+                                        const PictureSettings& settings,
+                                        const std::vector<InputDeclaration>& declarations,
+                                        const std::function<void(std::string_view)>& note);
 
 }  // namespace attune
 

@@ -6,10 +6,12 @@
 
 #include "api/compiled_executor.h"
 #include "api/network_state.h"
+#include "api/pictures.h"
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "device/host.h"
+#include "export/onnx/export.h"
 #include "graph/digest.h"
 #include "plan/arrange.h"
 
@@ -42,6 +44,29 @@ absl::Status CheckNamesOf(OpenedModel& model, const std::map<std::string, Shape>
     if (std::ranges::find(declarations, name, &InputDeclaration::name) == declarations.end())
       return UnknownInput(name, declarations);
   return absl::OkStatus();
+}
+
+// Returns the formats of pictures for the graph's inputs: by the caller, or else the model, or else its
+// graph.
+PictureFormats KnownFormats(OpenedModel& model, const InputOptions& options, const Graph& graph) {
+  PictureFormats declared;
+  if (const absl::StatusOr<std::vector<InputDeclaration>> inputs = model.Inputs(); inputs.ok()) {
+    for (const InputDeclaration& input : *inputs)
+      if (input.picture.has_value()) declared[input.name] = *input.picture;
+  }
+  PictureFormats known;
+  for (const auto& input : graph.inputs()) {
+    const std::string& name = input->name();
+    if (const auto said = options.pictures.find(name); said != options.pictures.end()) {
+      known.insert(*said);
+    } else if (const auto own = declared.find(name); own != declared.end()) {
+      known.insert(*own);
+    } else if (IsFloat(input->type().dtype) && TakesPictures(input->type().shape()) &&
+               ScalesSamples(*input)) {
+      known[name] = PictureFormat();
+    }
+  }
+  return known;
 }
 
 }  // namespace
@@ -78,6 +103,7 @@ Network Network::Load(OpenedModel& model, const InputOptions& options) {
   if (!graph.ok()) return network.Failed(graph.status());
   state->sha256 = model.sha256();
   state->imported = *std::move(graph);
+  state->pictures = KnownFormats(model, options, *state->imported);
   return network;
 }
 
@@ -199,6 +225,7 @@ Network Network::Compile(CompileOptions options) const {
   options.model_name = std::filesystem::path(state_->source).filename().string();
   options.model_sha256 = state_->sha256;
   options.pass_plan = state_->pass_plan;
+  options.pictures = state_->pictures;
 
   auto state = std::make_shared<State>(*state_);
   std::vector<std::shared_ptr<const Graph>> graphs = {state_->optimized == nullptr ? state_->imported
@@ -306,12 +333,23 @@ absl::StatusOr<LayoutOverrides> Network::LayoutOverridesBy(const KernelChooser& 
   return overrides;
 }
 
+absl::Status Network::SaveOnnx(const std::string& path) const {
+  RETURN_IF_ERROR(status());
+  if (state_->quantized == nullptr)
+    return InvalidInput(state_->source, ": is not quantized; call quantize() first");
+  return ExportOnnx(*state_->imported, path, state_->pictures);
+}
+
 absl::StatusOr<std::vector<InputDeclaration>> Network::Inputs() const {
   RETURN_IF_ERROR(status());
   if (state_->compiled != nullptr) return state_->compiled->Inputs();
   std::vector<InputDeclaration> inputs;
-  for (const auto& input : state_->imported->inputs())
-    inputs.push_back(DeclarationOf(input->name(), input->type()));
+  for (const auto& input : state_->imported->inputs()) {
+    InputDeclaration declaration = DeclarationOf(input->name(), input->type());
+    if (const auto known = state_->pictures.find(input->name()); known != state_->pictures.end())
+      declaration.picture = known->second;
+    inputs.push_back(std::move(declaration));
+  }
   return inputs;
 }
 

@@ -95,6 +95,9 @@ class Network {
   Network Compile(CompileOptions options = {}) const;
   // Writes the artifact's file, either completely or not at all.
   Network Save(const std::string& path) const;
+  // Writes the quantized graph as an ONNX model, either completely or not at all. Fails if it is not
+  // quantized.
+  absl::Status SaveOnnx(const std::string& path) const;
 
   // Returns the outputs, in the model's order. Every input must be given; inputs that InputOptions fixed
   // and that disappeared from the network may be given too, with the same value. `threads` 0: as many as

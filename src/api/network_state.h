@@ -10,6 +10,7 @@
 
 #include "api/name_errors.h"
 #include "api/network.h"
+#include "graph/picture_comments.h"
 
 namespace attune {
 
@@ -18,6 +19,7 @@ struct Network::State {
   std::string source;  // the file, for messages
   std::string sha256;
   std::map<std::string, Tensor> fixed_inputs;  // the values that the network was imported for
+  PictureFormats pictures;                     // what is known, for inputs of the imported graph
   std::shared_ptr<const Graph> imported, optimized;
   std::vector<std::shared_ptr<const Graph>> other_shapes;  // the same as `optimized`, at other input shapes
   std::shared_ptr<const QuantizedModel> quantized;         // if set, its graph is `imported`

@@ -36,6 +36,7 @@ InputDeclaration Describe(const DeclaredTensor& declared) {
   declaration.dtype_name = declared.dtype;
   declaration.dims = declared.dims;
   declaration.ranked = declared.ranked;
+  declaration.picture = declared.picture;
   for (const std::string& dim : declared.dims) {
     int64_t size = 0;
     declaration.shape.push_back(absl::SimpleAtoi(dim, &size) ? size : -1);

@@ -14,6 +14,7 @@
 #include "api/tensors.h"
 #include "base/progress.h"
 #include "graph/graph.h"
+#include "graph/picture_comments.h"
 #include "graph/tensor.h"
 #include "import/import.h"
 
@@ -34,6 +35,9 @@ struct InputOptions {
   // Values of inputs. They define the shapes, and if a shape inside the network depends on a value, the
   // network is specialized for that value. The input may then disappear from the network.
   std::map<std::string, Tensor> values;
+  // How pictures become the values of inputs, where that is not what the model says. The network carries it
+  // into its artifact.
+  PictureFormats pictures;
   // Follows and cancels the import of a model.
   WorkControl control = {};
 };

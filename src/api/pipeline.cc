@@ -49,6 +49,7 @@ absl::StatusOr<ReadyNetwork> ImportModel(OpenedModel& model, const std::vector<s
   ReadyNetwork ready = {Network::Load(model, givens.options), std::move(givens.inputs.values)};
   seconds.load += watch.Seconds();
   RETURN_IF_ERROR(ready.network.status());
+  NoteRawPictures(givens, ready.network, source.inputs.note);
   for (const auto& [name, seed] : givens.inputs.random) {
     ASSIGN_OR_RETURN(Tensor tensor, ready.network.RandomInput(name, seed));
     ready.inputs.push_back({name, std::move(tensor)});

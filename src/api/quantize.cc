@@ -220,8 +220,4 @@ absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
   return Quantizer(graph, executor, options).Run(std::move(data));
 }
 
-absl::Status SaveOnnx(const QuantizedModel& model, const std::string& path) {
-  return ExportOnnx(*model.graph, path);
-}
-
 }  // namespace attune

@@ -52,9 +52,6 @@ absl::StatusOr<QuantizedModel> QuantizeGraph(const Graph& graph,
                                              const std::vector<std::vector<NamedTensor>>& samples,
                                              const QuantizeOptions& options = {});
 
-// Writes the graph as an ONNX model.
-absl::Status SaveOnnx(const QuantizedModel& model, const std::string& path);
-
 }  // namespace attune
 
 #endif  // ATTUNE_API_QUANTIZE_H_

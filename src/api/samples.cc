@@ -65,8 +65,7 @@ std::optional<double> ParseShare(const std::string& text) {
 }
 
 absl::StatusOr<Samples> ReadSamples(const SampleSettings& options, const InputSources& inputs,
-                                    const GivenInputs& given,
-                                    const std::vector<InputDeclaration>& declarations,
+                                    GivenInputs& given, const std::vector<InputDeclaration>& declarations,
                                     const WorkControl& control) {
   if (!given.random.empty()) {
     return InvalidInput("--input: a network is calibrated with data, not with random numbers");
@@ -88,6 +87,7 @@ absl::StatusOr<Samples> ReadSamples(const SampleSettings& options, const InputSo
     InputSources of_sample = inputs;
     ASSIGN_OR_RETURN(of_sample.inputs, ArgumentsOf(entry, open));
     ASSIGN_OR_RETURN(GivenInputs sample, ReadInputs(of_sample, open));
+    given.raw_pictures.merge(sample.raw_pictures);
     std::ranges::copy(given.values, std::back_inserter(sample.values));
     bytes += Bytes(sample.values);
     samples.push_back(std::move(sample.values));

@@ -25,11 +25,11 @@ using Samples = std::vector<std::vector<NamedTensor>>;
 inline constexpr int64_t kMostSampleBytes = int64_t{1} << 30;
 
 // Reads the samples in the folder, sorted by name: each is a file for the only input that is not given, or
-// a folder of files named after the inputs. The `given` inputs are the same in every sample; `inputs` says
-// how files are read. Errors: one that names the file, or Cancelled.
+// a folder of files named after the inputs. The `given` inputs are the same in every sample, and get the
+// raw pictures of the samples too; `inputs` says how files are read. Errors: one that names the file, or
+// Cancelled.
 absl::StatusOr<Samples> ReadSamples(const SampleSettings& options, const InputSources& inputs,
-                                    const GivenInputs& given,
-                                    const std::vector<InputDeclaration>& declarations,
+                                    GivenInputs& given, const std::vector<InputDeclaration>& declarations,
                                     const WorkControl& control = {});
 
 }  // namespace attune

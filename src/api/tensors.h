@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/picture_format.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
 
@@ -33,6 +34,8 @@ struct InputDeclaration {
   // One per dimension: its size, its symbol, or "?".
   std::vector<std::string> dims;
   bool ranked = true;
+  // The format of pictures for this input, if the model or the artifact says it.
+  std::optional<PictureFormat> picture = {};
 };
 
 // "f32[1,3,224,224]"; open dimensions are shown by their symbol; "f32[?]" without a shape.

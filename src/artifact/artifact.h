@@ -190,7 +190,9 @@ struct ConstantRange {
 
 // The network for one set of input shapes.
 struct Program {
-  std::string graph_summary;  // text of the optimized graph without the values of large constants
+  // Text of the optimized graph without the values of large constants, with comments before it that say what
+  // is known about pictures for its inputs (graph/picture_comments.h).
+  std::string graph_summary;
   std::vector<TensorInfo> tensors;
   std::vector<Port> inputs;
   std::vector<Port> outputs;

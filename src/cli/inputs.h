@@ -7,7 +7,7 @@
 
 namespace attune {
 
-// Adds --input and --image-*.
+// Adds --input and the flags of pictures.
 void AddInputFlags(CLI::App& command, InputSources& flags);
 
 }  // namespace attune

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/samples.h"
+#include "base/picture_format.h"
 #include "cli/destinations.h"
 #include "work/job/settings.h"
 
@@ -16,6 +17,12 @@ namespace attune {
 namespace {
 
 using NumberParser = std::optional<double> (*)(const std::string& text);
+
+std::string CheckChannels(const std::string& text) {
+  return ParseChannels(text).has_value()
+             ? ""
+             : absl::StrCat("\"", text, "\" is neither a number nor three of them");
+}
 
 // Adds the flag of one option, by the type of its member.
 struct FlagAdder {
@@ -45,6 +52,7 @@ struct FlagAdder {
     CLI::Option* option = row.form == OptionForm::kOutput ? AddOutputFlag(command, flag, *to, help)
                                                           : command.add_option(flag, *to, help);
     if (!row.choices.empty()) option->check(IsOneOf());
+    if (row.form == OptionForm::kChannels) option->check(CheckChannels);
   }
   void operator()(std::vector<std::string>* to) const {
     command.add_option(flag, *to, help)->delimiter(',')->allow_extra_args(false);

@@ -65,7 +65,9 @@ absl::StatusOr<Source> Load(const QuantizeFlags& flags, Progress& progress) {
   RETURN_IF_ERROR(model.CheckIsModel());
   ASSIGN_OR_RETURN(Givens givens,
                    ReadGivens(model, flags.shapes, flags.inputs, &flags.samples, {.progress = &progress}));
-  return Source{Network::Load(model, givens.options), std::move(givens.samples)};
+  Source source = {Network::Load(model, givens.options), std::move(givens.samples)};
+  NoteRawPictures(givens, source.network, flags.inputs.note);
+  return source;
 }
 
 absl::Status Quantize(const QuantizeFlags& flags) {
@@ -78,7 +80,7 @@ absl::Status Quantize(const QuantizeFlags& flags) {
     network = source.network.Quantize(source.samples, options);
     RETURN_IF_ERROR(network->status());
     progress.Show("writing");
-    RETURN_IF_ERROR(SaveOnnx(*network->quantized(), flags.output));
+    RETURN_IF_ERROR(network->SaveOnnx(flags.output));
   }
   return WriteResults(flags, *network->quantized());
 }

@@ -46,7 +46,10 @@ absl::StatusOr<std::string> Write(const std::vector<VariantBuilder>& variants, c
   auto locations = weights.locations.begin();
   for (size_t i = 0; i < variants.size(); ++i) {
     const auto end = locations + std::ssize(variants[i].programs());
-    manifest.variants.push_back(variants[i].Describe(code, weights.variants[i], {locations, end}));
+    Variant& variant =
+        manifest.variants.emplace_back(variants[i].Describe(code, weights.variants[i], {locations, end}));
+    for (Program& program : variant.programs)
+      program.graph_summary.insert(0, PictureComments(options.pictures));
     locations = end;
   }
   CompressedConstants compressed;

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/progress.h"
 #include "graph/graph.h"
+#include "graph/picture_comments.h"
 #include "plan/blocks.h"
 #include "plan/chooser.h"
 #include "plan/contractions.h"
@@ -42,6 +43,9 @@ struct CompileOptions {
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;
+  // The formats of pictures for inputs, as far as they are known; the artifact has them as comments before
+  // its graphs.
+  PictureFormats pictures;
   // Asked whether to continue, and told the progress, before each network is planned, before each kernel is
   // compiled, and before packing and linking.
   WorkControl control;

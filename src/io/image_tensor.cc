@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "io/fit.h"
 
 namespace attune {
 namespace {
@@ -12,6 +13,7 @@ struct Layout {
   Shape shape;  // without free dimensions
   int64_t channels, height, width;
   bool channels_first;
+  bool keeps_size;
 };
 
 absl::StatusOr<Layout> FindLayout(const Image& image, Shape shape) {
@@ -29,12 +31,13 @@ absl::StatusOr<Layout> FindLayout(const Image& image, Shape shape) {
   if (!channels_first && !is_channels(shape[rank - 1])) return refuse("neither 1 nor 3 channels");
   int64_t& height = shape[channels_first ? first + 1 : first];
   int64_t& width = shape[channels_first ? first + 2 : first + 1];
+  const bool keeps_size = height < 0 && width < 0;
   if (height < 0) height = image.height;
   if (width < 0) width = image.width;
   if (height == 0 || width == 0) return refuse("it has no pixels");
   if (height > kMaxImagePixels / width) return refuse("it has too many pixels");
   const int64_t channels = shape[channels_first ? first : rank - 1];
-  return Layout{shape, channels, height, width, channels_first};
+  return Layout{shape, channels, height, width, channels_first, keeps_size};
 }
 
 // Same weights and rounding as PIL's convert("L").
@@ -45,18 +48,21 @@ uint8_t Luminance(const uint8_t* rgb) {
 }  // namespace
 
 absl::StatusOr<Tensor> ImageToTensor(const Image& image, const Shape& shape, DType dtype,
-                                     const ImageOptions& options) {
+                                     const PictureFormat& format) {
   ASSIGN_OR_RETURN(const Layout layout, FindLayout(image, shape));
-  const Image resized = ResizeBilinear(image, layout.width, layout.height);
+  Image resized = image;
+  if (!layout.keeps_size) {
+    ASSIGN_OR_RETURN(resized, FitImage(image, layout.width, layout.height, format));
+  }
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, layout.shape));
   const int64_t pixels = layout.width * layout.height;
   for (int64_t c = 0; c < layout.channels; ++c) {
-    const int64_t sample = options.order == ChannelOrder::kRgb ? c : 2 - c;
+    const int64_t sample = format.order == ChannelOrder::kRgb ? c : 2 - c;
     const auto channel = static_cast<size_t>(c);
     for (int64_t i = 0; i < pixels; ++i) {
       const uint8_t* rgb = resized.rgb.data() + i * 3;
       double value = layout.channels == 1 ? Luminance(rgb) : rgb[sample];
-      value = (value - options.mean[channel]) * options.scale[channel];
+      value = (value - format.mean[channel]) / format.deviation[channel];
       if (IsInt(dtype)) value = std::nearbyint(value);
       tensor.SetDouble(layout.channels_first ? c * pixels + i : i * layout.channels + c, value);
     }

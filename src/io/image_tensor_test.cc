@@ -11,8 +11,8 @@ using ::testing::HasSubstr;
 
 const Image kTwoPixels = {2, 1, {10, 20, 30, 40, 50, 60}};
 
-std::vector<double> Values(const Shape& shape, const ImageOptions& options = {}, DType dtype = DType::kF32) {
-  const auto tensor = ImageToTensor(kTwoPixels, shape, dtype, options);
+std::vector<double> Values(const Shape& shape, const PictureFormat& format = {}, DType dtype = DType::kF32) {
+  const auto tensor = ImageToTensor(kTwoPixels, shape, dtype, format);
   EXPECT_TRUE(tensor.ok()) << tensor.status();
   std::vector<double> values;
   for (int64_t i = 0; tensor.ok() && i < tensor->num_elements(); ++i) values.push_back(tensor->ToDouble(i));
@@ -38,15 +38,15 @@ TEST(ImageToTensor, FillsFreeDimensionsFromTheImage) {
 }
 
 TEST(ImageToTensor, NormalizesByTheTensorsChannels) {
-  ImageOptions options = {.mean = {1, 2, 3}, .scale = {1, 0.5, 0.25}};
-  EXPECT_THAT(Values({3, 1, 2}, options), ElementsAre(9, 39, 9, 24, 6.75, 14.25));
-  options.order = ChannelOrder::kBgr;
-  EXPECT_THAT(Values({3, 1, 2}, options), ElementsAre(29, 59, 9, 24, 1.75, 9.25));
+  PictureFormat format = {.mean = {1, 2, 3}, .deviation = {1, 2, 4}};
+  EXPECT_THAT(Values({3, 1, 2}, format), ElementsAre(9, 39, 9, 24, 6.75, 14.25));
+  format.order = ChannelOrder::kBgr;
+  EXPECT_THAT(Values({3, 1, 2}, format), ElementsAre(29, 59, 9, 24, 1.75, 9.25));
 }
 
 TEST(ImageToTensor, RoundsAndSaturatesIntegers) {
-  const ImageOptions options = {.mean = {0, 0, 0}, .scale = {0.19, 10, 1}};
-  EXPECT_THAT(Values({3, 1, 2}, options, DType::kU8), ElementsAre(2, 8, 200, 255, 30, 60));
+  const PictureFormat format = {.deviation = {1 / 0.19, 0.1, 1}};
+  EXPECT_THAT(Values({3, 1, 2}, format, DType::kU8), ElementsAre(2, 8, 200, 255, 30, 60));
   EXPECT_THAT(Values({3, 1, 2}, {}, DType::kF16), ElementsAre(10, 40, 20, 50, 30, 60));
 }
 

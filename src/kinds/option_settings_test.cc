@@ -78,10 +78,11 @@ TEST(OptionSettings, SharesAndChannelsAreNumbersOrTexts) {
   EXPECT_EQ(samples.max_drop, 0.02);
   EXPECT_THAT(ErrorOf({{"data", "d"}, {"max_drop", 0.5}}, samples), IsEmpty());
   EXPECT_EQ(samples.max_drop, 0.5);
-  QuantizationJobSettings job;
-  EXPECT_THAT(ErrorOf({{"model", "m"}, {"image_mean", 127.5}, {"image_scale", "1,2,3"}}, job), IsEmpty());
-  EXPECT_EQ(job.image_mean, "127.5");
-  EXPECT_EQ(job.image_scale, "1,2,3");
+  PictureSettings pictures;
+  EXPECT_THAT(ErrorOf({{"image_mean", 127.5}, {"image_scale", "1,2,3"}}, pictures), IsEmpty());
+  EXPECT_EQ(pictures.image_mean, "127.5");
+  EXPECT_EQ(pictures.image_scale, "1,2,3");
+  EXPECT_THAT(ErrorOf({{"preprocess", "keras"}}, pictures), HasSubstr("\"keras\" is none of none, torch, "));
 }
 
 TEST(OptionSettings, OfAVariantAreWrittenAsTheyAreRead) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/named_shape.h"
+#include "base/picture_format.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "kinds/option_settings.h"
@@ -48,10 +49,12 @@ void ReadVariants(SettingsReader& reader, std::vector<QuantizationVariant>& vari
   }
 }
 
-void CheckChannels(SettingsReader& reader, const SweepSettings& settings) {
+void CheckChannels(SettingsReader& reader, const PictureSettings& settings) {
   for (const auto& [key, text] :
-       {std::pair("image_mean", &settings.image_mean), std::pair("image_scale", &settings.image_scale)}) {
-    if (!ParseChannels(*text).has_value()) reader.Fail(key, "is neither a number nor three with commas");
+       {std::pair("image_mean", &settings.image_mean), std::pair("image_std", &settings.image_std),
+        std::pair("image_scale", &settings.image_scale)}) {
+    if (!text->empty() && !ParseChannels(*text).has_value())
+      reader.Fail(key, "is neither a number nor three with commas");
   }
 }
 
@@ -73,7 +76,8 @@ absl::StatusOr<SweepSettings> ReadSweepSettings(const JobSpec& spec) {
   SettingsReader reader(spec.settings, spec.base);
   ReadOptions(reader, OptionsOf(settings));
   ReadOptions(reader, OptionsOf(settings.samples));
-  CheckChannels(reader, settings);
+  ReadOptions(reader, OptionsOf(settings.pictures));
+  CheckChannels(reader, settings.pictures);
   CheckShapes(reader, settings.shapes);
   ReadVariants(reader, settings.variants);
   RETURN_IF_ERROR(reader.Finish());

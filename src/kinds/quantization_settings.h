@@ -20,12 +20,11 @@ struct QuantizationVariant : QuantizeSettings {
 // 0 for `held_back`: as attune quantize does.
 struct SweepSettings : QuantizationJobSettings {
   SampleSettings samples;
+  PictureSettings pictures;
   std::vector<QuantizationVariant> variants;
 
   // How pictures are read; names no inputs.
-  InputSources inputs() const {
-    return {.inputs = {}, .image_mean = image_mean, .image_scale = image_scale, .image_order = image_order};
-  }
+  InputSources inputs() const { return {.inputs = {}, .pictures = pictures}; }
 };
 
 // The error names the setting. Opens no file.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "api/givens.h"
 #include "api/opened_model.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "device/contention.h"
@@ -72,6 +74,10 @@ absl::Status QuantizationWork::Load() {
   samples_ = std::move(givens.samples);
   RETURN_IF_ERROR(SetAside());
   network_ = Network::Load(model, givens.options);
+  const auto warn = [](std::string_view text) {
+    Log(LogLevel::kWarning, "pictures go in as they are", "note", text);
+  };
+  NoteRawPictures(givens, *network_, warn, "preprocess");
   return network_->status();
 }
 
@@ -151,7 +157,7 @@ absl::Status QuantizationWork::Calibrate(const QuantizationVariant& variant, int
 }
 
 absl::Status QuantizationWork::Build(const QuantizationVariant& variant, int threads) {
-  RETURN_IF_ERROR(FaultOfMachine(SaveOnnx(*quantized_->quantized(), FileOf(variant))));
+  RETURN_IF_ERROR(FaultOfMachine(quantized_->SaveOnnx(FileOf(variant))));
   ASSIGN_OR_RETURN(built_, Compile(*quantized_, threads));
   return MeasureLoss(threads);
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/network.h"
 #include "attune/compiler.hpp"
@@ -105,6 +108,30 @@ TEST_F(LibraryTest, QuantizesBeforeOrAfterOptimizing) {
   after.save_onnx(folder_ / "net8.onnx");
   EXPECT_EQ(Network::load(folder_ / "net8.onnx").inputs().size(), 1);
   EXPECT_EQ(CodeOf([&] { Squeezenet().save_onnx(folder_ / "none.onnx"); }), ErrorCode::kInvalid);
+}
+
+// A bitmap of one blue pixel.
+constexpr char kBlue[] =
+    "BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\1\0\0\0\1\0\0\0\1\0\x18\0"
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\0\0";
+
+TEST_F(LibraryTest, PicturesBecomeTheNumbersThatOptionsSay) {
+  const std::string path = folder_ / "blue.bmp";
+  ASSERT_TRUE(WriteFileAtomically(path, std::string_view(kBlue, sizeof(kBlue))).ok());
+  std::vector<std::string> notes;
+  const auto note = [&](std::string_view text) { notes.emplace_back(text); };
+  const NamedTensor raw = Squeezenet().picture(path, {.note = note});
+  EXPECT_EQ(raw.name, "input");
+  EXPECT_EQ(raw.tensor.shape(), (Shape{1, 3, 224, 224}));
+  EXPECT_EQ(raw.tensor.as<float>().front(), 0);
+  EXPECT_EQ(raw.tensor.as<float>().back(), 255);
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("blue.bmp: goes into input \"input\" as numbers of 0 to 255")));
+  const NamedTensor scaled = Squeezenet().picture(path, {.preprocess = "tf", .input = "input", .note = note});
+  EXPECT_EQ(scaled.tensor.as<float>().front(), -1);
+  EXPECT_EQ(scaled.tensor.as<float>().back(), 1);
+  EXPECT_EQ(Squeezenet().picture(path, {.mean = {0, 0, 255}, .note = note}).tensor.as<float>().back(), 0);
+  EXPECT_EQ(notes.size(), 1);
+  EXPECT_EQ(CodeOf([&] { return Squeezenet().picture(path, {.input = "no"}); }), ErrorCode::kInvalid);
 }
 
 TEST_F(LibraryTest, CallsAreFollowedAndEnded) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/inputs.h"
 #include "api/opened_model.h"
 #include "api/pipeline.h"
 #include "base/status.h"
@@ -190,7 +191,7 @@ std::vector<std::byte> Network::artifact() const {
   return {begin, begin + bytes.size()};
 }
 
-void Network::save_onnx(const std::string& path) const { Check(SaveOnnx(state_->Quantized(), path)); }
+void Network::save_onnx(const std::string& path) const { Check(state_->imported.SaveOnnx(path)); }
 
 NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
   const attune::Network compiled = state_->Compiled();
@@ -239,6 +240,14 @@ std::vector<InputInfo> Network::outputs() const {
 
 NamedTensor Network::random_input(const std::string& name, uint64_t seed) const {
   return {name, TensorAccess::FromOwn(Value(state_->imported.RandomInput(name, seed)))};
+}
+
+NamedTensor Network::picture(const std::string& path, const PictureOptions& options) const {
+  PictureSettings settings;
+  Assign(options, settings);
+  const std::vector<InputDeclaration> inputs = Value(state_->imported.Inputs());
+  const attune::NamedTensor read = Value(ReadPicture(path, options.input, settings, inputs, options.note));
+  return {read.name, TensorAccess::FromOwn(read.tensor)};
 }
 
 NetworkSizes Network::sizes() const {

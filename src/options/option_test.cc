@@ -121,6 +121,7 @@ TEST(Options, RowsAreConsistent) {
   ExpectGoodRows<SampleSettings>();
   ExpectGoodRows<QuantizeSettings>();
   ExpectGoodRows<TuningJobSettings>();
+  ExpectGoodRows<PictureSettings>();
   ExpectGoodRows<QuantizationJobSettings>();
 }
 

@@ -138,12 +138,12 @@ std::string SlowProductModel() {
   return model.SerializeAsString();
 }
 
-std::string ConvolutionsModel() {
+std::string ConvolutionsModel(int64_t channels) {
   ModelProto model = NewModel();
   GraphProto* graph = model.mutable_graph();
-  AddValue(graph->add_input(), "x", {"1", "16", "14", "14"});
+  AddValue(graph->add_input(), "x", {"1", std::to_string(channels), "14", "14"});
   AddValue(graph->add_output(), "y", {"1", "32", "14", "14"});
-  AddConvolution(graph, "x", 16, 16, 3, "first");
+  AddConvolution(graph, "x", channels, 16, 3, "first");
   AddNode(graph, "Relu", {"first"}, "positive");
   AddConvolution(graph, "positive", 16, 32, 1, "y");
   return model.SerializeAsString();

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_TESTS_CLI_MODELS_H_
 #define ATTUNE_TESTS_CLI_MODELS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ std::string ProductsModel();
 // for.
 std::string SlowProductModel();
 
-// y f32[1,32,14,14] from x f32[1,16,14,14]: a convolution, Relu, and another convolution: tasks to tune.
-std::string ConvolutionsModel();
+// y f32[1,32,14,14] from x f32[1,channels,14,14]: a convolution, Relu, and another convolution: tasks to
+// tune.
+std::string ConvolutionsModel(int64_t channels = 16);
 
 // y f32[1,32,14,14] from x f32[1,16,14,14]: a pointwise convolution, whose 512 weights have 17 values.
 std::string ClusteredModel();

@@ -22,8 +22,8 @@ def check():
         attune("compile", model, "-o", artifact)
         wrong = []
         for photo, expected in PHOTOS.items():
-            result = attune_json("run", artifact, "--input", need(MODELS / "images" / photo), "--image-order", "bgr",
-                                 "--labels", labels, "--top", 1)
+            result = attune_json("run", artifact, "--input", need(MODELS / "images" / photo), "--preprocess", "none",
+                                 "--image-order", "bgr", "--labels", labels, "--top", 1)
             best = result["outputs"][0]["top"][0]
             print(f"{photo}: {best['label']} ({best['value']:.3f})")
             if best["label"] != expected:

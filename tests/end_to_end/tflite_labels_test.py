@@ -12,8 +12,7 @@ import numpy
 from checks import MODELS, end_to_end, need
 from common.program import attune, attune_json
 
-# Networks of floats take samples from -1 to 1.
-FLOAT_IMAGE = ("--image-mean", "127.5", "--image-scale", str(1 / 127.5))
+FLOAT_IMAGE = ("--preprocess", "tf")
 
 PHOTOS = ("grace_hopper.bmp", "cat.bmp", "parrot.jpg", "sunflower.bmp", "hot_dog.jpg", "owl.jpg")
 GROUSE = "ruffed grouse, partridge, Bonasa umbellus"

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/picture_format.h"
 #include "base/status.h"
 #include "export/onnx/graph_writer.h"
 #include "import/onnx/onnx.pb.h"
@@ -40,7 +42,7 @@ int64_t IrVersion(int64_t opset) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ExportOnnxBytes(const Graph& graph) {
+absl::StatusOr<std::string> ExportOnnxBytes(const Graph& graph, const PictureFormats& pictures) {
   if (const int64_t bytes = ConstantBytes(graph); bytes > kMaxFileBytes) return TooLarge(graph, bytes);
   attune_onnx::ModelProto model;
   onnx_export::GraphWriter writer;
@@ -50,6 +52,11 @@ absl::StatusOr<std::string> ExportOnnxBytes(const Graph& graph) {
   auto* opset = model.add_opset_import();
   opset->set_domain("");
   opset->set_version(writer.opset());
+  for (const auto& [input, format] : pictures) {
+    auto* entry = model.add_metadata_props();
+    entry->set_key(absl::StrCat(kPictureKey, input));
+    entry->set_value(ToString(format));
+  }
   if (const auto bytes = static_cast<int64_t>(model.ByteSizeLong()); bytes > kMaxFileBytes) {
     return TooLarge(graph, bytes);
   }
@@ -58,8 +65,8 @@ absl::StatusOr<std::string> ExportOnnxBytes(const Graph& graph) {
   return file;
 }
 
-absl::Status ExportOnnx(const Graph& graph, const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ExportOnnxBytes(graph));
+absl::Status ExportOnnx(const Graph& graph, const std::string& path, const PictureFormats& pictures) {
+  ASSIGN_OR_RETURN(const std::string bytes, ExportOnnxBytes(graph, pictures));
   return WriteFileAtomically(path, bytes);
 }
 

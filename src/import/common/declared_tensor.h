@@ -2,8 +2,11 @@
 #ifndef ATTUNE_IMPORT_COMMON_DECLARED_TENSOR_H_
 #define ATTUNE_IMPORT_COMMON_DECLARED_TENSOR_H_
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/picture_format.h"
 
 namespace attune {
 
@@ -15,6 +18,8 @@ struct DeclaredTensor {
   // shape.
   std::vector<std::string> dims;
   bool ranked = true;
+  // The format of pictures for this input, if the file says it.
+  std::optional<PictureFormat> picture = {};
 };
 
 }  // namespace attune

@@ -9,6 +9,7 @@
 #include "import/onnx/inputs.h"
 #include "import/onnx/model.h"
 #include "import/onnx/parse.h"
+#include "import/onnx/pictures.h"
 #include "import/onnx/tensor_proto.h"
 
 namespace attune {
@@ -23,8 +24,6 @@ class ParsedOnnxModel final : public ParsedModel {
   absl::StatusOr<DeclaredModel> Declare(const std::string& /*signature*/) const override {
     const ModelProto& model = model_->proto();
     DeclaredModel declared;
-    for (const ValueInfoProto* input : RealInputs(model.graph()))
-      declared.inputs.push_back(DescribeValue(*input));
     for (const ValueInfoProto& output : model.graph().output())
       declared.outputs.push_back(DescribeValue(output));
     declared.about = {{"producer_name", model.producer_name()},
@@ -35,6 +34,10 @@ class ParsedOnnxModel final : public ParsedModel {
                       {"graph_name", model.graph().name()},
                       {"graph_description", model.graph().doc_string()}};
     for (const auto& entry : model.metadata_props()) declared.metadata[entry.key()] = entry.value();
+    for (const ValueInfoProto* input : RealInputs(model.graph())) {
+      declared.inputs.push_back(DescribeValue(*input));
+      declared.inputs.back().picture = PictureFormatOf(*input, declared.metadata);
+    }
     return declared;
   }
 

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "import/tflite/importer.h"
+#include "import/tflite/metadata.h"
 #include "import/tflite/model.h"
 #include "import/tflite/tensors.h"
 
@@ -42,6 +43,7 @@ class ParsedTfliteModel final : public ParsedModel {
       for (size_t i = 0; i < tensors.size(); ++i) {
         const schema::Tensor& tensor = model_->tensor(entry.subgraph, static_cast<int>(tensors[i]));
         declared.inputs.push_back(Describe(tensor, entry.inputs[i]));
+        declared.inputs.back().picture = PictureFormatOf(*model_, entry.subgraph, i);
       }
       return declared;
     } catch (const ImportFailure& failure) {

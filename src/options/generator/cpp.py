@@ -42,6 +42,8 @@ def member_type(option: Option, face: str = "") -> str:
         return option.enum.public if face == "cpp" and not option.is_bool_enum else option.enum.type
     if option.type == "plan" and face == "cpp":
         return "std::string"
+    if option.type == "channels" and face == "cpp":
+        return "std::vector<double>"
     return TYPES[option.type][0]
 
 
@@ -197,7 +199,7 @@ def public_header(table: Table) -> str:
     for step in table.steps:
         lines += public_struct(table, step)
     return header("The options of the steps of attune/compiler.hpp.", "ATTUNE_OPTIONS_HPP_",
-                  ["cstdint", "functional", "stop_token", "string", "vector"], ["attune/tensor.hpp"], "attune::compiler", lines)
+                  ["cstdint", "functional", "stop_token", "string", "string_view", "vector"], ["attune/tensor.hpp"], "attune::compiler", lines)
 
 
 # From public options to settings
@@ -211,6 +213,8 @@ def assignment(option: Option) -> list[str]:
                 f"  {there} = k{option.name.title()}[static_cast<size_t>({here})];"]
     if option.type == "plan":
         return [f"  if (!{here}.empty()) {there} = {here};"]
+    if option.type == "channels":
+        return [f"  {there} = ChannelsText({here});"]
     return [f"  {there} = {here};"]
 
 
@@ -229,7 +233,7 @@ def public_to_settings(table: Table) -> str:
             lines += assignment(option)
         lines += ["}", ""]
     return header("Takes the options of the public steps over into settings.", "ATTUNE_OPTIONS_PUBLIC_OPTIONS_H_", ["cstddef"],
-                  ["attune/options.hpp", "options/settings.h"], "attune::compiler", lines)
+                  ["attune/options.hpp", "base/picture_format.h", "options/settings.h"], "attune::compiler", lines)
 
 
 # For nanobind

@@ -10,8 +10,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+import numpy
+
 from . import _core
-from ._values import flag, integer, number, path, text, texts
+from ._values import channels, flag, integer, number, path, text, texts
 from .errors import InvalidError
 
 Arrays = Mapping[str, Any]  # by the names of inputs: what NumPy or DLPack takes for an array
@@ -28,7 +30,7 @@ COLUMNS = 120
 # The functions of attune._values that convert what a caller gives.
 CONVERSIONS = {"bool": "flag", "int": "integer", "int64": "integer", "uint64": "integer", "float": "number",
                "seconds": "number", "share": "number", "text": "text", "plan": "text", "path": "path", "output": "path",
-               "texts": "texts"}
+               "texts": "texts", "channels": "channels"}
 
 
 def is_choice(option: Option) -> bool:
@@ -42,7 +44,7 @@ def type_of(option: Option) -> str:
 def default_of(option: Option) -> str:
     if option.type == "arrays":
         return "None"
-    if option.type == "texts":
+    if option.type in ("texts", "channels"):
         return "()"
     if option.is_bool_enum:
         return str(option.default != option.enum.values[0].name)
@@ -105,11 +107,11 @@ def docstring(table: Table, step: Step) -> list[str]:
 
 
 def method(table: Table, step: Step) -> list[str]:
-    first = [step.python_first.split(":")[0]] if step.python_first else []
+    first = [parameter.split(":")[0] for parameter in step.python_first.split(", ")] if step.python_first else []
     taken = first + [option.keyword for option in in_order(table, step)]
-    return [*call(f"def {step.name}(", ["self", *parameters(table, step)], ") -> Self:", "    "), *docstring(table, step),
+    return [*call(f"def {step.name}(", ["self", *parameters(table, step)], f") -> {step.python_result}:", "    "), *docstring(table, step),
             *call(f"return self._{step.name}({{", [f'"{name}": {name}' for name in taken], "})", "        "), "",
-            f"    def _{step.name}(self, options: dict[str, Any]) -> Self:", "        raise NotImplementedError", ""]
+            f"    def _{step.name}(self, options: dict[str, Any]) -> {step.python_result}:", "        raise NotImplementedError", ""]
 
 
 def python_module(table: Table) -> str:
@@ -131,7 +133,7 @@ def python_module(table: Table) -> str:
               '    """Raises what the step would raise for an option of a wrong type or out of its range."""',
               f"    check: Any = {{{names}}}[step]",
               '    check(**{name: value for name, value in options.items() if name not in ("data", "examples")})', "", ""]
-    lines += ["class Steps:", '    """The steps of a network that take options. Each returns another network."""', ""]
+    lines += ["class Steps:", '    """The steps of a network that take options. Each returns another network, unless it says otherwise."""', ""]
     for step in table.steps:
         lines += method(table, step)
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -9,12 +9,13 @@ FACES = ("cli", "job", "variant", "cpp", "python", "torch")
 SECTIONS = {"compile": ("compile", ("cli", "job", "cpp", "python", "torch")),
             "tune": ("tune", ("cli", "job", "cpp", "python")),
             "quantize": ("quantize", ("cli", "variant", "cpp", "python")),
+            "picture": ("picture", ("cli", "job", "cpp", "python")),
             "tuning_job": ("", ("job",)), "quantization_job": ("", ("job",))}
 
 # The type of C++, its value unless the table has another, and the type of Python.
 TYPES = {"bool": ("bool", False, "bool"), "int": ("int", 0, "int"), "int64": ("int64_t", 0, "int"),
          "uint64": ("uint64_t", 0, "int"), "float": ("double", 0.0, "float"), "seconds": ("double", 0.0, "float"),
-         "share": ("double", 0.0, "float"), "text": ("std::string", "", "str"), "channels": ("std::string", "", "str"),
+         "share": ("double", 0.0, "float"), "text": ("std::string", "", "str"), "channels": ("std::string", "", "float | Sequence[float]"),
          "path": ("std::string", "", "str | os.PathLike[str]"), "output": ("std::string", "", "str | os.PathLike[str]"),
          "plan": ("std::optional<std::string>", "", "str"), "texts": ("std::vector<std::string>", "", "Sequence[str]"),
          "choice": ("std::string", "", "str"), "arrays": ("", "", "Arrays | None")}
@@ -124,6 +125,7 @@ class Step:
     python_help: str
     tail: str
     python_first: str = ""
+    python_result: str = "Self"
 
 
 @dataclasses.dataclass(frozen=True)

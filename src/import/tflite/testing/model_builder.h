@@ -99,13 +99,24 @@ class ModelBuilder {
                                                      static_cast<uint32_t>(subgraph)));
   }
 
+  // A buffer with data about the model.
+  void AddMetadata(const std::string& name, std::vector<uint8_t> bytes) {
+    metadata_.emplace_back(name, std::move(bytes));
+  }
+
   // The bytes of the file.
   std::string Finish() {
     std::vector<flatbuffers::Offset<schema::Buffer>> buffers = {schema::CreateBuffer(builder_)};
     std::vector<flatbuffers::Offset<schema::SubGraph>> subgraphs;
     for (const Subgraph& graph : subgraphs_) subgraphs.push_back(Write(graph, buffers));
-    const auto root =
-        schema::CreateModelDirect(builder_, 3, &codes_, &subgraphs, "test", &buffers, &signatures_);
+    std::vector<flatbuffers::Offset<schema::Metadata>> metadata;
+    for (const auto& [name, bytes] : metadata_) {
+      metadata.push_back(
+          schema::CreateMetadataDirect(builder_, name.c_str(), static_cast<uint32_t>(buffers.size())));
+      buffers.push_back(schema::CreateBufferDirect(builder_, &bytes));
+    }
+    const auto root = schema::CreateModelDirect(builder_, 3, &codes_, &subgraphs, "test", &buffers, &metadata,
+                                                &signatures_);
     schema::FinishModelBuffer(builder_, root);
     return std::string(reinterpret_cast<const char*>(builder_.GetBufferPointer()), builder_.GetSize());
   }
@@ -171,6 +182,7 @@ class ModelBuilder {
   std::vector<Subgraph> subgraphs_;
   std::vector<flatbuffers::Offset<schema::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<schema::SignatureDef>> signatures_;
+  std::vector<std::pair<std::string, std::vector<uint8_t>>> metadata_;
 };
 
 }  // namespace attune::tflite
