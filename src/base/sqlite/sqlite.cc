@@ -24,8 +24,7 @@ absl::Status CheckIsFile(const std::string& path, bool create, const DatabaseWor
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT && create) return absl::OkStatus();
-    if (errno == ENOENT)
-      return MissingFile(path, ": there is no such database; ", words.NameAnother());
+    if (errno == ENOENT) return MissingFile(path, ": there is no such database; ", words.NameAnother());
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
   }
   if (S_ISREG(info.st_mode)) return absl::OkStatus();

@@ -29,7 +29,7 @@ def _one_of(name: str, value: str) -> int:
 COLUMNS = 120
 # The functions of attune._values that convert what a caller gives.
 CONVERSIONS = {"bool": "flag", "int": "integer", "int64": "integer", "uint64": "integer", "float": "number",
-               "seconds": "number", "share": "number", "text": "text", "plan": "text", "path": "path", "output": "path",
+               "seconds": "number", "share": "number", "text": "text", "choice": "text", "plan": "text", "path": "path", "output": "path",
                "texts": "texts", "channels": "channels"}
 
 
