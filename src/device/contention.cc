@@ -27,8 +27,7 @@ std::set<std::string> LinesOf(std::span<const int> processors) {
 
 }  // namespace
 
-ProcessWaits::ProcessWaits(pid_t root, Waiting waiting, std::string proc)
-    : root_(root), waiting_(waiting), proc_(std::move(proc)) {
+ProcessWaits::ProcessWaits(pid_t root, std::string proc) : root_(root), proc_(std::move(proc)) {
   Look();
   Take();
 }
@@ -43,7 +42,7 @@ void ProcessWaits::Look() {
     fs::directory_iterator entry(absl::StrCat(proc_, "/", process, "/task"), error), end;
     for (; !error && entry != end; entry.increment(error)) {
       const std::string thread = entry->path().string();
-      if (process != root_ || waiting_ == Waiting::kWhole) LookAt(thread, seen);
+      if (process != root_) LookAt(thread, seen);
       std::ifstream children(thread + "/children");
       for (pid_t child = 0; children >> child;) processes.push_back(child);
     }

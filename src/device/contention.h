@@ -22,15 +22,12 @@ namespace attune {
 // From this share of the time on, what is measured is disturbed.
 inline constexpr double kDisturbedShare = 0.1;
 
-// The processes whose waits count: those that one has started, and theirs, or that one, too.
-enum class Waiting : uint8_t { kDescendants, kWhole };
-
-// How long processes wait for processors: those below `root`. Each wake-up of a thread waits for a moment by
-// itself: that is left out. `proc` is the folder of the system's numbers; without them,
+// How long the processes that `root` has started, and theirs, wait for processors. Each wake-up of a thread
+// waits for a moment by itself: that is left out. `proc` is the folder of the system's numbers; without them,
 // the result is 0. Not thread safe.
 class ProcessWaits {
  public:
-  explicit ProcessWaits(pid_t root, Waiting waiting = Waiting::kDescendants, std::string proc = "/proc");
+  explicit ProcessWaits(pid_t root, std::string proc = "/proc");
 
   // Looks at the time up to now. The time of a thread between the last look and its end is lost, so call it
   // several times a second.
@@ -46,7 +43,6 @@ class ProcessWaits {
   void LookAt(const std::string& thread, std::map<std::string, Thread>& seen);
 
   const pid_t root_;
-  const Waiting waiting_;
   const std::string proc_;
   std::map<std::string, Thread> threads_;  // by folder
   double seconds_ = 0;

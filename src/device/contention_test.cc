@@ -39,7 +39,7 @@ TEST_F(ProcessWaitsTest, CountsTheThreadsOfAllDescendants) {
   SetThread("1", "1", 900, 1, "10 ");
   SetThread("10", "10", 500, 1, "11");
   SetThread("11", "11", 0, 0);
-  ProcessWaits waits(1, Waiting::kDescendants, folder_.path());
+  ProcessWaits waits(1, folder_.path());
   EXPECT_EQ(Waited(waits), 0);  // what was before does not count
   SetThread("1", "1", 2000, 2, "10 ");
   SetThread("10", "10", 600, 1, "11");
@@ -50,19 +50,10 @@ TEST_F(ProcessWaitsTest, CountsTheThreadsOfAllDescendants) {
   EXPECT_EQ(Waited(waits), 0);
 }
 
-TEST_F(ProcessWaitsTest, CountsTheRootsOwnThreadsIfAskedTo) {
-  SetThread("1", "1", 900, 1, "10");
-  SetThread("10", "10", 500, 1);
-  ProcessWaits waits(1, Waiting::kWhole, folder_.path());
-  SetThread("1", "1", 1200, 1, "10");
-  SetThread("10", "10", 600, 1);
-  EXPECT_THAT(Waited(waits), DoubleNear(0.4, 1e-9));
-}
-
 TEST_F(ProcessWaitsTest, WakingUpIsNoDisturbance) {
   SetThread("1", "1", 0, 0, "10");
   SetThread("10", "10", 0, 0);
-  ProcessWaits waits(1, Waiting::kDescendants, folder_.path());
+  ProcessWaits waits(1, folder_.path());
   SetThread("10", "10", 20, 1000);  // 20 µs each
   EXPECT_EQ(Waited(waits), 0);
   SetThread("10", "10", 320, 1100);  // 3 ms each

@@ -35,7 +35,7 @@ TEST(QuantizationReport, SaysWhatIsGained) {
   for (const double seconds : {0.99e-3, 1.01e-3}) {
     const QuantizationReport report = TimedReport(1e-3, seconds);
     EXPECT_FALSE(report.is_slower());
-    EXPECT_THAT(Verdict(report), testing::HasSubstr("about as long"));
+    EXPECT_THAT(Verdict(report), ::testing::HasSubstr("about as long"));
   }
 }
 

@@ -51,7 +51,7 @@ class CliTest : public ::testing::Test {
     if (measured["waited_share"].get<double>() < kDisturbed) {
       EXPECT_EQ(outcome.err, "");
     } else {
-      EXPECT_THAT(outcome.err, HasSubstr("note: other programs had the processors"));
+      EXPECT_THAT(outcome.err, HasSubstr("note: the machine is busy"));
     }
     return measured;
   }
