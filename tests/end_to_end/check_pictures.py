@@ -13,7 +13,7 @@ NOTE = "as numbers of 0 to 255"
 # The model; the flags that a person gives when it is compiled; whether it needs them, as the note says without.
 CLASSIFIERS = (
     ("tflite/mobilenet_v1_0.25_224_1_default_1.tflite", ("--preprocess", "tf"), True),
-    ("onnx/SqueezeNet_fp16.onnx", ("--preprocess", "none", "--image-order", "bgr"), True),
+    ("onnx/SqueezeNet_fp16.onnx", ("--preprocess", "caffe"), True),
     ("tflite/mobilenet_v2_1.0_224_quant.tflite", (), False),
     ("tflite/tf2_mobilenet_v2_1.0_224_ptq.tflite", (), False),
 )
