@@ -7,16 +7,10 @@
 #include "absl/strings/string_view.h"
 #include "base/cpu_limit.h"
 #include "base/memory.h"
+#include "device/first_line.h"
 
 namespace attune {
 namespace {
-
-std::string FirstLine(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 // The text after "name :" or "name:" in a file of such lines.
 std::string FieldOf(const std::string& path, absl::string_view name) {

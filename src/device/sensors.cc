@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/printable.h"
+#include "device/first_line.h"
 
 namespace attune {
 namespace {
@@ -28,13 +28,6 @@ constexpr SensorKind kSensorKinds[] = {
     {"frequency", "/devices/system/cpu/cpufreq", "policy", nullptr, "scaling_cur_freq"},
     {"temperature", "/class/thermal", "thermal_zone", "type", "temp"},
 };
-
-std::string FirstLine(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 void AddSensors(const std::string& folder, const SensorKind& kind, std::set<std::string>& names) {
   std::error_code error;
