@@ -55,6 +55,8 @@ struct InputInfo {
 struct ModelDeclaration {
   std::vector<InputInfo> inputs;
   bool is_compiled = false;  // whether it is an artifact
+  // A line for each operator that Attune lacks, if the model leaves sizes open; loading another one tells.
+  std::string unsupported = {};
   // The other files that it consists of, relative to its folder; none for a folder, which has all.
   std::vector<std::string> files;
   // The rest is that of an ONNX model, and empty for others.
@@ -281,9 +283,6 @@ ATTUNE_EXPORT int64_t copy_records(const std::string& from, const std::string& t
 // Reads the declarations in a model's file, without importing it; an artifact has inputs alone, and leaves
 // open what differs between its sets of input shapes. `signature` as in LoadOptions.
 ATTUNE_EXPORT ModelDeclaration declaration(const std::string& path, const std::string& signature = {});
-
-// Throws Error with kUnsupported if a model that leaves sizes open has operators that Attune lacks.
-ATTUNE_EXPORT void check_operators(const std::string& path, const std::string& signature = {});
 
 // Returns the path of the user's own database of records, whether or not it exists.
 ATTUNE_EXPORT std::string records_path();

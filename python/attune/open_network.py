@@ -22,7 +22,7 @@ from ._source import ModelSource
 from ._values import integer, samples, texts
 from .compiled_cache import CacheLimits, CompiledFiles, CompiledInMemory
 from .device import Device, as_device
-from .errors import Error, InvalidError
+from .errors import Error, InvalidError, UnsupportedError
 from .network import Network, Profile
 from .session import Session
 
@@ -386,7 +386,8 @@ def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]]
             if pad_to is not None:
                 raise InvalidError("pad_to: the model has no open dimension")
             return None
-        _core.check_operators(path, signature)
+        if found["unsupported"]:
+            raise UnsupportedError(found["unsupported"])
     model = OpenModel(inputs, declared(found["outputs"]), arrays, read, lambda: source.digest(found["files"]) + signature,
                       found["is_compiled"])
     buckets = None if pad_to is None else Buckets(pad_to, pad_value, model.inputs, model.outputs)

@@ -24,7 +24,6 @@ NB_MODULE(_core, m) {
   m.def("declaration", [](const std::string& path, const std::string& signature) {
     return ToDict(compiler::declaration(path, signature));
   });
-  m.def("check_operators", &compiler::check_operators, nb::call_guard<nb::gil_scoped_release>());
   m.def("records_path", &compiler::records_path);
   m.def(
       "copy_records",

@@ -127,6 +127,7 @@ nb::dict ToDict(const compiler::ModelDeclaration& declaration) {
   fields["inputs"] = Declared(declaration.inputs);
   fields["outputs"] = Declared(declaration.outputs);
   fields["is_compiled"] = declaration.is_compiled;
+  fields["unsupported"] = Decode(declaration.unsupported);
   fields["files"] = declaration.files;
   fields["about"] = Decode(declaration.about);
   fields["metadata"] = Decode(declaration.metadata);

@@ -141,6 +141,11 @@ absl::StatusOr<std::vector<std::string>> OpenedModel::FilesBeside() const {
 
 absl::Status OpenedModel::CheckOperators() {
   if (is_artifact()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const ModelDeclaration declaration, Declare());
+  const bool is_open = std::ranges::any_of(declaration.inputs, [](const InputDeclaration& input) {
+    return !input.ranked || std::ranges::find(input.shape, -1) != input.shape.end();
+  });
+  if (!is_open) return absl::OkStatus();
   // Importers list what they lack before they ask for shapes.
   const absl::Status imported = Import({}).status();
   return absl::IsUnimplemented(imported) ? Name(imported, path_) : absl::OkStatus();

@@ -83,7 +83,7 @@ class OpenedModel {
   absl::StatusOr<std::vector<std::string>> FilesBeside() const;
 
   // For a model whose inputs leave sizes open: fails with a list of the operators that Attune lacks, as an
-  // import at any shapes would, but for TensorFlow, whose imports ask for shapes first. Ok for an artifact.
+  // import at any shapes would, but for TensorFlow, whose imports ask for shapes first. Ok for others.
   absl::Status CheckOperators();
 
   // The model's graph.

@@ -5,34 +5,24 @@
 
 namespace attune::compiler {
 
-namespace {
-
-OpenedModel Described(const std::string& path, const std::string& signature) {
+ModelDeclaration declaration(const std::string& path, const std::string& signature) {
   NameFace();
   OpenOptions options = {.signature = signature, .artifact = {}};
   // Nobody has checked an artifact yet, so that none of its code may run.
   options.artifact.describe_only = true;
-  return Value(OpenedModel::Open(path, options));
-}
-
-}  // namespace
-
-ModelDeclaration declaration(const std::string& path, const std::string& signature) {
-  OpenedModel model = Described(path, signature);
+  OpenedModel model = Value(OpenedModel::Open(path, options));
   attune::ModelDeclaration own = Value(model.Declare());
   if (model.is_artifact()) own.inputs = Value(model.Inputs());
   ModelDeclaration result;
   result.is_compiled = model.is_artifact();
+  if (const absl::Status lacked = model.CheckOperators(); absl::IsUnimplemented(lacked))
+    result.unsupported = std::string(lacked.message());
   result.about = own.about;
   result.metadata = own.metadata;
   for (const InputDeclaration& input : own.inputs) result.inputs.push_back(FromOwn(input));
   for (const InputDeclaration& output : own.outputs) result.outputs.push_back(FromOwn(output));
   if (!model.is_artifact()) result.files = Value(model.FilesBeside());
   return result;
-}
-
-void check_operators(const std::string& path, const std::string& signature) {
-  Check(Described(path, signature).CheckOperators());
 }
 
 std::string records_path() {

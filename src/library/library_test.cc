@@ -210,6 +210,8 @@ TEST_F(LibraryTest, SaysWhatAFileDeclares) {
   EXPECT_THAT(declared.outputs[0].shape, ElementsAre(1, 1000));
   EXPECT_THAT(declared.about, Contains(Key("producer_name")));
   EXPECT_THAT(declared.files, IsEmpty());
+  EXPECT_THAT(declared.unsupported, IsEmpty());
+  EXPECT_FALSE(declared.is_compiled);
   EXPECT_EQ(CodeOf([&] { return declaration(folder_ / "none.onnx"); }), ErrorCode::kNotFound);
 }
 
