@@ -29,6 +29,7 @@ class Containers:
     def __init__(self, buildah: Buildah, folder: pathlib.Path) -> None:
         self.buildah, self.folder = buildah, folder
         self.containers: dict[str, str] = {}
+        self.started: dict[str, compose.Service] = {}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
     def container(self, service: compose.Service) -> str:
@@ -72,21 +73,21 @@ class Containers:
     def start(self, service: compose.Service) -> None:
         with (self.folder / f"{service.name}.log").open("ab") as log:
             self.running[service.name] = subprocess.Popen(self.whole_command(service, []), stdout=log, stderr=log)
+        self.started[service.name] = service
 
-    def is_running(self, service: compose.Service) -> bool:
-        """Whether the service runs. One that has failed is started again where it asks for that."""
-        status = self.running[service.name].poll()
-        if status and service.is_restarted:
-            self.start(service)
-            return True
-        return status is None
+    def revive(self) -> None:
+        """Starts the services again that have failed and ask for that."""
+        for name, service in self.started.items():
+            if self.running[name].poll() and service.is_restarted:
+                self.start(service)
 
     def await_health(self, service: compose.Service) -> str:
         """Waits as the service's health check says, and returns what that prints."""
         assert service.health is not None
         why = ""
         for _ in range(service.health.retries):
-            if not self.is_running(service):
+            self.revive()
+            if self.running[service.name].poll() is not None:
                 break
             try:
                 done = subprocess.run(self.command(service, service.health.command), capture_output=True, text=True,
@@ -98,8 +99,8 @@ class Containers:
                 return done.stdout.strip()
             why = done.stderr.strip()
             time.sleep(service.health.interval)
-        log = (self.folder / f"{service.name}.log").read_text()
-        raise Failed(f"service {service.name} is not well: {why}\n{log}")
+        logs = "\n".join(f"{name}: {(self.folder / f'{name}.log').read_text()}" for name in self.started)
+        raise Failed(f"service {service.name} is not well: {why}\n{logs}")
 
     def stop(self) -> None:
         """Ends all services, the latest first."""
@@ -113,11 +114,13 @@ class Containers:
 
 
 def up(containers: Containers, services: dict[str, compose.Service]) -> None:
-    """Starts all services that are not on demand, each once those that it depends on are well."""
-    for service in services.values():
-        if service.is_on_demand:
-            continue
+    """Starts all services that are not on demand, each once those that it depends on are well, and waits until all are."""
+    wanted = [service for service in services.values() if not service.is_on_demand]
+    for service in wanted:
+        for first in service.after:
+            containers.await_health(services[first])
         containers.start(service)
+    for service in wanted:
         if service.health is not None:
             print(f"{service.name}: {containers.await_health(service)}")
 
