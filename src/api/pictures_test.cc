@@ -148,9 +148,11 @@ std::optional<PictureFormat> AfterCompiling(const std::string& bytes, const Inpu
 
 TEST(Pictures, AnArtifactCarriesWhatIsKnown) {
   EXPECT_THAT(AfterCompiling(Divided(2, ToString(kTf))), Optional(kTf));
-  EXPECT_THAT(AfterCompiling(Divided(2, ToString(kTf)), {.pictures = {{"x", PictureFormat()}}}),
+  EXPECT_THAT(AfterCompiling(Divided(2, ToString(kTf)),
+                             {.shapes = {}, .values = {}, .pictures = {{"x", PictureFormat()}}}),
               Optional(PictureFormat()));
-  EXPECT_THAT(AfterCompiling(Divided(2, ""), {.pictures = {{"x", kTf}}}), Optional(kTf));
+  EXPECT_THAT(AfterCompiling(Divided(2, ""), {.shapes = {}, .values = {}, .pictures = {{"x", kTf}}}),
+              Optional(kTf));
   EXPECT_THAT(AfterCompiling(Divided(255, "")), Optional(PictureFormat()));
   EXPECT_EQ(AfterCompiling(Divided(2, "")), std::nullopt);
 }

@@ -24,7 +24,7 @@ constexpr int kFeatures = 12;
 const BoostedTreesOptions kOptions = {.num_features = kFeatures, .feature_version = 7, .rounds = 40};
 
 // A task whose candidates' times come from a formula over some features, each task with its own scale.
-TaskSamples MakeTask(uint64_t seed, int count) {
+TaskSamples RandomTask(uint64_t seed, int count) {
   Random random(seed);
   const double scale = std::exp(2 * random.Normal());
   TaskSamples task;
@@ -42,12 +42,12 @@ TaskSamples MakeTask(uint64_t seed, int count) {
   return task;
 }
 
-std::vector<TaskSamples> MakeTasks() { return {MakeTask(1, 200), MakeTask(2, 100), MakeTask(3, 50)}; }
+std::vector<TaskSamples> RandomTasks() { return {RandomTask(1, 200), RandomTask(2, 100), RandomTask(3, 50)}; }
 
 TEST(CostModel, OrdersCandidatesOfATaskThatItHasNotSeen) {
   const auto model = MakeBoostedTrees(kOptions);
-  ASSERT_TRUE(model->Update(MakeTasks()).ok());
-  const TaskSamples other = MakeTask(9, 200);
+  ASSERT_TRUE(model->Update(RandomTasks()).ok());
+  const TaskSamples other = RandomTask(9, 200);
   const auto scores = model->Predict(other.features);
   ASSERT_TRUE(scores.ok()) << scores.status();
   EXPECT_GT(*KendallTau(*scores, other.throughput), 0.65);
@@ -55,30 +55,30 @@ TEST(CostModel, OrdersCandidatesOfATaskThatItHasNotSeen) {
 
 TEST(CostModel, SameMeasurementsSameModel) {
   const auto a = MakeBoostedTrees(kOptions), b = MakeBoostedTrees(kOptions);
-  ASSERT_TRUE(a->Update(MakeTasks()).ok());
-  ASSERT_TRUE(b->Update({{MakeTask(5, 30)}}).ok());
-  ASSERT_TRUE(b->Update(MakeTasks()).ok());
+  ASSERT_TRUE(a->Update(RandomTasks()).ok());
+  ASSERT_TRUE(b->Update({{RandomTask(5, 30)}}).ok());
+  ASSERT_TRUE(b->Update(RandomTasks()).ok());
   EXPECT_EQ(*a->Serialize(), *b->Serialize());
 }
 
 // A serialized model predicts the same when it is used as a base.
 TEST(CostModel, OutlivesTheProgram) {
   const auto model = MakeBoostedTrees(kOptions);
-  ASSERT_TRUE(model->Update(MakeTasks()).ok());
+  ASSERT_TRUE(model->Update(RandomTasks()).ok());
   const std::string bytes = *model->Serialize();
   auto trees = TreeEnsemble::Parse(bytes, kFeatures, kOptions.feature_version);
   ASSERT_TRUE(trees.ok()) << trees.status();
   BoostedTreesOptions options = kOptions;
   options.base = std::make_shared<const TreeEnsemble>(*std::move(trees));
   const auto again = MakeBoostedTrees(options);
-  const std::vector<FeatureVector> candidates = MakeTask(9, 64).features;
+  const std::vector<FeatureVector> candidates = RandomTask(9, 64).features;
   EXPECT_EQ(*again->Predict(candidates), *model->Predict(candidates));
   EXPECT_EQ(*again->Serialize(), bytes);
 }
 
 TEST(CostModel, OthersAndDamagedOnesAreRefused) {
   const auto model = MakeBoostedTrees(kOptions);
-  ASSERT_TRUE(model->Update(MakeTasks()).ok());
+  ASSERT_TRUE(model->Update(RandomTasks()).ok());
   const std::string bytes = *model->Serialize();
   EXPECT_THAT(std::string(TreeEnsemble::Parse(bytes, kFeatures, 8).status().message()),
               HasSubstr("features of version 7, this version of Attune has 12 of version 8"));
@@ -111,10 +111,10 @@ std::vector<TaskSamples> Reversed(std::vector<TaskSamples> tasks) {
 }
 
 TEST(CostModel, PredictsWhatItsBaseSaysBeforeAnyMeasurement) {
-  const auto base = MakeBase(MakeTasks());
+  const auto base = MakeBase(RandomTasks());
   const auto model = MakeBoostedTrees(WithBase(base));
   EXPECT_TRUE(model->is_trained());
-  const TaskSamples other = MakeTask(9, 200);
+  const TaskSamples other = RandomTask(9, 200);
   const std::vector<float> scores = *model->Predict(other.features);
   for (size_t i = 0; i < scores.size(); ++i) EXPECT_EQ(scores[i], base->Predict(other.features[i]));
   EXPECT_GT(*KendallTau(scores, other.throughput), 0.65);
@@ -124,30 +124,30 @@ TEST(CostModel, PredictsWhatItsBaseSaysBeforeAnyMeasurement) {
 }
 
 TEST(CostModel, MeasurementsPrevailOverTheBase) {
-  const auto model = MakeBoostedTrees(WithBase(MakeBase(MakeTasks())));
-  ASSERT_TRUE(model->Update(Reversed(MakeTasks())).ok());
-  const TaskSamples other = Reversed({MakeTask(9, 200)})[0];
+  const auto model = MakeBoostedTrees(WithBase(MakeBase(RandomTasks())));
+  ASSERT_TRUE(model->Update(Reversed(RandomTasks())).ok());
+  const TaskSamples other = Reversed({RandomTask(9, 200)})[0];
   EXPECT_GT(*KendallTau(*model->Predict(other.features), other.throughput), 0.6);
 }
 
 TEST(CostModel, FewMeasurementsCorrectTheBase) {
-  const auto base = MakeBase(MakeTasks());
+  const auto base = MakeBase(RandomTasks());
   const auto with = MakeBoostedTrees(WithBase(base)), without = MakeBoostedTrees(kOptions);
-  const std::vector<TaskSamples> few = {MakeTask(5, 12)};
+  const std::vector<TaskSamples> few = {RandomTask(5, 12)};
   ASSERT_TRUE(with->Update(few).ok());
   ASSERT_TRUE(without->Update(few).ok());
-  const TaskSamples other = MakeTask(9, 200);
+  const TaskSamples other = RandomTask(9, 200);
   EXPECT_GT(*KendallTau(*with->Predict(other.features), other.throughput),
             *KendallTau(*without->Predict(other.features), other.throughput) + 0.1);
 }
 
 TEST(CostModel, WritesItsBaseAndWhatItLearned) {
-  const auto base = MakeBase(MakeTasks());
+  const auto base = MakeBase(RandomTasks());
   const BoostedTreesOptions options = WithBase(base);
   const auto a = MakeBoostedTrees(options), b = MakeBoostedTrees(options);
-  const std::vector<TaskSamples> tasks = {MakeTask(5, 60)};
+  const std::vector<TaskSamples> tasks = {RandomTask(5, 60)};
   ASSERT_TRUE(a->Update(tasks).ok());
-  ASSERT_TRUE(b->Update(MakeTasks()).ok());
+  ASSERT_TRUE(b->Update(RandomTasks()).ok());
   ASSERT_TRUE(b->Update(tasks).ok());
   const std::string bytes = *a->Serialize();
   EXPECT_EQ(*b->Serialize(), bytes);
@@ -157,7 +157,7 @@ TEST(CostModel, WritesItsBaseAndWhatItLearned) {
 TEST(CostModel, BadMeasurementsLeaveItAsItWas) {
   const auto model = MakeBoostedTrees(kOptions);
   const auto message_of = [&](const auto& change) {
-    std::vector<TaskSamples> tasks = {MakeTask(1, 3)};
+    std::vector<TaskSamples> tasks = {RandomTask(1, 3)};
     change(tasks[0]);
     return std::string(model->Update(tasks).message());
   };
@@ -175,7 +175,7 @@ TEST(CostModel, BadMeasurementsLeaveItAsItWas) {
   EXPECT_FALSE(model->is_trained());
   EXPECT_EQ(model->Predict({}).status().message(), "cost model: not trained yet");
   EXPECT_FALSE(model->Serialize().ok());
-  ASSERT_TRUE(model->Update(MakeTasks()).ok());
+  ASSERT_TRUE(model->Update(RandomTasks()).ok());
   EXPECT_FALSE(model->Update({}).ok());
   EXPECT_TRUE(model->is_trained());
   EXPECT_TRUE(model->Predict({})->empty());
@@ -184,7 +184,7 @@ TEST(CostModel, BadMeasurementsLeaveItAsItWas) {
 
 TEST(CostModel, PredictsWhileItLearns) {
   const auto model = MakeBoostedTrees(kOptions);
-  const std::vector<TaskSamples> tasks = MakeTasks();
+  const std::vector<TaskSamples> tasks = RandomTasks();
   ASSERT_TRUE(model->Update(tasks).ok());
   const std::vector<float> expected = *model->Predict(tasks[0].features);
   std::atomic<bool> is_done = false;

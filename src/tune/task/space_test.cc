@@ -14,11 +14,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Target TestTarget() { return *TargetByName("znver4"); }
+Target SpaceTarget() { return *TargetByName("znver4"); }
 
 TEST(ConfigSpaceTest, HasTheStrategiesThatApply) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
-  const auto space = ConfigSpace::Create(task, TestTarget());
+  const auto space = ConfigSpace::Create(task, SpaceTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_THAT(space->ToString(),
               HasSubstr("conv_direct: tile_w 28 × tile_c 3 × rows_first 2 × unroll_c 4 × prefetch 3 = 2016"));
@@ -47,7 +47,7 @@ TEST(ConfigSpaceTest, HasTheDefaultsOfAllStrategies) {
 
 TEST(ConfigSpaceTest, EveryIndexIsAnotherCandidate) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
-  const auto space = ConfigSpace::Create(task, TestTarget());
+  const auto space = ConfigSpace::Create(task, SpaceTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   const int64_t count = std::min<int64_t>(space->size(), 2000);
   std::set<Candidate> seen;
@@ -61,7 +61,7 @@ TEST(ConfigSpaceTest, EveryIndexIsAnotherCandidate) {
 
 TEST(ConfigSpaceTest, SamplesAndNeighboursAreValidAndDiffer) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
-  auto space = ConfigSpace::Create(task, TestTarget());
+  auto space = ConfigSpace::Create(task, SpaceTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   Random random(3);
   std::set<Candidate> samples, neighbours;
@@ -84,7 +84,7 @@ TEST(ConfigSpaceTest, SamplesAndNeighboursAreValidAndDiffer) {
 
 TEST(ConfigSpaceTest, RefusesWhatDoesNotFit) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
-  auto space = ConfigSpace::Create(task, TestTarget());
+  auto space = ConfigSpace::Create(task, SpaceTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_FALSE(space->IsValid({"conv_indirect", {}}));
   EXPECT_FALSE(space->IsValid({"conv_direct", {{"tile_w", 7}}}));
@@ -103,7 +103,7 @@ TEST(ConfigSpaceTest, ThreadsMakeNoDifference) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
   std::vector<Candidate> ends[2];
   for (const int threads : {1, 3}) {
-    auto space = ConfigSpace::Create(task, TestTarget(), threads);
+    auto space = ConfigSpace::Create(task, SpaceTarget(), threads);
     ASSERT_TRUE(space.ok()) << space.status();
     Random random(7);
     std::vector<Candidate>& points = ends[threads == 3];
@@ -126,14 +126,14 @@ TEST(ConfigSpaceTest, ThreadsMakeNoDifference) {
 
 TEST(ConfigSpaceTest, BoundsCountWhatUnrollingRepeats) {
   const TuningTask task = MakeTask(kWideConvTask, {1, 2});
-  auto space = ConfigSpace::Create(task, TestTarget());
+  auto space = ConfigSpace::Create(task, SpaceTarget());
   ASSERT_TRUE(space.ok()) << space.status();
   const auto bounds = [&](int64_t tile_w, int64_t unroll_c) {
     const auto nest = space->Lower(
         {"conv_direct",
          {{"tile_w", tile_w}, {"tile_c", 2}, {"unroll_c", unroll_c}, {"rows_first", 1}, {"prefetch", 0}}});
     EXPECT_TRUE(nest.ok()) << nest.status();
-    return BoundsOf(*nest, TestTarget());
+    return BoundsOf(*nest, SpaceTarget());
   };
   EXPECT_EQ(bounds(7, 1).register_vectors, 14);
   EXPECT_EQ(bounds(14, 1).register_vectors, 28);
