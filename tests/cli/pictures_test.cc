@@ -41,6 +41,24 @@ std::string Bitmap(const std::vector<std::vector<uint8_t>>& pixels) {
   return bytes + row;
 }
 
+const std::vector<std::vector<uint8_t>> kPixels = {{10, 20, 30}, {40, 50, 60}, {128, 200, 255}, {0, 100, 7}};
+
+// The values where the samples of the picture are (sample - mean) / deviation.
+std::vector<double> Values(const std::vector<double>& mean, const std::vector<double>& deviation,
+                           bool bgr = false) {
+  std::vector<double> values;
+  for (size_t c = 0; c < 3; ++c) {
+    for (size_t x = 0; x < 4; ++x) {
+      const double number = (kPixels[x][bgr ? 2 - c : c] - mean[c]) / deviation[c];
+      values.push_back(std::max(0.0, number + 0.5 * static_cast<double>(x + 1)));
+    }
+  }
+  return values;
+}
+
+const std::vector<double> kRaw = Values({0, 0, 0}, {1, 1, 1});
+const std::vector<double> kTf = Values({127.5, 127.5, 127.5}, {127.5, 127.5, 127.5});
+
 // The program adds [0.5, 1, 1.5, 2] to the rows of x f32[1,3,1,4], the picture's reds, greens and blues, and
 // what is negative becomes 0.
 class PictureTest : public ::testing::Test {
@@ -58,24 +76,6 @@ class PictureTest : public ::testing::Test {
     EXPECT_THAT(json["outputs"][0]["values"].get<std::vector<double>>(), Pointwise(DoubleNear(1e-4), values));
     EXPECT_EQ(outcome.err.find(kNote) != std::string::npos, is_noted) << outcome.err;
   }
-
-  // The values where the samples of the picture are (sample - mean) / deviation.
-  static std::vector<double> Values(const std::vector<double>& mean, const std::vector<double>& deviation,
-                                    bool bgr = false) {
-    std::vector<double> values;
-    for (size_t c = 0; c < 3; ++c) {
-      for (size_t x = 0; x < 4; ++x) {
-        const double number = (kPixels[x][bgr ? 2 - c : c] - mean[c]) / deviation[c];
-        values.push_back(std::max(0.0, number + 0.5 * static_cast<double>(x + 1)));
-      }
-    }
-    return values;
-  }
-
-  static inline const std::vector<std::vector<uint8_t>> kPixels = {
-      {10, 20, 30}, {40, 50, 60}, {128, 200, 255}, {0, 100, 7}};
-  inline static const std::vector<double> kRaw = Values({0, 0, 0}, {1, 1, 1});
-  inline static const std::vector<double> kTf = Values({127.5, 127.5, 127.5}, {127.5, 127.5, 127.5});
 
   TemporaryFolder folder_;
   const std::string model_ = folder_.Write("net.onnx", ScoresModel({"1", "3", "1", "4"}));
