@@ -183,11 +183,12 @@ struct NetworkSizes {
   std::vector<std::string> cpus;
 };
 
-// Throw Error if a number is out of its range, as the steps with these options do.
+// Throw Error if an option is out of its range, as the functions with these options do.
 ATTUNE_EXPORT void check(const OptimizeOptions& options);
 ATTUNE_EXPORT void check(const CompileOptions& options);
 ATTUNE_EXPORT void check(const TuneOptions& options);
 ATTUNE_EXPORT void check(const QuantizeOptions& options);
+ATTUNE_EXPORT void check(const PictureOptions& options);
 
 // A value type: copies are cheap.
 class ATTUNE_EXPORT Network {

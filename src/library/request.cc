@@ -53,4 +53,11 @@ void check(const QuantizeOptions& options) {
   Check(CheckRanges(sample));
 }
 
+void check(const PictureOptions& options) {
+  NameFace();
+  PictureSettings picture;
+  Assign(options, picture);
+  Check(CheckRanges(picture));
+}
+
 }  // namespace attune::compiler
