@@ -51,11 +51,20 @@ std::pair<double, double> Magnitudes(const Tensor& constant) {
   return {least, most};
 }
 
+// The constant that the value is, cast or with another shape; null if it is none.
+const Tensor* ConstantOf(const Value* value) {
+  while (value != nullptr && value->producer() != nullptr &&
+         (value->producer()->op() == Op::kCast || value->producer()->op() == Op::kReshape))
+    value = value->producer()->input(0);
+  return value == nullptr ? nullptr : value->constant();
+}
+
 // Whether the node computes with `value` and a constant as networks do with samples of 0 to 255.
 bool IsOfSamples(const Node& node, const Value* value) {
-  const Value* other = node.input(node.input(0) == value ? 1 : 0);
-  if (node.num_inputs() < 2 || other == nullptr || other->constant() == nullptr) return false;
-  const auto [least, most] = Magnitudes(*other->constant());
+  if (node.num_inputs() < 2) return false;
+  const Tensor* const other = ConstantOf(node.input(node.input(0) == value ? 1 : 0));
+  if (other == nullptr) return false;
+  const auto [least, most] = Magnitudes(*other);
   switch (node.op()) {
     case Op::kAdd:
     case Op::kSub:

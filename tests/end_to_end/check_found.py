@@ -17,7 +17,7 @@ OTHER_PROCESSOR = "needs a processor with"
 
 def processors():
     """The names that --cpu takes."""
-    return re.search(r"--cpu TEXT:\{(.*?)\}", attune("compile", "--help"))[1].split(",")
+    return re.search(r"--cpu TEXT .*: ((?:[\w-]+, )+[\w-]+) \(", attune("compile", "--help"))[1].split(", ")
 
 
 def run(folder, options):

@@ -1,6 +1,6 @@
 """The state that an older version of the server has left is opened, and its live job ends well.
 
-kept_state_test.py STATE MOCKS    STATE: a folder of tools/generators/kept_state.py; MOCKS plays devices
+kept_state_test.py STATE MOCKS    STATE: a folder of tools/attackers/kept_state.py; MOCKS plays devices
 """
 import hashlib
 import http.client
@@ -18,7 +18,7 @@ from common import postgres_server, program
 from common.fleet_members import KEY, Member
 from common.program import PROGRAM, attune
 from common.waiting import await_true
-from generators.kept_state import PASSPHRASE, Tenant
+from attackers.kept_state import PASSPHRASE, Tenant
 
 STATE, MOCKS = (pathlib.Path(argument) for argument in sys.argv[1:3])
 EXPECTED = json.loads((STATE / "expected.json").read_text())

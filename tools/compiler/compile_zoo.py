@@ -20,7 +20,7 @@ LARGE_BYTES, SMALL_WIDTH = 50e6, 0.25
 
 def processors():
     """The names that --cpu takes."""
-    return re.search(r"--cpu TEXT:\{(.*?)\}", attune("compile", "--help"))[1].split(",")
+    return re.search(r"--cpu TEXT .*: ((?:[\w-]+, )+[\w-]+) \(", attune("compile", "--help"))[1].split(", ")
 
 
 def zoo():
