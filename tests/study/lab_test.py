@@ -91,7 +91,7 @@ class Complete(Turn):
 
 class Failing(Turn):
     def test_what_is_not_supported_is_final(self):
-        self.broken = {"bf16": "attune compile: exit code 1\nNS precision bf16: no"}
+        self.broken = {"bf16": "attune compile: exit code 1\nnot supported: precision bf16: no"}
         steps = self.complete()
         self.assertEqual(steps[-1], "turns of fp32 fp16 int8 mixed clustered")
         self.assertEqual(self.own["artifacts"]["bf16-b1"], {"status": "NS", "reason": "precision bf16: no"})
