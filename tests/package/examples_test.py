@@ -28,7 +28,7 @@ class ExamplesTest(unittest.TestCase):
         cls.python = make_environment(cls.folder / "environment")
         # All that they store is in the folder, and the commands find the program of the build.
         cls.environment = {**os.environ, "HOME": str(cls.folder), "XDG_CACHE_HOME": str(cls.folder),
-                           "XDG_DATA_HOME": str(cls.folder),
+                           "XDG_DATA_HOME": str(cls.folder), "ATTUNE_RECORDS": str(cls.folder / "records.db"),
                            "PATH": f"{pathlib.Path(os.environ['ATTUNE']).parent}:{os.environ['PATH']}"}
 
     def run_here(self, *command):
