@@ -182,12 +182,15 @@ class InferenceSession(Unpicklable):
 
         input_feed: {input: array, OrtValue, or list}.
         """
-        wanted = texts("output_names", output_names or ()) or list(self._outputs)
-        for name in wanted:
-            if name not in self._outputs:
-                raise InvalidError(f"there is no output \"{name}\"; the outputs are {', '.join(self._outputs)}")
-        outputs = self._compute(input_feed)
-        return [outputs[name] for name in wanted]
+        given = texts("output_names", output_names or ())
+        # The outputs of an artifact with several sets of shapes are known once one of them has run.
+        outputs = None if self._outputs else self._compute(input_feed)
+        known = outputs or self._outputs
+        for name in given:
+            if name not in known:
+                raise InvalidError(f"there is no output \"{name}\"; the outputs are {', '.join(known)}")
+        outputs = outputs or self._compute(input_feed)
+        return [outputs[name] for name in given or known]
 
     def run_with_ort_values(self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue],
                             run_options: RunOptions | None = None) -> list[OrtValue]:
