@@ -1,24 +1,14 @@
 """One warning, for a network that is compiled for set after set of shapes, of what that costs."""
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import warnings
 from collections.abc import Sequence
 
+from ._callers import callers_level
 from ._declared import Declared, Sizes, named_dims
 
 _SETS = 3  # that come before the warning
-_PACKAGE = os.path.dirname(__file__) + os.sep
-
-
-def _callers_level() -> int:
-    """Returns the stacklevel, for a function that warns, of the first line outside this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 class ShapeNotice:
@@ -40,7 +30,7 @@ class ShapeNotice:
                 return
             each = self._seconds / _SETS
         warnings.warn(f"compiled for the third set of input shapes; each takes {each:.1f} s and {num_bytes / 1e6:.1f} MB. "
-                      f"{self._way_out()}", stacklevel=_callers_level())
+                      f"{self._way_out()}", stacklevel=callers_level())
 
     def _way_out(self) -> str:
         names = named_dims(self._inputs)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import collections
 import operator
 import os
-import sys
 import threading
 import warnings
 import weakref
@@ -21,6 +20,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
+from ._callers import callers_level
 from ._options import TORCH_COMPILE, TORCH_OPTIMIZE, check_options
 from .errors import InvalidError, UnsupportedError
 from .network import Network, load
@@ -112,22 +112,15 @@ def _count_compiled() -> None:
         _graphs += 1
 
 
-def _callers_level() -> int:
-    """Returns the stacklevel, for a function that warns, of the first line of neither this package, nor PyTorch, nor code that
-    PyTorch has generated."""
-    own = tuple(os.path.dirname(file) + os.sep for file in (__file__, torch.__file__))
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((*own, "<")):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
 def _count_fallback(reason: str) -> None:
     with _lock:
         _reasons[reason] += 1
         is_new = _reasons[reason] == 1
     if is_new:
-        warnings.warn(f"PyTorch, and not Attune, runs a graph of torch.compile: {reason}", stacklevel=_callers_level())
+        of_torch = os.path.dirname(torch.__file__) + os.sep
+        # Names of code that PyTorch has generated begin with "<".
+        warnings.warn(f"PyTorch, and not Attune, runs a graph of torch.compile: {reason}",
+                      stacklevel=callers_level(of_torch, "<"))
 
 
 class _Weights:

@@ -61,21 +61,14 @@ const Tensor* ConstantOf(const Value* value) {
 
 // Whether the node computes with `value` and a constant as networks do with samples of 0 to 255.
 bool IsOfSamples(const Node& node, const Value* value) {
-  if (node.num_inputs() < 2) return false;
+  const Op op = node.op();
+  if (op != Op::kAdd && op != Op::kSub && op != Op::kDiv && op != Op::kMul) return false;
   const Tensor* const other = ConstantOf(node.input(node.input(0) == value ? 1 : 0));
   if (other == nullptr) return false;
   const auto [least, most] = Magnitudes(*other);
-  switch (node.op()) {
-    case Op::kAdd:
-    case Op::kSub:
-      return most >= kLeastSample;
-    case Op::kDiv:
-      return least >= kLeastSample && std::isfinite(least);
-    case Op::kMul:
-      return most > 0 && most <= 1 / kLeastSample;
-    default:
-      return false;
-  }
+  if (op == Op::kDiv) return least >= kLeastSample && std::isfinite(least);
+  if (op == Op::kMul) return most > 0 && most <= 1 / kLeastSample;
+  return most >= kLeastSample;
 }
 
 // Whether the value behind the node still has the input's elements, moved or scaled.

@@ -9,7 +9,7 @@
 
 namespace attune {
 
-// Where the system does not say: empty, 0 or nullopt.
+// A fact that the system does not tell is empty, 0 or nullopt.
 struct MachineFacts {
   std::string processor;  // "AMD EPYC 9B14 96-Core Processor"
   std::string kernel;     // "6.1.0-27-amd64"
