@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -18,6 +20,7 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
+using boost::asio::ip::tcp;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostBytes = 1 << 16;
@@ -62,14 +65,12 @@ absl::Status ReadDatabase(const std::string& name, Installation& installation) {
   return installation.Location().status();
 }
 
-// Listens at the address for a moment. Returns the port, or what the system says.
-absl::StatusOr<int> TryAddress(const std::string& address) {
-  using boost::asio::ip::tcp;
+// Returns what listens at the address, or what the system says.
+absl::StatusOr<tcp::acceptor> ListenAt(const std::string& address, boost::asio::io_context& context) {
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos) return InvalidInput("is not an address and port such as 127.0.0.1:9193");
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  boost::asio::io_context context;
   boost::system::error_code error;
   const auto found = tcp::resolver(context).resolve(host, address.substr(colon + 1), error);
   if (error || found.empty()) return InvalidInput("is not an address of this machine: ", error.message());
@@ -82,7 +83,7 @@ absl::StatusOr<int> TryAddress(const std::string& address) {
   if (error == boost::asio::error::address_in_use)
     return absl::UnavailableError("is in use by another program; end that one");
   if (error) return absl::UnavailableError(absl::StrCat("cannot be listened at: ", error.message()));
-  return acceptor.local_endpoint().port();
+  return acceptor;
 }
 
 }  // namespace
@@ -181,15 +182,20 @@ absl::Status ChoosePorts(Installation& installation) {
              {"--listen", installation.listen},
              {"--enrolment", installation.enrolment},
              {"--metrics", installation.metrics}};
+  // All are listened at until all are known, so that the system gives no port twice.
+  boost::asio::io_context context;
+  std::vector<tcp::acceptor> held;
   for (const auto& [flag, address] : all) {
     const bool is_inside = &address == &installation.listen || &address == &installation.enrolment;
     if (installation.UsesContainers() && is_inside) continue;
-    const absl::StatusOr<int> port = TryAddress(address);
-    if (!port.ok()) {
-      return absl::Status(port.status().code(), absl::StrCat(address, ": ", port.status().message(),
-                                                             ", or name another address with ", flag));
+    absl::StatusOr<tcp::acceptor> acceptor = ListenAt(address, context);
+    if (!acceptor.ok()) {
+      return absl::Status(acceptor.status().code(), absl::StrCat(address, ": ", acceptor.status().message(),
+                                                                 ", or name another address with ", flag));
     }
-    address = absl::StrCat(address.substr(0, address.rfind(':')), ":", *port);
+    const int port = acceptor->local_endpoint().port();
+    address = absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+    held.push_back(*std::move(acceptor));
   }
   return absl::OkStatus();
 }

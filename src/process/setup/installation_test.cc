@@ -67,6 +67,17 @@ TEST_F(InstallationTest, OfContainersChoosesPortsOfThisMachineAlone) {
   EXPECT_EQ(installation.listen, "no.such.host:0");
 }
 
+TEST_F(InstallationTest, GivesNoPortToTwo) {
+  Installation installation = {.folder = folder_,
+                               .http = "127.0.0.1:0",
+                               .listen = "127.0.0.1:0",
+                               .enrolment = "127.0.0.1:0",
+                               .metrics = "127.0.0.1:0"};
+  ASSERT_TRUE(ChoosePorts(installation).ok());
+  installation.metrics = installation.http;
+  EXPECT_TRUE(absl::IsUnavailable(ChoosePorts(installation)));
+}
+
 TEST_F(InstallationTest, ThePasswordOfItsDatabaseIsForItsOwnerAlone) {
   const testing::TemporaryFolder folder;
   const Installation installation = {.folder = folder / "up",
