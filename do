@@ -12,6 +12,9 @@ usage() {
                                 AVX-512 alone; by default as on each of them
 ./do setup                      install the packages that the build and the tests need
 ./do wheel                      make the Python package, as a wheel and as an sdist, in build/dist/
+./do deps                       make in build/deps what portable binaries are linked with, some 10 minutes
+./do portable                   make wheels, Debian packages, a tar archive and the runtime in two files for other Linux
+                                systems, in build/dist/, and try them in other Debians, as root; at most 75 minutes
 ./do deb                        make the Debian packages, in build/dist/
 ./do images [--twice]           make container images of compiler, agent, server and runtime, in build/dist/; as root
 ./do build [preset]             the programs and libraries, in build/PRESET: release (default), debug, asan, tsan or fuzz
@@ -59,12 +62,29 @@ build() {
   local preset=${1:-release}
   tools/setup.sh
   local page=()
-  [ "$preset" = release ] && page=(-DATTUNE_PAGE=ON)
+  case $preset in release | portable) page=(-DATTUNE_PAGE=ON) ;; esac
   cmake --preset "$preset" -Wno-dev -DATTUNE_TESTS="${tests:-OFF}" "${page[@]}" >&2
   cmake --build --preset "$preset" "${@:2}" >&2
 }
 
 deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
+
+deps() {
+  tools/setup.sh portable
+  PYTHONPATH=$PWD/tools build/python/bin/python -m deps
+}
+
+portable() {
+  stage deps deps
+  stage build build portable
+  export BUILD=$PWD/build/portable PYTHONPATH=$PWD/tools PATH=$PWD/build/python/bin:$PATH
+  stage wheels tools/wheel.sh portable
+  python -m packages.runtime_wheel
+  stage debs deb
+  stage archive python -m packages.archive
+  stage tests python tests/package/portable_test.py
+  stage chroots python -m packages.chroots
+}
 
 run_tests() {
   stage setup tools/setup.sh tests
@@ -126,6 +146,8 @@ case $command in
   test) run_tests "$@" ;;
   test-elsewhere) tests/on_any_machine.sh "$@" ;;
   wheel) tools/setup.sh python; tools/wheel.sh ;;
+  deps) deps ;;
+  portable) portable ;;
   deb) tools/setup.sh; build release; deb ;;
   images)
     tools/setup.sh images

@@ -177,6 +177,15 @@ function(attune_library name)
   endif()
 endfunction()
 
+# attune_own_heap(TARGET)  lets what is linked have mimalloc's heap.
+function(attune_own_heap target)
+  if(ATTUNE_SANITIZE)
+    return()
+  endif()
+  target_link_libraries(${target} PRIVATE ${ATTUNE_MIMALLOC})
+  target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/programs/operator_new.cc)
+endfunction()
+
 # attune_program(TARGET)  a program that is installed: links LLVM statically, and what nobody calls is left out.
 function(attune_program target)
   if(ATTUNE_SANITIZE)
@@ -184,8 +193,5 @@ function(attune_program target)
   endif()
   set_target_properties(${target} PROPERTIES ATTUNE_STATIC_LLVM ON)
   target_link_options(${target} PRIVATE "-Wl,--gc-sections" "-Wl,--as-needed")
-  # Takes the place of malloc. Tuning makes and drops millions of expressions on all cores, which the C library is slow
-  # at.
-  target_link_libraries(${target} PRIVATE mimalloc)
-  target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/cli/common/operator_new.cc)
+  attune_own_heap(${target})
 endfunction()

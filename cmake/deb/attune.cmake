@@ -1,5 +1,4 @@
-# The package `attune`: all but the server's program. A program that tunes needs the compiler whole, and one that ships
-# takes the runtime's single file from it.
+# The package `attune`: the compiler's program, with the library that has its code, and its workers.
 set(CPACK_PACKAGE_NAME attune)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiler and tuner for trained neural networks")
 set(CPACK_PACKAGE_DESCRIPTION
@@ -7,8 +6,7 @@ set(CPACK_PACKAGE_DESCRIPTION
 exported PyTorch) into one file of native code for a processor, and finds
 faster kernels by measuring.
 .
-This package has the program, the libraries for C and C++ programs with their
-headers, and what find_package(Attune) and pkg-config read.")
+This package has the program.")
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)

@@ -1,18 +1,7 @@
-"""Loads the extension module; the package imports this first.
+"""Looks, before all else, whether the package is whole: PyPI's `attune` is another project with the same import name, and pip lets
+each overwrite files of the other."""
+import pathlib
 
-TensorFlow makes its libraries' symbols visible to all that is loaded later, protobuf and BoringSSL among them. Ours are other
-versions, and must find their own symbols first. Only beside TensorFlow, since this keeps an allocator that is preloaded, or a
-sanitizer, from standing in for the C library's.
-"""
-import os
-import sys
-
-_flags = sys.getdlopenflags()
-if "tensorflow" in sys.modules:
-    sys.setdlopenflags(_flags | os.RTLD_DEEPBIND)
-try:
-    from . import _core
-finally:
-    sys.setdlopenflags(_flags)
-
-__all__ = ["_core"]
+if list(pathlib.Path(__file__).parent.parent.glob("attune-*.dist-info")):
+    raise ImportError("two projects are installed whose import name is attune, over each other: run "
+                      "`pip uninstall attune attune-compiler`, and then `pip install attune-compiler`")

@@ -13,8 +13,8 @@ class DebTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         dist = ROOT / "build" / "dist"
-        cls.packages = [*dist.glob("attune_*.deb"), *dist.glob("attune-server_*.deb")]
-        assert len(cls.packages) == 2, cls.packages
+        cls.packages = [next(dist.glob(f"{name}_*.deb"))
+                        for name in ("attune", "attune-server", "libattune-runtime-dev", "libattune-dev")]
 
     def test_lintian_finds_nothing(self):
         self.assertEqual(run("lintian", "--allow-root", *self.packages), "")

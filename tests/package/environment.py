@@ -9,8 +9,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def wheel():
-    path, = (ROOT / "build" / "dist").glob("attune_compiler-*.whl")
-    return path
+    """The file for this Python: that of its version, or one by the stable ABI."""
+    tag = "cp%d%d" % sys.version_info[:2]
+    made = [*(ROOT / "build" / "dist").glob(f"attune_compiler-*-{tag}-*.whl"),
+            *(ROOT / "build" / "dist").glob("attune_compiler-*-abi3-*.whl")]
+    return made[0]
 
 
 def make_environment(folder):

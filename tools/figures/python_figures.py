@@ -24,7 +24,7 @@ import attune
 import numpy
 
 from common.program import PROGRAM
-from common.runtime import Error, Output, load_library
+from common.runtime import c_interface
 
 SESSIONS = PROGRAM.parent / "sessions_bench"
 
@@ -35,11 +35,11 @@ class CInterface:
     CALLS = 4  # of ctypes in a run
 
     def __init__(self, artifact, given, expected):
-        self._library = load_library()
+        self._library = c_interface.library()
         self._given, self._copy = given, numpy.empty_like(expected)
         self._address, self._target = given.ctypes.data, self._copy.ctypes.data
         model, self._session = ctypes.c_void_p(), ctypes.c_void_p()
-        self._error, self._output = Error(), Output()
+        self._error, self._output = c_interface.ErrorOfC(), c_interface.Output()
         self._check(self._library.attune_load(str(artifact).encode(), None, ctypes.byref(model), self._error))
         self._check(self._library.attune_session_create(model, 1, ctypes.byref(self._session), self._error))
 

@@ -1,9 +1,14 @@
-"""Installs wheel and Debian package from build/dist/ into bare Debians, and has each run a network there.
+"""Installs what is in build/dist/ into bare Debians, this machine's and others, and has each run a network there.
 
-    sudo python3 -m packages.chroots [wheel|deb ...]
+    sudo -E build/python/bin/python -m packages.chroots [wheel|deb|archive|source ...] [--release trixie ...] [--photo MODEL ...]
 
-Both have apt and nothing else that Debian can do without; the wheel's has python3-venv too, and NumPy is what pip finds
-by its name. In the package's, no file is left in the end. Prints what each takes.
+wheel     pip installs it, beside Python and NumPy alone; then README's command for photos, if --photo names files for it
+deb       apt installs the packages, and no file is left once they are removed
+archive   is unpacked and run
+source    the runtime's two files are compiled there with a program in C, which runs an artifact
+
+Packages of a portable build (./do portable) are tried in all releases that this machine's package sources have, those of
+another in this machine's alone. Prints what each takes.
 """
 import argparse
 import os
@@ -11,10 +16,15 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import time
 
 from packages import debian
-from packages.release import DIST, ROOT, exit_status, run
+from packages.release import BUILD, DIST, ROOT, Failed, exit_status, is_portable, run
 
+# From the oldest; mirrors drop the oldest one day.
+RELEASES = ["bullseye", "bookworm", "trixie", "forky"]
+# Those whose glibc or Python is too old, or whose packages have other names.
+NOT_IN = {"wheel": ["bullseye"], "deb": ["bullseye", "forky"]}
 ENVIRONMENT = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8",
                *[f"{name}={value}" for name, value in os.environ.items() if name.lower().endswith("_proxy")]]
 ENTER = """
@@ -30,6 +40,16 @@ outputs = network.run({name: network.random_input(name) for name in network.inpu
 network.verify()
 print({name: value.shape for name, value in outputs.items()}, f"{numpy.median(network.bench(0.1)):.2f} ms")
 """
+# In a folder with the program's name in $ATTUNE.
+SESSION = """
+export ATTUNE_RECORDS=none
+$ATTUNE zoo squeezenet1_1 -o net.onnx
+$ATTUNE compile net.onnx -o net.atn
+$ATTUNE run net.atn --input random:1
+$ATTUNE verify net.onnx
+$ATTUNE tune net.onnx --trials 8 --records records.db
+$ATTUNE bench net.atn --seconds 0.1
+"""
 
 
 def inside(root: pathlib.Path, *command: object) -> str:
@@ -41,35 +61,49 @@ def megabytes(*paths: pathlib.Path) -> float:
     return sum(float(line.split()[0]) for line in run("du", "-sxk", *paths).splitlines()) / 1e3
 
 
-def bare_debian(folder: pathlib.Path, *packages: str) -> pathlib.Path:
+def bare_debian(folder: pathlib.Path, release: str, *packages: str) -> pathlib.Path:
     root = folder / "root"
-    debian.make_root(root, "apt", packages)
-    print(f"Debian with {' and '.join(['apt', *packages])}: {megabytes(root):.0f} MB")
+    debian.make_root(root, "apt", packages, of_release=release)
+    print(f"{release} with {' and '.join(['apt', *packages])}: {megabytes(root):.0f} MB")
     return root
 
 
-def try_wheel(folder: pathlib.Path) -> None:
-    wheel, = DIST.glob("attune_compiler-*.whl")
-    root = bare_debian(folder, "python3-venv")
+def one_file(pattern: str) -> pathlib.Path:
+    found = list(DIST.glob(pattern))
+    if len(found) != 1:
+        raise Failed(f"{DIST}: has {len(found)} files {pattern}, not one; ./do portable makes them")
+    return found[0]
+
+
+def try_wheel(root: pathlib.Path, photo: list[pathlib.Path]) -> None:
+    version = inside(root, "python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
     packages = root / "root" / "packages"
     packages.mkdir()
-    shutil.copy(wheel, packages)
+    for wheel in DIST.glob("attune_*.whl"):
+        shutil.copy(wheel, packages)
     # Outside, since nothing in there speaks TLS as this machine does.
     run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
-        "--python-version=3.11", "--platform=manylinux_2_28_x86_64", "--platform=manylinux2014_x86_64",
+        f"--python-version={version}", "--platform=manylinux_2_28_x86_64", "--platform=manylinux2014_x86_64",
         "--dest", packages, "numpy")
+    start = time.monotonic()
     inside(root, "python3", "-m", "venv", "/root/environment")
     inside(root, "/root/environment/bin/pip", "install", "--quiet", "--no-index", "--find-links=/root/packages",
            "attune-compiler")
+    if photo:
+        files = [shutil.copy(path, root / "root") for path in photo]
+        model, picture, labels = [pathlib.Path("/root", pathlib.Path(path).name) for path in files]
+        said = inside(root, "/root/environment/bin/attune", "run", model, "--input", picture, "--labels", labels, "--top", "1")
+        print(said.strip())
+        print(f"installed, and the photo known, after {time.monotonic() - start:.0f} s")
     (root / "root" / "quick_start.py").write_text(QUICK_START)
     print(inside(root, "sh", "-c", "cd /root && environment/bin/python quick_start.py").strip())
-    site = root / "root/environment/lib/python3.11/site-packages"
-    print(f"wheel: {wheel.stat().st_size / 1e6:.1f} MB, installed {megabytes(*site.glob('attune*')):.0f} MB")
+    inside(root, "/root/environment/bin/python", "-m", "attune", "--version")
+    site, = (root / "root/environment/lib").glob("python3.*/site-packages")
+    print(f"wheel, with Python {version}: installed {megabytes(*site.glob('attune*')):.0f} MB")
 
 
-def try_deb(folder: pathlib.Path) -> None:
+def try_deb(root: pathlib.Path, _: list[pathlib.Path]) -> None:
     packages = debian.packages_in(DIST)
-    root = bare_debian(folder)
     for path in (*packages, ROOT / "tools" / "packages" / "try_deb.sh"):
         shutil.copy(path, root / "root")
     shutil.copy("/etc/resolv.conf", root / "etc")
@@ -79,22 +113,58 @@ def try_deb(folder: pathlib.Path) -> None:
         print(f"{package.name}: {package.stat().st_size / 1e6:.1f} MB")
 
 
-CHECKS = {"wheel": try_wheel, "deb": try_deb}
+def try_archive(root: pathlib.Path, _: list[pathlib.Path]) -> None:
+    archive = one_file("attune-*-linux-x86_64.tar.gz")
+    run("tar", "--extract", "--file", archive, "--directory", root / "root")
+    print(inside(root, "sh", "-euc", f"cd /root; ATTUNE=/root/{archive.name.removesuffix('.tar.gz')}/bin/attune; {SESSION}").strip())
+    print(f"{archive.name}: {archive.stat().st_size / 1e6:.1f} MB")
 
 
-def check_all(names: list[str]) -> None:
-    for name in names:
-        with tempfile.TemporaryDirectory(prefix="attune-chroot-") as folder:
-            CHECKS[name](pathlib.Path(folder))
+def try_source(root: pathlib.Path, _: list[pathlib.Path]) -> None:
+    archive = one_file("attune-runtime-*-source.tar.gz")
+    run("tar", "--extract", "--strip-components=1", "--file", archive, "--directory", root / "root")
+    (root / "root" / "attune").mkdir()
+    shutil.move(root / "root" / "attune.h", root / "root" / "attune")
+    shutil.copy(ROOT / "docs" / "examples" / "run_model.c", root / "root")
+    with tempfile.TemporaryDirectory() as folder:
+        model, artifact = pathlib.Path(folder) / "net.onnx", pathlib.Path(folder) / "net.atn"
+        run(BUILD / "bin" / "attune", "zoo", "squeezenet1_1", "-o", model)
+        run(BUILD / "bin" / "attune", "compile", model, "-o", artifact, env={"ATTUNE_RECORDS": "none"})
+        shutil.copy(artifact, root / "root")
+    print(inside(root, "sh", "-euc", """
+cd /root
+c++ -std=c++20 -O2 -Iattune -I. -pthread -c attune_runtime.cc
+cc -O2 -I. -c run_model.c
+c++ run_model.o attune_runtime.o -pthread -ldl -o run_model
+./run_model net.atn 2""").strip())
+
+
+CHECKS = {"wheel": try_wheel, "deb": try_deb, "archive": try_archive, "source": try_source}
+PACKAGES = {"wheel": ["python3-venv"], "source": ["g++"]}
+
+
+def check_all(checks: list[str], releases: list[str], photo: list[pathlib.Path]) -> None:
+    for check in checks:
+        for release in releases:
+            if release in NOT_IN.get(check, []):
+                continue
+            print(f"-- {check} in {release}", flush=True)
+            with tempfile.TemporaryDirectory(prefix="attune-chroot-") as folder:
+                CHECKS[check](bare_debian(pathlib.Path(folder), release, *PACKAGES.get(check, [])), photo)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help="wheel or deb (default: both)")
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help="wheel, deb, archive or source (default: all that is made)")
+    parser.add_argument("--release", action="append", metavar="NAME", help="try this release of Debian; may be given again")
+    parser.add_argument("--photo", nargs=3, type=pathlib.Path, metavar=("MODEL", "PICTURE", "LABELS"), default=[],
+                        help="files for README's command")
     arguments = parser.parse_args()
     if unknown := set(arguments.checks) - set(CHECKS):
         parser.error(f"there is no check {', '.join(sorted(unknown))}")
-    return exit_status(lambda: check_all(arguments.checks or list(CHECKS)))
+    checks = arguments.checks or (list(CHECKS) if is_portable() else ["wheel", "deb"])
+    releases = arguments.release or (RELEASES if is_portable() else [debian.release()])
+    return exit_status(lambda: check_all(checks, releases, arguments.photo))
 
 
 if __name__ == "__main__":

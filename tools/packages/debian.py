@@ -10,13 +10,18 @@ LEFT_OUT = ("path-exclude=/usr/share/man/*", "path-exclude=/usr/share/locale/*",
             "path-include=/usr/share/doc/*/copyright")
 
 
-def sources() -> list[str]:
-    """The lines of sources.list for what Debian itself offers among this machine's sources."""
+def sources(of_release: str = "") -> list[str]:
+    """The lines of sources.list for what Debian itself offers among this machine's sources; for another release of Debian,
+    what the same sources have of that."""
     targets = run("apt-get", "indextargets", "--format", "deb $(REPO_URI) $(RELEASE) $(COMPONENT)",
                   "Created-By: Packages", "Origin: Debian").splitlines()
     if not targets:
         raise Failed("apt knows no packages of Debian here; run apt-get update")
-    return sorted(set(targets))
+    if of_release in ("", release()):
+        return sorted(set(targets))
+    # Updates and security are elsewhere for releases that are not supported any more, or not yet.
+    return sorted({f"deb {place} {of_release} {component}" for _, place, suite, component in map(str.split, targets)
+                   if suite == release() and "security" not in place})
 
 
 def release() -> str:
@@ -27,19 +32,22 @@ def release() -> str:
     return found[1]
 
 
-def make_root(path: pathlib.Path, variant: str, packages: Sequence[str], dpkg_options: Sequence[str] = ()) -> None:
-    """Makes a root, as a folder or a tar archive, that has the packages of mmdebstrap's variant and these."""
+def make_root(path: pathlib.Path, variant: str, packages: Sequence[str], dpkg_options: Sequence[str] = (),
+              of_release: str = "") -> None:
+    """Makes a root, as a folder or a tar archive, that has the packages of mmdebstrap's variant and these. `of_release`: of
+    another Debian than this machine's."""
     options = [f"--variant={variant}", *[f"--dpkgopt={option}" for option in dpkg_options],
                *[f"--include={package}" for package in packages]]
-    run("mmdebstrap", "--quiet", "--mode=root", *options, release(), path, *sources(),
+    run("mmdebstrap", "--quiet", "--mode=root", *options, of_release or release(), path, *sources(of_release),
         env={"SOURCE_DATE_EPOCH": str(source_date())})
 
 
 def packages_in(folder: pathlib.Path) -> list[pathlib.Path]:
     """The package files of this project, in the order in which they can be installed."""
-    compiler, = folder.glob("attune_*.deb")
-    server, = folder.glob("attune-server_*.deb")
-    return [compiler, server]
+    found = [path for name in ("attune", "attune-server", "libattune-runtime-dev", "libattune-dev") for path in folder.glob(f"{name}_*.deb")]
+    if len(found) != 4:
+        raise Failed(f"{folder}: does not have all four Debian packages; ./do deb makes them")
+    return found
 
 
 def dependencies(debs: Sequence[pathlib.Path]) -> list[str]:

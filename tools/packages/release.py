@@ -42,6 +42,11 @@ def version() -> str:
     return found[1]
 
 
+def is_portable() -> bool:
+    """Whether it runs on other systems than this one."""
+    return "ATTUNE_PORTABLE:BOOL=ON\n" in (BUILD / "CMakeCache.txt").read_text()
+
+
 def commit(form: str) -> str:
     """A fact of the commit that is checked out, by git's placeholder for it, such as %ct."""
     return run("git", "log", "-1", f"--format={form}", cwd=ROOT).strip()

@@ -65,7 +65,4 @@ def outputs_of(network, artifact):
 
 def run_all(network, artifact):
     session = Session(artifact, machine.processors())
-    try:
-        return [session.run(picture) for picture in samples.pictures(network, JUDGING, samples.JUDGED)]
-    finally:
-        session.close()
+    return [session.run(picture) for picture in samples.pictures(network, JUDGING, samples.JUDGED)]

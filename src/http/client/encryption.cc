@@ -4,9 +4,11 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -39,6 +41,16 @@ Certificate ReadCertificate(const std::string& pem) {
   Certificate certificate(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
   if (certificate == nullptr) ERR_clear_error();
   return certificate;
+}
+
+// Where Linux systems keep the certificates of the authorities that they trust: Debian's, Fedora's, openSUSE's
+// and Alpine's place. A program that runs on all of them cannot know its own when it is built. Empty: none of
+// them.
+std::string FileOfAuthorities() {
+  for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                           "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
+    if (access(path, R_OK) == 0) return path;
+  return "";
 }
 
 // Requires that a certificate names this host among its alternative names. Returns false if OpenSSL cannot
@@ -84,10 +96,11 @@ CURLcode ClientEncryption::SetUp(CURL* easy) const {
   // A resumed session would not be verified again.
   set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
   // The same variables name the system's authorities for other programs that use OpenSSL.
-  const char* file = std::getenv(X509_get_default_cert_file_env());
+  const char* given = std::getenv(X509_get_default_cert_file_env());
+  const std::string file = given != nullptr ? given : FileOfAuthorities();
   const char* folder = std::getenv(X509_get_default_cert_dir_env());
   for (const CURLoption option : {CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO})
-    if (file != nullptr) set(option, file);
+    if (!file.empty()) set(option, file.c_str());
   for (const CURLoption option : {CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH})
     if (folder != nullptr) set(option, folder);
   if (!trust_.pinned_key.empty()) {

@@ -1,14 +1,17 @@
-// The program attune-worker: runs what the library wants to have run in a process of its own.
-#include "base/process/worker.h"
+#include "programs/programs.h"
 
 #include <cstdio>
 #include <optional>
 
 #include "api/tuning.h"
 #include "base/out_of_memory.h"
+#include "base/process/worker.h"
+#include "cli/run_attune.h"
 #include "library/build_id.h"
 
-int main(int argc, char** argv) {
+int attune_command_main(int argc, char** argv) { return attune::RunAttune(argc, argv); }
+
+int attune_worker_main(int argc, char** argv) {
   attune::ExplainOutOfMemory("attune-worker");
   attune::SetBuildId(attune::kBuildId);
   if (const std::optional<int> status = attune::RunIfWorker(argc, argv)) return *status;

@@ -1,4 +1,6 @@
-// The program `attune`.
+// What the program `attune` does.
+#include "cli/run_attune.h"
+
 #include <optional>
 
 #include "base/out_of_memory.h"
@@ -20,18 +22,19 @@ constexpr AddCommand kCommands[] = {
     AddOperatorsCommand, AddDoctorCommand};
 
 }  // namespace
-}  // namespace attune
 
-int main(int argc, char** argv) {
-  attune::ExplainOutOfMemory("attune");
-  const attune::WorkerKind host = attune::DeviceHostWorker();
+int RunAttune(int argc, char** argv) {
+  ExplainOutOfMemory("attune");
+  const WorkerKind host = DeviceHostWorker();
   if (const std::optional<int> status =
-          attune::RunIfJobWorker(argc, argv, {&host, 1}, attune::MeasureElsewhere, attune::MeasuringPort))
+          RunIfJobWorker(argc, argv, {&host, 1}, MeasureElsewhere, MeasuringPort))
     return *status;
-  attune::BecomeServerProgram(argc, argv);
-  return attune::RunProgram(
-      {.name = "attune",
-       .description = "Attune compiles a trained neural network into a fast program for this machine.",
-       .commands = attune::kCommands},
-      argc, argv);
+  BecomeServerProgram(argc, argv);
+  return RunProgram({.name = "attune",
+                     .description =
+                         "Attune compiles a trained neural network into a fast program for this machine.",
+                     .commands = kCommands},
+                    argc, argv);
 }
+
+}  // namespace attune

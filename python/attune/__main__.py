@@ -1,0 +1,4 @@
+"""`python -m attune` is the command `attune`."""
+from attune_command import main
+
+main()
