@@ -1,5 +1,8 @@
 #include "library/failure.h"
 
+#include <exception>
+#include <new>
+
 #include "base/face.h"
 
 namespace attune::library {
@@ -29,12 +32,6 @@ attune_code CodeOf(const absl::Status& status) {
   }
 }
 
-}  // namespace
-
-void NameFace() {
-  if (CurrentFace() == Face::kCommandLine) SetFace(Face::kCpp);
-}
-
 attune_code Report(const absl::Status& status, attune_failure** failure) {
   const attune_code code = CodeOf(status);
   if (code != ATTUNE_OK && failure != nullptr)
@@ -42,9 +39,29 @@ attune_code Report(const absl::Status& status, attune_failure** failure) {
   return code;
 }
 
-attune_code ReportOutOfMemory(attune_failure** failure) {
-  if (failure != nullptr) *failure = nullptr;
-  return ATTUNE_OUT_OF_MEMORY;
+// Turns exceptions into statuses, but for a lack of memory.
+absl::Status StatusOf(absl::FunctionRef<absl::Status()> body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& exception) {
+    return InternalError(exception.what());
+  } catch (...) {
+    return InternalError("an exception of an unknown type");
+  }
+}
+
+}  // namespace
+
+attune_code Guard(attune_failure** failure, absl::FunctionRef<absl::Status()> body) noexcept {
+  if (CurrentFace() == Face::kCommandLine) SetFace(Face::kCpp);
+  try {
+    return Report(StatusOf(body), failure);
+  } catch (const std::bad_alloc&) {
+    if (failure != nullptr) *failure = nullptr;
+    return ATTUNE_OUT_OF_MEMORY;
+  }
 }
 
 }  // namespace attune::library

@@ -3,10 +3,9 @@
 #ifndef ATTUNE_LIBRARY_FAILURE_H_
 #define ATTUNE_LIBRARY_FAILURE_H_
 
-#include <exception>
-#include <new>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "attune/tensor.h"
 #include "base/status.h"
@@ -18,9 +17,6 @@ struct attune_failure {
 
 namespace attune::library {
 
-// Makes messages name options as programs in C do, unless the process has another face.
-void NameFace();
-
 // Fails if one of the pointers is null.
 template <typename... Pointers>
 absl::Status CheckNotNull(const Pointers*... pointers) {
@@ -31,28 +27,10 @@ absl::Status CheckNotNull(const Pointers*... pointers) {
 // A text that may be left out as null.
 inline std::string TextOr(const char* text) { return text == nullptr ? "" : text; }
 
-// Fills the failure, unless that is null.
-attune_code Report(const absl::Status& status, attune_failure** failure);
-attune_code ReportOutOfMemory(attune_failure** failure);
-
-// Runs the body of a function of the C interface, which returns a Status, and reports the result.
-template <typename Body>
-attune_code Guard(attune_failure** failure, const Body& body) noexcept {
-  try {
-    NameFace();
-    try {
-      return Report(body(), failure);
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& exception) {
-      return Report(InternalError(exception.what()), failure);
-    } catch (...) {
-      return Report(InternalError("an exception of an unknown type"), failure);
-    }
-  } catch (...) {
-    return ReportOutOfMemory(failure);
-  }
-}
+// Runs the body of a function of the C interface. Returns the code of its status or exception, and fills the
+// failure, unless that is null. Makes messages name options as programs in C do, unless the process has
+// another face.
+attune_code Guard(attune_failure** failure, absl::FunctionRef<absl::Status()> body) noexcept;
 
 }  // namespace attune::library
 
