@@ -16,12 +16,10 @@ install(TARGETS attune_shared EXPORT AttuneTargets LIBRARY DESTINATION ${CMAKE_I
   COMPONENT command NAMELINK_COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS attune_runtime_shared EXPORT AttuneRuntimeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   COMPONENT runtime NAMELINK_COMPONENT runtime INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-set(runtime_headers attune.h attune.hpp)
-list(TRANSFORM runtime_headers PREPEND ${CMAKE_SOURCE_DIR}/include/attune/)
-file(GLOB headers ${CMAKE_SOURCE_DIR}/include/attune/*.h* ${ATTUNE_OPTIONS}/include/attune/*.h*)
-list(REMOVE_ITEM headers ${runtime_headers})
-install(FILES ${runtime_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attune COMPONENT runtime)
-install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attune COMPONENT development)
+install(FILES ${CMAKE_SOURCE_DIR}/include/attune/attune.h ${CMAKE_SOURCE_DIR}/include/attune/attune.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attune COMPONENT runtime)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/attune ${ATTUNE_OPTIONS}/include/attune
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development PATTERN attune.h EXCLUDE PATTERN attune.hpp EXCLUDE)
 
 # find_package(Attune) has the targets of those components that are installed.
 set(config ${CMAKE_INSTALL_LIBDIR}/cmake/Attune)

@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# The Python module calls the public C++ interface alone, all of which libattune.so keeps.
+# The Python module calls the public interface alone, all of which libattune.so keeps.
 PROGRAMS = ("bin/attune", "bin/attune-server", "lib/attune/attune-worker", "lib/libattune.so", "lib/libattune_runtime.so")
 
 MOCKS = "benchmarks/mock_agents.cc and tests have devices that do not measure"

@@ -2,7 +2,7 @@
 # setup.sh           installs what the build needs, from Debian; and what the web page is built with, in build/node and
 #                    web/node_modules
 # setup.sh python    also makes the Python environment of the tests and the demo, in build/python
-# setup.sh tests     also installs the daemons that tests start for themselves, and what the page is tested with
+# setup.sh tests     also installs the daemons that tests start for themselves, and what the page and packages are tested with
 # setup.sh portable  also installs what portable binaries are made with, and build/python
 # setup.sh images    also installs what container images are made with
 # setup.sh bench     also makes those of the benchmarks, in build/bench: the peers, and the frameworks that
@@ -31,7 +31,7 @@ packages=(
   python3-dev dpkg-dev
 )
 case ${1:-} in
-  tests) packages+=(postgresql slurmctld slurmd slurm-client munge pkgconf lintian chromium) ;;
+  tests) packages+=(postgresql slurmctld slurmd slurm-client munge pkgconf lintian abigail-tools chromium) ;;
   portable) packages+=(g++ make libdmlc-dev libjansson-dev unicode-data mmdebstrap) ;;
   images) packages+=(buildah mmdebstrap) ;;
 esac

@@ -55,8 +55,14 @@ typedef enum attune_code {
   ATTUNE_DAMAGED = 5,          /* cut short, or its content does not match its checksums */
   ATTUNE_WRONG_TARGET = 6,     /* compiled for another processor */
   ATTUNE_NOT_TRUSTED = 7,      /* neither its SHA-256 nor a signature is one that was asked for */
-  ATTUNE_OUT_OF_MEMORY = 8,    /* memory or threads cannot be had */
-  ATTUNE_KERNEL_FAILED = 9     /* compiled code reported an error while it ran */
+  ATTUNE_OUT_OF_MEMORY = 8,    /* memory, threads or, for the compiler, room on a disk cannot be had */
+  ATTUNE_KERNEL_FAILED = 9,    /* compiled code reported an error while it ran */
+  /* The rest are of the compiler alone (attune/compiler.h). */
+  ATTUNE_NOT_FOUND = 10,   /* nothing has this name: a device, a network of the zoo */
+  ATTUNE_UNSUPPORTED = 11, /* the model needs what Attune lacks: a line for each operator */
+  ATTUNE_CANCELLED = 12,   /* as the caller's attune_stop has asked */
+  ATTUNE_UNAVAILABLE = 13, /* may work later: another process holds the records */
+  ATTUNE_INTERNAL = 14     /* a bug of Attune */
 } attune_code;
 
 typedef struct attune_error {

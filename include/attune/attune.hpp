@@ -9,6 +9,10 @@
 #ifndef ATTUNE_ATTUNE_HPP_
 #define ATTUNE_ATTUNE_HPP_
 
+#if __cplusplus < 202002L
+#error "Attune is used from C++20 or newer (-std=c++20), or from C by attune/attune.h."
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>

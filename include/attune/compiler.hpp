@@ -7,7 +7,8 @@
 //   network.save("resnet50.atn");                     // attune.hpp loads that, without a compiler
 //   const std::vector<ac::NamedTensor> outputs = network.run({{"input", image}});
 //
-// A program that links attune::attune has all of this. Each step returns another Network and leaves the one
+// A program that links attune::attune has all of this. It is inline over attune/compiler.h: no type of C++
+// and no exception crosses the border of the library. Each step returns another Network and leaves the one
 // that it was called for unchanged; a step that is left out runs with its defaults when a later one needs it.
 //
 // Errors: functions throw ac::Error, whose text is one sentence that names the file, what is wrong and what
@@ -21,6 +22,10 @@
 #ifndef ATTUNE_COMPILER_HPP_
 #define ATTUNE_COMPILER_HPP_
 
+#if __cplusplus < 202002L
+#error "Attune is used from C++20 or newer (-std=c++20), or from C by attune/compiler.h."
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -31,13 +36,10 @@
 #include <utility>
 #include <vector>
 
-#include "attune/attune.h"
+#include "attune/compiler.h"
+#include "attune/error.hpp"
 #include "attune/options.hpp"
 #include "attune/tensor.hpp"
-
-namespace attune {
-class MeasuringService;
-}
 
 namespace attune::compiler {
 
@@ -69,7 +71,7 @@ struct ModelDeclaration {
 
 // A machine that networks are tuned for, and measured on. A value type: copies are cheap. Any number of
 // threads may use it.
-class ATTUNE_EXPORT Device {
+class Device {
  public:
   // This machine.
   static Device here();
@@ -78,16 +80,18 @@ class ATTUNE_EXPORT Device {
   // address `server`, "host:port", unless that is empty. The key "cpu" is this machine.
   static Device in_fleet(const std::string& key, const std::string& server = {});
 
-  bool is_here() const { return service_ == nullptr; }
+  // One of the C interface, which belongs to this Device and its copies from now on.
+  explicit Device(attune_device* device) : device_(device, attune_device_free) {}
+
+  bool is_here() const { return get() == nullptr; }
   std::string fingerprint() const;  // of machines of this kind, whose records it shares
   std::string cpu() const;          // as CompileOptions::cpus names it
   int processors() const;           // that kernels may run on
 
- private:
-  friend class Network;
-  explicit Device(std::shared_ptr<MeasuringService> service) : service_(std::move(service)) {}
+  const attune_device* get() const { return device_.get(); }
 
-  std::shared_ptr<MeasuringService> service_;  // null: this machine
+ private:
+  std::shared_ptr<attune_device> device_;  // null: this machine
 };
 
 struct LoadOptions {
@@ -184,14 +188,14 @@ struct NetworkSizes {
 };
 
 // Throw Error if an option is out of its range, as the functions with these options do.
-ATTUNE_EXPORT void check(const OptimizeOptions& options);
-ATTUNE_EXPORT void check(const CompileOptions& options);
-ATTUNE_EXPORT void check(const TuneOptions& options);
-ATTUNE_EXPORT void check(const QuantizeOptions& options);
-ATTUNE_EXPORT void check(const PictureOptions& options);
+void check(const OptimizeOptions& options);
+void check(const CompileOptions& options);
+void check(const TuneOptions& options);
+void check(const QuantizeOptions& options);
+void check(const PictureOptions& options);
 
 // A value type: copies are cheap.
-class ATTUNE_EXPORT Network {
+class Network {
  public:
   // Loads a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or an artifact, recognized by its
   // content. An artifact is compiled already: steps that change the network throw.
@@ -201,10 +205,13 @@ class ATTUNE_EXPORT Network {
   static std::vector<std::string> zoo_names();
   // Loads the artifact with these bytes.
   static Network from_artifact(std::span<const std::byte> bytes);
+  // One of the C interface, which belongs to this Network and its copies from now on.
+  explicit Network(attune_network* network);
 
-  ~Network();
-  Network(const Network&);
-  Network& operator=(const Network&);
+  // A network that was moved from is still one.
+  ~Network() = default;
+  Network(const Network&) = default;
+  Network& operator=(const Network&) = default;
 
   // Returns the network for this device. From here on, it is optimized, tuned and compiled for the device,
   // and run, verified, benched and profiled there; a network that was compiled before is compiled again, but
@@ -263,9 +270,10 @@ class ATTUNE_EXPORT Network {
   // Returns the report of the latest tune(); throws if the network is not tuned.
   const TuningReport& tuning() const;
 
+  const attune_network* get() const;
+
  private:
   struct State;
-  explicit Network(std::shared_ptr<const State> state);
 
   std::shared_ptr<const State> state_;
 };
@@ -278,20 +286,23 @@ struct RecordSelection {
 
 // Copies records from one database to another, which is made if it is missing; skips those that are there
 // already. Returns the number of new records. Other programs may use both databases meanwhile.
-ATTUNE_EXPORT int64_t copy_records(const std::string& from, const std::string& to,
-                                   const RecordSelection& which = {});
+int64_t copy_records(const std::string& from, const std::string& to, const RecordSelection& which = {});
 
 // Reads the declarations in a model's file, without importing it; an artifact has inputs alone, and leaves
 // open what differs between its sets of input shapes. `signature` as in LoadOptions.
-ATTUNE_EXPORT ModelDeclaration declaration(const std::string& path, const std::string& signature = {});
+ModelDeclaration declaration(const std::string& path, const std::string& signature = {});
 
 // Returns the path of the user's own database of records, whether or not it exists.
-ATTUNE_EXPORT std::string records_path();
+std::string records_path();
 
 // Return the library's version, "0.1.0", and an id of the build, which must be that of the worker program.
-ATTUNE_EXPORT std::string version();
-ATTUNE_EXPORT std::string build_id();
+std::string version();
+std::string build_id();
 
 }  // namespace attune::compiler
+
+#include "attune/detail/files.hpp"
+#include "attune/detail/network.hpp"
+#include "attune/detail/steps.hpp"
 
 #endif  // ATTUNE_COMPILER_HPP_

@@ -1,49 +1,30 @@
-// Tensors, errors, and the control of long calls, for attune/compiler.hpp.
+// Tensors, and the control of long calls, for attune/compiler.hpp.
 #ifndef ATTUNE_TENSOR_HPP_
 #define ATTUNE_TENSOR_HPP_
+
+#if __cplusplus < 202002L
+#error "Attune is used from C++20 or newer (-std=c++20), or from C by attune/compiler.h."
+#endif
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attune/attune.h"
+#include "attune/error.hpp"
+#include "attune/tensor.h"
 
 namespace attune::compiler {
-
-enum class ErrorCode {
-  kInvalid,      // an argument, a file or a damaged model
-  kNotFound,     // a file, an input, a device
-  kUnsupported,  // the model needs what Attune lacks: a line "not supported: …" for each operator
-  kCancelled,
-  kNoResources,  // memory, threads, disk
-  kUnavailable,  // may work later: another process holds the records
-  kInternal,     // a bug of Attune
-};
-
-class ATTUNE_EXPORT Error : public std::runtime_error {
- public:
-  Error(ErrorCode code, const std::string& message, bool is_missing_file = false)
-      : std::runtime_error(message), code_(code), is_missing_file_(is_missing_file) {}
-  ErrorCode code() const { return code_; }
-  // Whether what is not found is a file.
-  bool is_missing_file() const { return is_missing_file_; }
-
- private:
-  ErrorCode code_;
-  bool is_missing_file_;
-};
 
 using Shape = std::vector<int64_t>;
 
 // A dense, row-major array in memory of this process, 64-byte aligned. Copies share their bytes.
-class ATTUNE_EXPORT Tensor {
+class Tensor {
  public:
   // An f32 vector without elements.
   Tensor() = default;
@@ -53,6 +34,8 @@ class ATTUNE_EXPORT Tensor {
   Tensor(attune_dtype dtype, Shape shape, std::span<const std::byte> bytes);
   // A copy of f32 values.
   Tensor(Shape shape, std::span<const float> values);
+  // One of the C interface, which belongs to this Tensor and its copies from now on.
+  explicit Tensor(attune_tensor* tensor);
 
   attune_dtype dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
@@ -69,8 +52,6 @@ class ATTUNE_EXPORT Tensor {
   }
 
  private:
-  friend struct TensorAccess;
-
   attune_dtype dtype_ = ATTUNE_F32;
   Shape shape_ = {0};
   size_t num_bytes_ = 0;
@@ -93,5 +74,7 @@ struct Control {
 };
 
 }  // namespace attune::compiler
+
+#include "attune/detail/tensor.hpp"
 
 #endif  // ATTUNE_TENSOR_HPP_

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "attune/compiler.hpp"
-#include "base/face.h"
 #include "bindings.h"
 #include "results.h"
 #include "tensors.h"
@@ -16,7 +15,7 @@ namespace attune::python {
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
-  SetFace(Face::kPython);
+  attune_set_language(ATTUNE_LANGUAGE_PYTHON);
   BindErrors();
   m.def("version", &compiler::version);
   m.def("build_id", &compiler::build_id);

@@ -1,4 +1,4 @@
-// The public C++ interface, but for tuning, whose workers tests/package has.
+// The public C++ interface, and so the C interface below it, but for tuning, whose workers tests/package has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,6 +144,33 @@ TEST_F(LibraryTest, CallsAreFollowedAndEnded) {
                            .stop = stop.get_token()};
   EXPECT_EQ(CodeOf([&] { return Squeezenet().optimize({.control = control}); }), ErrorCode::kCancelled);
   EXPECT_GE(reports, 3);
+}
+
+TEST_F(LibraryTest, ExceptionsOfCallbacksEndTheCall) {
+  struct Thrown {};
+  int reports = 0;
+  const Control control = {.progress = [&](std::string_view, int64_t, int64_t) {
+    ++reports;
+    throw Thrown();
+  }};
+  EXPECT_THROW(Squeezenet().optimize({.control = control}), Thrown);
+  EXPECT_EQ(reports, 1);
+  const std::string path = folder_ / "blue.bmp";
+  ASSERT_TRUE(WriteFileAtomically(path, std::string_view(kBlue, sizeof(kBlue))).ok());
+  EXPECT_THROW(Squeezenet().picture(path, {.note = [](std::string_view) { throw Thrown(); }}), Thrown);
+}
+
+TEST_F(LibraryTest, SaysHowItIsCompiled) {
+  EXPECT_EQ(Squeezenet().compile_options().threads, 0);
+  EXPECT_EQ(Squeezenet().threads(), 1);
+  const Network compiled = Squeezenet().compile({.cpus = {"x86-64-v3"}, .threads = 2, .records = "none"});
+  const CompileOptions& options = compiled.compile_options();
+  EXPECT_THAT(options.cpus, ElementsAre("x86-64-v3"));
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_EQ(options.records, "none");
+  EXPECT_FALSE(options.compresses_weights);
+  EXPECT_EQ(compiled.threads(), 2);
+  EXPECT_THAT(compiled.on(Device::here()).compile_options().cpus, IsEmpty());
 }
 
 TEST_F(LibraryTest, NumbersOutOfRangeAreRefused) {

@@ -1,286 +1,270 @@
-// The public class Network, on top of that of api/network.h.
+// Networks of the C interface: loading, saving, and what they are.
 #include "api/network.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "api/inputs.h"
 #include "api/opened_model.h"
-#include "api/pipeline.h"
 #include "base/status.h"
-#include "library/convert.h"
+#include "library/control.h"
+#include "library/declarations.h"
+#include "library/device.h"
+#include "library/failure.h"
 #include "library/network_state.h"
-#include "options/public_options.h"
+#include "library/options.h"
+#include "library/tensors.h"
+#include "library/texts.h"
 
-namespace attune::compiler {
+namespace attune::library {
 namespace {
 
-OutputCheck FromOwn(const attune::OutputCheck& check) {
-  return {.name = check.name,
-          .criterion = check.criterion,
-          .max_absolute_error = check.comparison.max_absolute_error,
-          .max_relative_error = check.comparison.max_relative_error,
-          .elements = check.comparison.elements,
-          .mismatches = check.comparison.mismatches,
-          .ok = check.ok};
+// The caller's options, with members that the caller does not know as null.
+absl::StatusOr<attune_open_options> OpenOptionsOf(const attune_open_options* options) {
+  attune_open_options own = {};
+  if (options == nullptr) return own;
+  if (options->struct_bytes < sizeof(options->struct_bytes))
+    return InvalidInput("attune_open_options.struct_bytes is not set; start from ATTUNE_OPEN_OPTIONS_INIT");
+  std::memcpy(&own, options, std::min(options->struct_bytes, sizeof(own)));
+  if (own.num_shapes > 0) RETURN_IF_ERROR(CheckNotNull(own.shapes));
+  if (own.num_trusted_keys > 0) RETURN_IF_ERROR(CheckNotNull(own.trusted_keys));
+  return own;
 }
 
-KernelTime FromOwn(const KernelProfile& kernel) {
-  return {.op = kernel.op,
-          .labels = kernel.labels,
-          .strategy = kernel.strategy,
-          .calls = kernel.calls,
-          .seconds = kernel.seconds,
-          .share = kernel.share,
-          .gflops_per_second = kernel.gflops_per_s,
-          .gb_per_second = kernel.gb_per_s,
-          .peak_share = kernel.peak_share,
-          .roofline_share = kernel.roofline_share};
+absl::StatusOr<ModelOptions> ModelOptionsOf(const attune_open_options& options) {
+  ModelOptions loading;
+  for (const attune_named_shape& shape : std::span(options.shapes, options.num_shapes)) {
+    RETURN_IF_ERROR(CheckNotNull(shape.name));
+    if (shape.rank > 0) RETURN_IF_ERROR(CheckNotNull(shape.sizes));
+    loading.shapes[shape.name] = Shape(shape.sizes, shape.sizes + shape.rank);
+  }
+  ASSIGN_OR_RETURN(std::vector<NamedTensor> values, ToOwn(options.values, options.num_values));
+  for (auto& [name, value] : values) loading.values[name] = std::move(value);
+  loading.signature = TextOr(options.signature);
+  loading.artifact.sha256 = TextOr(options.sha256);
+  loading.artifact.describe_only = options.device != nullptr;
+  for (const char* key : std::span(options.trusted_keys, options.num_trusted_keys)) {
+    if (!loading.artifact.trusted_keys) loading.artifact.trusted_keys.emplace();
+    loading.artifact.trusted_keys->push_back(TextOr(key));
+  }
+  return loading;
 }
 
-// Whether the options ask for nothing but a number of threads.
-bool IsPlain(const CompileOptions& options) {
-  CompileSettings settings;
-  Assign(options, settings);
-  settings.threads = 0;
-  return ChangedOptions(settings).empty();
+absl::StatusOr<attune_network*> Load(const char* path, const attune_open_options* options,
+                                     const attune_control* control) {
+  ASSIGN_OR_RETURN(const attune_open_options opening, OpenOptionsOf(options));
+  ASSIGN_OR_RETURN(ModelOptions loading, ModelOptionsOf(opening));
+  ASSIGN_OR_RETURN(const attune_control following_by, ToOwn(control));
+  Following following(following_by);
+  loading.control = following.work();
+  const Network network = Network::Load(path, loading);
+  RETURN_IF_ERROR(network.status());
+  return new attune_network{.imported = network, .service = ServiceOf(opening.device)};
 }
 
-attune::Network Loaded(OpenedModel& model) {
-  attune::Network network = attune::Network::Load(model);
-  Check(network.status());
-  return network;
+absl::StatusOr<attune_network*> Load(absl::StatusOr<OpenedModel> model) {
+  RETURN_IF_ERROR(model.status());
+  const Network network = Network::Load(*model);
+  RETURN_IF_ERROR(network.status());
+  return new attune_network{.imported = network};
+}
+
+absl::StatusOr<NamedTensor> Picture(const attune_network& network, const char* path, const std::string& input,
+                                    const PictureSettings& settings, const attune_control& control) {
+  ASSIGN_OR_RETURN(const std::vector<InputDeclaration> inputs, network.imported.Inputs());
+  return ReadPicture(path, input, settings, inputs, [&control](std::string_view text) {
+    if (control.note != nullptr) control.note(control.context, std::string(text).c_str());
+  });
+}
+
+absl::StatusOr<const attune_network_size*> Sizes(const attune_network& network) {
+  ASSIGN_OR_RETURN(const Network compiled, network.Compiled());
+  ASSIGN_OR_RETURN(const NetworkDescription description, compiled.Describe());
+  const auto& variants = description.manifest.variants;
+  auto sizes = std::make_unique<Result<attune_network_size>>();
+  sizes->file_bytes = description.file_bytes;
+  sizes->code_bytes = description.code_bytes;
+  sizes->weight_bytes = description.weight_bytes();
+  sizes->stored_weight_bytes = description.stored_constant_bytes;
+  sizes->arena_bytes = static_cast<uint64_t>(description.program().arena_bytes);
+  sizes->scratch_bytes = static_cast<uint64_t>(description.variant().scratch_bytes);
+  sizes->num_cpus = variants.size();
+  sizes->cpus = sizes->memory.Array(
+      variants, [&](const Variant& variant) { return sizes->memory.Text(variant.target.cpu); });
+  return sizes.release();
+}
+
+absl::StatusOr<const attune_quantization*> Quantization(const attune_network& network) {
+  ASSIGN_OR_RETURN(const QuantizedModel* const quantized, network.Quantized());
+  const quant::QuantizationReport& report = quantized->report;
+  auto result = std::make_unique<Result<attune_quantization>>();
+  result->agreement = report.agreement.agreement;
+  result->baseline_seconds = report.float_seconds;
+  result->quantized_seconds = report.seconds;
+  result->is_slower = static_cast<int>(report.is_slower());
+  result->verdict = result->memory.Text(quant::Verdict(report));
+  return result.release();
 }
 
 }  // namespace
+}  // namespace attune::library
 
-attune::Network Network::State::Optimized(const Control& control) const {
-  if (optimized) return *optimized;
-  Following following(control);
-  CompileRequest request = ToOptimize();
-  request.control = following.work();
-  return Value(OptimizeFor(imported, request, ToOwn(optimizing.examples)));
+using attune::library::CheckNotNull;
+using attune::library::Guard;
+
+attune_code attune_network_load(const char* path, const attune_open_options* options,
+                                const attune_control* control, attune_network** network,
+                                attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(path, network));
+    ASSIGN_OR_RETURN(*network, attune::library::Load(path, options, control));
+    return absl::OkStatus();
+  });
 }
 
-attune::Network Network::State::Compiled() const {
-  if (compiled) return *compiled;
-  if (imported.is_compiled()) return imported;
-  return Value(CompileFor(Optimized(), ToCompile()));
+attune_code attune_network_from_artifact(const void* data, size_t bytes, attune_network** network,
+                                         attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network));
+    if (bytes > 0) RETURN_IF_ERROR(CheckNotNull(data));
+    std::string content(static_cast<const char*>(data), bytes);
+    ASSIGN_OR_RETURN(
+        *network, attune::library::Load(attune::OpenedModel::FromBytes(std::move(content), "the artifact")));
+    return absl::OkStatus();
+  });
 }
 
-const QuantizedModel& Network::State::Quantized() const {
-  const QuantizedModel* quantized = imported.quantized();
-  if (quantized == nullptr)
-    Check(InvalidInput(imported.source(), ": is not quantized; call quantize() first"));
-  return *quantized;
+attune_code attune_network_zoo(const char* name, attune_network** network, attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(name, network));
+    ASSIGN_OR_RETURN(*network, attune::library::Load(attune::OpenedModel::FromZoo(name)));
+    return absl::OkStatus();
+  });
 }
 
-Network::State Network::State::WithGraph(attune::Network graph) const {
-  return {.imported = std::move(graph), .optimizing = optimizing, .compiling = compiling, .service = service};
+attune_code attune_zoo_names(const attune_texts** names, attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(names));
+    *names = attune::library::NewTexts(attune::ZooNames());
+    return absl::OkStatus();
+  });
 }
 
-Network::Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-Network::~Network() = default;
-Network::Network(const Network&) = default;
-Network& Network::operator=(const Network&) = default;
+void attune_network_free(attune_network* network) { delete network; }
 
-Network Network::load(const std::string& path, const LoadOptions& options) {
-  NameFace();
-  Following following(options.control);
-  ModelOptions loading;
-  loading.shapes = options.shapes;
-  loading.signature = options.signature;
-  loading.control = following.work();
-  loading.artifact.sha256 = options.sha256;
-  if (!options.trusted_keys.empty()) loading.artifact.trusted_keys = options.trusted_keys;
-  for (const auto& [name, value] : options.values) loading.values[name] = TensorAccess::ToOwn(value);
-  loading.artifact.describe_only = !options.device.is_here();
-  const attune::Network network = attune::Network::Load(path, loading);
-  Check(network.status());
-  return Network(
-      std::make_shared<const State>(State{.imported = network, .service = options.device.service_}));
+attune_code attune_network_save(const attune_network* network, const char* path, attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, path));
+    ASSIGN_OR_RETURN(const attune::Network compiled, network->Compiled());
+    return compiled.Save(path).status();
+  });
 }
 
-std::vector<std::string> Network::zoo_names() { return ZooNames(); }
-
-Network Network::zoo(const std::string& name) {
-  NameFace();
-  OpenedModel model = Value(OpenedModel::FromZoo(name));
-  return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
+attune_code attune_network_artifact(const attune_network* network, const attune_bytes** artifact,
+                                    attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, artifact));
+    ASSIGN_OR_RETURN(const attune::Network compiled, network->Compiled());
+    ASSIGN_OR_RETURN(std::string bytes, compiled.ArtifactBytes());
+    *artifact = attune::library::NewBytes(std::move(bytes));
+    return absl::OkStatus();
+  });
 }
 
-Network Network::from_artifact(std::span<const std::byte> bytes) {
-  NameFace();
-  OpenedModel model = Value(OpenedModel::FromBytes(
-      std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "the artifact"));
-  return Network(std::make_shared<const State>(State{.imported = Loaded(model)}));
+attune_code attune_network_save_onnx(const attune_network* network, const char* path,
+                                     attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, path));
+    return network->imported.SaveOnnx(path);
+  });
 }
 
-Network Network::on(const Device& device) const {
-  State state = state_->WithGraph(state_->imported);
-  state.compiling.cpus = {};
-  state.service = device.service_;
-  return Network(std::make_shared<const State>(std::move(state)));
+attune_code attune_network_inputs(const attune_network* network, const attune_ports** inputs,
+                                  attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, inputs));
+    ASSIGN_OR_RETURN(const auto declarations, network->imported.Inputs());
+    *inputs = attune::library::NewPorts(declarations);
+    return absl::OkStatus();
+  });
 }
 
-Network Network::optimize(const OptimizeOptions& options) const {
-  check(options);
-  State state = state_->WithGraph(state_->imported);
-  state.optimizing = options;
-  state.optimizing.control = {};
-  state.optimized = state.Optimized(options.control);
-  return Network(std::make_shared<const State>(std::move(state)));
+attune_code attune_network_outputs(const attune_network* network, const attune_ports** outputs,
+                                   attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, outputs));
+    ASSIGN_OR_RETURN(const auto declarations, network->imported.Outputs());
+    *outputs = attune::library::NewPorts(declarations);
+    return absl::OkStatus();
+  });
 }
 
-Network Network::quantize(std::span<const NamedTensors> samples, const QuantizeOptions& options) const {
-  check(options);
-  Following following(options.control);
-  CompileRequest request;
-  request.precision = options.is_mixed ? attune::Precision::kAuto : attune::Precision::kInt8;
-  request.service = state_->service;
-  request.threads = options.threads;
-  request.control = following.work();
-  QuantizeSettings settings;
-  SampleSettings accuracy;
-  Assign(options, settings, accuracy);
-  const attune::QuantizeOptions quantizing = Value(QuantizeOptionsFor(request, accuracy, settings));
-  std::vector<std::vector<attune::NamedTensor>> own;
-  for (const NamedTensors& sample : samples) own.push_back(ToOwn(sample));
-  State state = state_->WithGraph(state_->imported.Quantize(own, quantizing));
-  Check(state.imported.status());
-  if (state_->optimized) state.optimized = state.Optimized(options.control);
-  return Network(std::make_shared<const State>(std::move(state)));
+attune_code attune_network_random_input(const attune_network* network, const char* name, uint64_t seed,
+                                        attune_tensor** tensor, attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, name, tensor));
+    ASSIGN_OR_RETURN(attune::Tensor value, network->imported.RandomInput(name, seed));
+    *tensor = new attune_tensor({name, std::move(value)});
+    return absl::OkStatus();
+  });
 }
 
-Network Network::with_shapes_of(const Network& other) const {
-  State state = *state_;
-  state.optimized = state.Optimized().WithShapesOf(other.state_->Optimized());
-  Check(state.optimized->status());
-  state.compiled.reset();
-  state.is_as_measured = false;
-  return Network(std::make_shared<const State>(std::move(state)));
+attune_code attune_network_picture(const attune_network* network, const char* path, const char* input,
+                                   const attune_options* options, const attune_control* control,
+                                   attune_tensor** tensor, attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, path, tensor));
+    ASSIGN_OR_RETURN(const attune_options own, attune::library::OptionsFor(ATTUNE_STEP_PICTURE, options));
+    ASSIGN_OR_RETURN(const attune_control following_by, attune::library::ToOwn(control));
+    ASSIGN_OR_RETURN(
+        attune::NamedTensor read,
+        attune::library::Picture(*network, path, attune::library::TextOr(input), own.picture, following_by));
+    *tensor = new attune_tensor(std::move(read));
+    return absl::OkStatus();
+  });
 }
 
-Network Network::compile(const CompileOptions& options) const {
-  check(options);
-  const bool is_tuned = state_->tuning != nullptr;
-  CompileOptions compiling = options;
-  if (compiling.threads == 0) compiling.threads = state_->compiling.threads;
-  // What a run has measured is compiled already.
-  if (state_->is_as_measured && IsPlain(compiling) && compiling.threads == state_->tuning->threads)
-    return *this;
-  if (is_tuned && compiling.records.empty() && compiling.cpus.empty())
-    compiling.records = state_->tuning->records;
-  compiling.control = {};
-  State state = *state_;
-  state.optimized = state.Optimized(options.control);
-  state.compiling = std::move(compiling);
-  Following following(options.control);
-  CompileRequest request = state.ToCompile();
-  request.control = following.work();
-  state.compiled = Value(CompileFor(*state.optimized, request));
-  state.is_as_measured = false;
-  return Network(std::make_shared<const State>(std::move(state)));
+attune_code attune_network_sizes(const attune_network* network, const attune_network_size** sizes,
+                                 attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, sizes));
+    ASSIGN_OR_RETURN(*sizes, attune::library::Sizes(*network));
+    return absl::OkStatus();
+  });
 }
 
-void Network::save(const std::string& path) const { Check(state_->Compiled().Save(path).status()); }
+void attune_network_size_free(const attune_network_size* sizes) { attune::library::FreeResult(sizes); }
 
-std::vector<std::byte> Network::artifact() const {
-  const std::string bytes = Value(state_->Compiled().ArtifactBytes());
-  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
-  return {begin, begin + bytes.size()};
+int attune_network_is_compiled(const attune_network* network) {
+  return static_cast<int>(network->compiled.has_value() || network->imported.is_compiled());
 }
 
-void Network::save_onnx(const std::string& path) const { Check(state_->imported.SaveOnnx(path)); }
-
-NamedTensors Network::run(const NamedTensors& inputs, int threads) const {
-  const attune::Network compiled = state_->Compiled();
-  return compiler::FromOwn(Value(state_->Device().Run(compiled, ToOwn(inputs), threads)));
+int attune_network_is_quantized(const attune_network* network) {
+  return static_cast<int>(network->imported.quantized() != nullptr);
 }
 
-std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint64_t seed, int threads) const {
-  std::vector<OutputCheck> checks;
-  const attune::Network compiled = state_->Compiled();
-  const VerifyReport report = Value(state_->Device().Verify(compiled, ToOwn(inputs), seed, threads));
-  for (const attune::OutputCheck& check : report.outputs) checks.push_back(FromOwn(check));
-  return checks;
+int attune_network_threads(const attune_network* network) { return std::max(1, network->compiling.threads); }
+
+attune_code attune_network_compile_options(const attune_network* network, attune_options** options,
+                                           attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, options));
+    *options = new attune_options{.step = ATTUNE_STEP_COMPILE, .compile = network->compiling};
+    return absl::OkStatus();
+  });
 }
 
-std::vector<double> Network::bench(double seconds, std::optional<int> threads, const NamedTensors& inputs,
-                                   uint64_t seed) const {
-  const attune::Network compiled = state_->Compiled();
-  TimedRuns runs = Value(
-      state_->Device().Bench(compiled, threads.value_or(this->threads()), seconds, ToOwn(inputs), seed));
-  return std::move(runs.milliseconds);
+attune_code attune_network_quantization(const attune_network* network, const attune_quantization** result,
+                                        attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, result));
+    ASSIGN_OR_RETURN(*result, attune::library::Quantization(*network));
+    return absl::OkStatus();
+  });
 }
 
-std::vector<KernelTime> Network::profile(int rounds, std::optional<int> threads, const NamedTensors& inputs,
-                                         uint64_t seed) const {
-  std::vector<KernelTime> times;
-  const attune::Network compiled = state_->Compiled();
-  const ProfileReport report = Value(
-      state_->Device().Profile(compiled, threads.value_or(this->threads()), rounds, ToOwn(inputs), seed));
-  for (const KernelProfile& kernel : report.kernels) times.push_back(FromOwn(kernel));
-  return times;
-}
-
-std::vector<InputInfo> Network::inputs() const {
-  std::vector<InputInfo> inputs;
-  for (const InputDeclaration& input : Value(state_->imported.Inputs()))
-    inputs.push_back(compiler::FromOwn(input));
-  return inputs;
-}
-
-std::vector<InputInfo> Network::outputs() const {
-  std::vector<InputInfo> outputs;
-  for (const InputDeclaration& output : Value(state_->imported.Outputs()))
-    outputs.push_back(compiler::FromOwn(output));
-  return outputs;
-}
-
-NamedTensor Network::random_input(const std::string& name, uint64_t seed) const {
-  return {name, TensorAccess::FromOwn(Value(state_->imported.RandomInput(name, seed)))};
-}
-
-NamedTensor Network::picture(const std::string& path, const PictureOptions& options) const {
-  PictureSettings settings;
-  Assign(options, settings);
-  const std::vector<InputDeclaration> inputs = Value(state_->imported.Inputs());
-  const attune::NamedTensor read = Value(ReadPicture(path, options.input, settings, inputs, options.note));
-  return {read.name, TensorAccess::FromOwn(read.tensor)};
-}
-
-NetworkSizes Network::sizes() const {
-  const NetworkDescription description = Value(state_->Compiled().Describe());
-  NetworkSizes sizes;
-  sizes.file_bytes = description.file_bytes;
-  sizes.code_bytes = description.code_bytes;
-  sizes.weight_bytes = description.weight_bytes();
-  sizes.stored_weight_bytes = description.stored_constant_bytes;
-  sizes.arena_bytes = static_cast<uint64_t>(description.program().arena_bytes);
-  sizes.scratch_bytes = static_cast<uint64_t>(description.variant().scratch_bytes);
-  for (const Variant& variant : description.manifest.variants) sizes.cpus.push_back(variant.target.cpu);
-  return sizes;
-}
-
-bool Network::is_compiled() const { return state_->compiled.has_value() || state_->imported.is_compiled(); }
-const CompileOptions& Network::compile_options() const { return state_->compiling; }
-int Network::threads() const { return std::max(1, state_->compiling.threads); }
-bool Network::is_quantized() const { return state_->imported.quantized() != nullptr; }
-
-QuantizationResult Network::quantization() const {
-  const quant::QuantizationReport& report = state_->Quantized().report;
-  return {.agreement = report.agreement.agreement,
-          .baseline_seconds = report.float_seconds,
-          .quantized_seconds = report.seconds,
-          .is_slower = report.is_slower(),
-          .verdict = quant::Verdict(report)};
-}
-
-const TuningReport& Network::tuning() const {
-  if (state_->tuning == nullptr)
-    Check(InvalidInput(state_->imported.source(), ": is not tuned; call tune() first"));
-  return *state_->tuning;
-}
-
-}  // namespace attune::compiler
+void attune_quantization_free(const attune_quantization* result) { attune::library::FreeResult(result); }

@@ -1,24 +1,31 @@
-// Network::tune(): drives a tuning job on this machine to its end.
+// Tuning networks of the C interface: drives a tuning job on this machine to its end.
+#include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <utility>
 
 #include "api/pipeline.h"
 #include "api/tuning.h"
 #include "base/process/worker.h"
+#include "base/status.h"
 #include "library/build_id.h"
-#include "library/convert.h"
+#include "library/control.h"
+#include "library/failure.h"
 #include "library/network_state.h"
-#include "options/public_options.h"
+#include "library/options.h"
+#include "library/result.h"
 
-namespace attune::compiler {
+namespace attune::library {
 namespace {
 
-TuningProgress ProgressOf(const TuningSummary& summary, std::string stage) {
-  TuningProgress progress = {.stage = std::move(stage),
-                             .trials = summary.trials,
-                             .elapsed_seconds = summary.elapsed_seconds,
-                             .seconds_left = summary.seconds_left};
+attune_tuning_progress ProgressOf(const TuningSummary& summary, const std::string& stage) {
+  attune_tuning_progress progress = {.stage = stage.c_str(),
+                                     .trials = summary.trials,
+                                     .elapsed_seconds = summary.elapsed_seconds,
+                                     .seconds_left = summary.seconds_left,
+                                     .baseline_kernel_seconds = 0,
+                                     .best_kernel_seconds = 0};
   for (const TaskSummary& task : summary.tasks) {
     progress.baseline_kernel_seconds += task.uses * task.default_seconds;
     progress.best_kernel_seconds +=
@@ -33,62 +40,103 @@ void NameBuild() {
   std::call_once(once, [] { SetBuildId(kBuildId); });
 }
 
-TuningReport ReportOf(NetworkTuner& tuner) {
+attune_task TaskOf(const TaskSummary& task, ResultMemory& memory) {
+  return {.description = memory.Text(task.description),
+          .uses = task.uses,
+          .trials = task.trials,
+          .failed_trials = task.failed,
+          .transferred_trials = task.transferred,
+          .baseline_seconds = task.default_seconds,
+          .best_seconds = task.best_seconds,
+          .best_config = memory.Text(task.is_untuned() ? "" : task.best_config)};
+}
+
+std::shared_ptr<const Result<attune_tuning>> ReportOf(NetworkTuner& tuner) {
   const TuningSummary summary = tuner.job().Summary();
-  TuningReport report = {.run = summary.run,
-                         .trials = summary.trials,
-                         .elapsed_seconds = summary.elapsed_seconds,
-                         .baseline_seconds = summary.untuned_seconds,
-                         .tuned_seconds = summary.tuned_seconds,
-                         .was_stopped = tuner.job().is_stopped(),
-                         .records = tuner.records_path(),
-                         .fingerprint = summary.device,
-                         .threads = summary.threads,
-                         .stage_seconds = summary.stage_seconds};
-  for (const TaskSummary& task : summary.tasks) {
-    report.tasks.push_back({.description = task.description,
-                            .uses = task.uses,
-                            .trials = task.trials,
-                            .failed_trials = task.failed,
-                            .transferred_trials = task.transferred,
-                            .baseline_seconds = task.default_seconds,
-                            .best_seconds = task.best_seconds,
-                            .best_config = task.is_untuned() ? "" : task.best_config});
-  }
-  for (const CurvePoint& point : summary.curve)
-    report.curve.push_back({point.elapsed_seconds, point.trials, point.network_seconds});
+  auto report = std::make_shared<Result<attune_tuning>>();
+  ResultMemory& memory = report->memory;
+  report->run = memory.Text(summary.run);
+  report->trials = summary.trials;
+  report->elapsed_seconds = summary.elapsed_seconds;
+  report->baseline_seconds = summary.untuned_seconds;
+  report->tuned_seconds = summary.tuned_seconds;
+  report->was_stopped = static_cast<int>(tuner.job().is_stopped());
+  report->records = memory.Text(tuner.records_path());
+  report->fingerprint = memory.Text(summary.device);
+  report->threads = summary.threads;
+  report->num_tasks = summary.tasks.size();
+  report->tasks =
+      memory.Pointers(summary.tasks, [&](const TaskSummary& task) { return TaskOf(task, memory); });
+  report->num_points = summary.curve.size();
+  report->curve = memory.Pointers(summary.curve, [](const CurvePoint& point) {
+    return attune_tuning_point{point.elapsed_seconds, point.trials, point.network_seconds};
+  });
+  report->num_stages = summary.stage_seconds.size();
+  report->stages = memory.Pointers(summary.stage_seconds, [&](const auto& stage) {
+    return attune_stage_time{.stage = memory.Text(stage.first), .seconds = stage.second};
+  });
   return report;
 }
 
-absl::Status RunToEnd(NetworkTuner& tuner, const TuneOptions& options) {
+absl::Status RunToEnd(NetworkTuner& tuner, const attune_control& control) {
   TuningJob& job = tuner.job();
-  const std::stop_callback stops(options.stop, [&job] { job.Cancel(); });
+  const std::stop_callback stops(TokenOf(control), [&job] { job.Cancel(); });
   return tuner.RunStages([&](const std::string& stage) {
-    if (options.progress) options.progress(ProgressOf(job.Summary(), stage));
+    if (control.tuning_progress == nullptr) return;
+    const attune_tuning_progress progress = ProgressOf(job.Summary(), stage);
+    control.tuning_progress(control.context, &progress);
   });
 }
 
-}  // namespace
-
-Network Network::tune(const TuneOptions& options) const {
-  check(options);
+absl::StatusOr<attune_network> Tune(const attune_network& network, const TuneSettings& settings,
+                                    const attune_control& control) {
   NameBuild();
-  State state = *state_;
-  state.optimized = state.Optimized({.stop = options.stop});
-  attune::TuneOptions tuning;
+  attune_control stopping = {};
+  stopping.stop = control.stop;
+  attune_network state = network;
+  ASSIGN_OR_RETURN(state.optimized, state.Optimized(stopping));
+  TuneOptions tuning;
   SetRequest(state.ToCompile(), tuning);
-  Assign(options, tuning.tuning);
-  const std::unique_ptr<NetworkTuner> tuner = Value(NetworkTuner::Create(*state.optimized, tuning));
-  Check(RunToEnd(*tuner, options));
-  state.compiled = Value(tuner->Compile());
-  Check(state.compiled->status());
-  state.tuning = std::make_shared<const TuningReport>(ReportOf(*tuner));
+  static_cast<TuneSettings&>(tuning.tuning) = settings;
+  ASSIGN_OR_RETURN(const std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(*state.optimized, tuning));
+  RETURN_IF_ERROR(RunToEnd(*tuner, control));
+  ASSIGN_OR_RETURN(state.compiled, tuner->Compile());
+  RETURN_IF_ERROR(state.compiled->status());
+  state.tuning = ReportOf(*tuner);
   state.is_as_measured = true;
   // What was compiled before was by other records, and perhaps for other processors.
   state.compiling.cpus = {};
   state.compiling.records = {};
-  state.compiling.threads = options.threads;
-  return Network(std::make_shared<const State>(std::move(state)));
+  state.compiling.threads = settings.threads;
+  return state;
 }
 
-}  // namespace attune::compiler
+}  // namespace
+}  // namespace attune::library
+
+using attune::library::CheckNotNull;
+using attune::library::Guard;
+
+attune_code attune_network_tune(const attune_network* network, const attune_options* options,
+                                const attune_control* control, attune_network** result,
+                                attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, result));
+    ASSIGN_OR_RETURN(const attune_options own, attune::library::OptionsFor(ATTUNE_STEP_TUNE, options));
+    ASSIGN_OR_RETURN(const attune_control following_by, attune::library::ToOwn(control));
+    ASSIGN_OR_RETURN(attune_network state, attune::library::Tune(*network, own.tune, following_by));
+    *result = new attune_network(std::move(state));
+    return absl::OkStatus();
+  });
+}
+
+attune_code attune_network_tuning(const attune_network* network, const attune_tuning** report,
+                                  attune_failure** failure) {
+  return Guard(failure, [&]() -> absl::Status {
+    RETURN_IF_ERROR(CheckNotNull(network, report));
+    if (network->tuning == nullptr)
+      return attune::InvalidInput(network->imported.source(), ": is not tuned; call tune() first");
+    *report = network->tuning.get();
+    return absl::OkStatus();
+  });
+}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes C++, Python and docs/options.md of options.toml.
 
-generate.py FOLDER            writes into the folder, each file only if it changes: include/attune/options.hpp, the public
-                              structs; options/, headers and a source for the tree; python/attune/_options.py
+generate.py FOLDER            writes into the folder, each file only if it changes: include/attune/, the public
+                              structs and what they are in C; options/, headers and a source for the tree; python/attune/_options.py
 generate.py --update-docs     writes docs/options.md
 """
 import argparse
@@ -15,7 +15,7 @@ from generator.table import TableError, read_table
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent.parent / "docs/options.md"
 FILES = {"include/attune/options.hpp": cpp.public_header, "options/settings.h": cpp.settings_header,
-         "options/settings.cc": cpp.settings_source, "options/public_options.h": cpp.public_to_settings,
+         "options/settings.cc": cpp.settings_source, "include/attune/detail/options.hpp": cpp.public_to_c,
          "options/python_options.h": cpp.python_bindings, "python/attune/_options.py": python.python_module}
 
 

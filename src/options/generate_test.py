@@ -33,7 +33,8 @@ class GeneratorTest(unittest.TestCase):
         self.assertIn("  bool fast_exits = false;\n", cpp.settings_header(table))
         self.assertIn("fast_exits", schema.settings_schema(table, "tuning")["properties"])
         self.assertIn('.name = "fast_exits", .field = "fast_exits", .flag = "--fast-exits"', cpp.settings_source(table))
-        self.assertIn("compile.fast_exits = from.fast_exits;", cpp.public_to_settings(table))
+        self.assertIn('set_changed(to.get(), "fast_exits", from.fast_exits, defaults.fast_exits);', cpp.public_to_c(table))
+        self.assertIn('read(from, "fast_exits", to.fast_exits);', cpp.public_to_c(table))
         self.assertIn("options.fast_exits = fast_exits;", cpp.python_bindings(table))
         self.assertIn("fast_exits: whether exits are fast.", " ".join(python.python_module(table).split()))
 

@@ -23,6 +23,7 @@ namespace attune {
 struct OptionChoice {
   std::string_view name;
   int value = 0;
+  bool is_public = true;  // whether programs may give it
 };
 
 // How a text or a number is written.
@@ -32,6 +33,7 @@ struct OptionRow {
   std::string_view name = {};   // of a job's setting
   std::string_view field = {};  // of the member
   std::string_view flag = {};   // with dashes; empty: there is none. One that begins with "--no-" sets false
+  std::string_view step = {};   // of the public interfaces
   std::string_view cpp_name = {}, python_name = {};  // in programs; empty: there is none
   double python_scale = 1;                           // the unit of Python in that of the member
   std::string_view help = {};
@@ -58,16 +60,19 @@ class ChoiceField {
   template <typename Type>
   explicit ChoiceField(Type& member)
       : member_(&member),
+        is_bool_(std::is_same_v<Type, bool>),
         get_([](const void* from) { return static_cast<int>(*static_cast<const Type*>(from)); }),
         set_([](void* to, int value) { *static_cast<Type*>(to) = static_cast<Type>(value); }) {
     static_assert(std::is_enum_v<Type> || std::is_same_v<Type, bool>);
   }
 
+  bool is_bool() const { return is_bool_; }
   int get() const { return get_(member_); }
   void set(int value) const { set_(member_, value); }
 
  private:
   void* member_;
+  bool is_bool_;
   int (*get_)(const void*);
   void (*set_)(void*, int);
 };

@@ -11,7 +11,7 @@ from commands import run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLE = ROOT / "docs" / "examples" / "package"
-BUILD, CMAKE, CXX = os.environ["BUILD"], os.environ["CMAKE"], os.environ["CXX"]
+BUILD, CMAKE, CC, CXX = (os.environ[name] for name in ("BUILD", "CMAKE", "CC", "CXX"))
 
 
 class PackageTest(unittest.TestCase):
@@ -68,11 +68,24 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in self.prefix.iterdir()), ["bin", "include", "lib"])
 
     def test_headers_need_the_standard_library_alone(self):
-        headers = list((self.prefix / "include" / "attune").iterdir())
+        headers = [path for path in (self.prefix / "include" / "attune").rglob("*") if path.is_file()]
         self.assertGreaterEqual(len(headers), 3)
         for header in headers:
             for included in re.findall(r'#include [<"]([^>"]+)[>"]', header.read_text()):
                 self.assertRegex(included, r"^(attune/.*|[a-z_]+(\.h)?)$", header.name)
+
+    def test_headers_for_cpp_ask_for_cpp20(self):
+        for header in ("attune.hpp", "compiler.hpp", "options.hpp", "tensor.hpp"):
+            compiled = subprocess.run([CXX, "-std=c++17", "-fsyntax-only", "-x", "c++", self.prefix / "include/attune" / header,
+                                       "-I", self.prefix / "include"], capture_output=True, text=True)
+            self.assertIn("Attune is used from C++20 or newer", compiled.stderr)
+
+    def test_a_program_in_c_compiles_a_model(self):
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.library / "pkgconfig"), "LD_LIBRARY_PATH": str(self.library)}
+        flags = run("pkg-config", "--cflags", "--libs", "attune", env=environment).split()
+        run(CC, "-std=c11", "-pedantic-errors", ROOT / "docs/examples/compile_model.c", *flags, "-o", self.work / "compile_model")
+        said = run(self.work / "compile_model", self.model, self.work / "by_c.atn", env=environment)
+        self.assertRegex(said, "as the reference has it(.|\n)*f32, 4000 bytes")
 
     def test_pkg_config_finds_both_libraries(self):
         environment = {**os.environ, "PKG_CONFIG_PATH": str(self.library / "pkgconfig")}
@@ -82,11 +95,11 @@ class PackageTest(unittest.TestCase):
             run(CXX, "-std=c++20", "-fsyntax-only", EXAMPLE / source, *[flag for flag in flags if flag[:2] == "-I"])
 
     def test_the_library_exports_its_interface_alone(self):
-        symbols = run("nm", "--dynamic", "--defined-only", "--demangle", self.library / "libattune.so").splitlines()
+        symbols = run("nm", "--dynamic", "--defined-only", self.library / "libattune.so").splitlines()
         names = [line.split(maxsplit=2)[2] for line in symbols]
         self.assertIn("attune_session_run", names)
         for name in names:
-            self.assertRegex(name, r"^(attune_|(typeinfo (name )?for |vtable for )?attune::compiler::)")
+            self.assertRegex(name, "^attune_")
 
 
 if __name__ == "__main__":

@@ -28,10 +28,10 @@ class ReferenceTest(unittest.TestCase):
         self.assertEqual(set(names) - set(self.anchors(page)), set())
 
     def test_c(self):
-        header = (INCLUDE / "attune.h").read_text()
-        self.has("c", re.findall(r"^ATTUNE_EXPORT [\w\s*]*?\b(attune_\w+)\(", header, re.MULTILINE))
-        self.has("c", re.findall(r"^  (ATTUNE_\w+) = \d+", header, re.MULTILINE))
-        self.has("c", re.findall(r"^\} (attune_\w+);", header, re.MULTILINE))
+        headers = "".join(path.read_text() for path in INCLUDE.glob("*.h"))
+        self.has("c", re.findall(r"^ATTUNE_EXPORT [\w\s*]*?\b(attune_\w+)\(", headers, re.MULTILINE))
+        self.has("c", re.findall(r"^  (ATTUNE_\w+) = \d+", headers, re.MULTILINE))
+        self.has("c", re.findall(r"^\} (attune_\w+);", headers, re.MULTILINE))
 
     def test_cpp(self):
         for name, space in (("attune.hpp", "runtime"), ("compiler.hpp", "compiler")):

@@ -87,9 +87,11 @@ def read_all(rest: bool = True) -> dict[str, list[Entry]]:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         made = generated_options(folder / "options")
-        headers = [include / "attune.hpp", include / "compiler.hpp", made / "include/attune/options.hpp", include / "tensor.hpp"]
+        c_headers = [include / f"{name}.h" for name in ("attune", "compiler", "options", "results", "tensor")]
+        headers = [include / "attune.hpp", include / "compiler.hpp", made / "include/attune/options.hpp", include / "tensor.hpp",
+                   include / "error.hpp"]
         modules = [*sorted(package.glob("*.py")), made / "python/attune/_options.py"]
-        return {"c": list(read_header(include / "attune.h")),
+        return {"c": [entry for header in c_headers for entry in read_header(header)],
                 "cpp": [entry for header in headers for entry in read_header(header)],
                 "python": [*read_python(modules, public_names(package / "__init__.py")), *COMPILED,
                            *read_modules(MODULES, package)],
@@ -100,7 +102,8 @@ def write(folder: pathlib.Path, pages: dict[str, Iterable[Entry]]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, entries in pages.items():
         (folder / f"{name}.html").write_text(page(TITLES[name], list(entries)))
-    front = [Entry((), "`attune/attune.h`: the runtime. It loads a compiled network and runs it.", heading="C"),
+    front = [Entry((), "`attune/attune.h`: the runtime. It loads a compiled network and runs it. `attune/compiler.h`: load, "
+                       "quantize, tune, compile.", heading="C"),
              Entry((), "`attune/attune.hpp`: the same for C++. `attune/compiler.hpp`: load, quantize, tune, compile.", heading="C++"),
              Entry((), "`import attune`", heading="Python"), Entry((), "`attune server --http`", heading="REST")]
     (folder / "index.html").write_text(page("Reference", front))

@@ -47,12 +47,12 @@ def member_type(option: Option, face: str = "") -> str:
     return TYPES[option.type][0]
 
 
-def header(about: str, guard: str, standard: list[str], own: list[str], namespace: str, body: list[str]) -> str:
-    """A header. An include in `own` that begins with < comes before those of the standard library."""
+def header(about: str, guard: str, standard: list[str], own: list[str], namespace: str, body: list[str], needs: str = "") -> str:
+    """A header. An include in `own` that begins with < comes before those of the standard library; `needs` comes first."""
     foreign = [f"#include {name}" for name in own if name.startswith("<")]
     ours = [f'#include "{name}"' for name in own if not name.startswith("<")]
     includes = [group for group in (foreign, [f"#include <{name}>" for name in standard], ours) if group]
-    lines = [f"// {about}", NOTE, f"#ifndef {guard}", f"#define {guard}", ""]
+    lines = [f"// {about}", NOTE, f"#ifndef {guard}", f"#define {guard}", "", *filter(None, [needs])]
     for group in includes:
         lines += [*group, ""]
     return "\n".join([*lines, f"namespace {namespace} {{", "", *body, f"}}  // namespace {namespace}", "", f"#endif  // {guard}", ""])
@@ -102,7 +102,8 @@ def choices_name(table: Table, option: Option) -> str:
 def choice_arrays(table: Table) -> list[str]:
     lines = []
     for name, enum in table.enums.items():
-        rows = ", ".join(f'{{"{value.name}", static_cast<int>({enum.internal(value)})}}' for value in enum.values)
+        rows = ", ".join(f'{{"{value.name}", static_cast<int>({enum.internal(value)}), {json.dumps(bool(value.public))}}}'
+                         for value in enum.values)
         lines.append(f"constexpr OptionChoice k{name.title()}[] = {{{rows}}};")
     for option in table.options:
         if option.choices:
@@ -118,7 +119,7 @@ def row(table: Table, option: Option) -> list[str]:
     if "cli" in option.only:
         members["flag"] = json.dumps(option.flag_name)
     if "cpp" in option.only:
-        members["cpp_name"] = json.dumps(option.cpp_member)
+        members |= {"step": json.dumps(option.step), "cpp_name": json.dumps(option.cpp_member)}
     if "python" in option.only:
         members["python_name"] = json.dumps(option.keyword)
     if option.python_scale != 1:
@@ -199,41 +200,48 @@ def public_header(table: Table) -> str:
     for step in table.steps:
         lines += public_struct(table, step)
     return header("The options of the steps of attune/compiler.hpp.", "ATTUNE_OPTIONS_HPP_",
-                  ["cstdint", "functional", "stop_token", "string", "string_view", "vector"], ["attune/tensor.hpp"], "attune::compiler", lines)
+                  ["cstdint", "functional", "stop_token", "string", "string_view", "vector"], ["attune/tensor.hpp"], "attune::compiler", lines,
+                  '#if __cplusplus < 202002L\n#error "Attune is used from C++20 or newer (-std=c++20), or from C by attune/compiler.h."\n#endif\n')
 
 
-# From public options to settings
+# From public options to those of the C interface, and back
 
 
-def assignment(option: Option) -> list[str]:
-    here, there = f"from.{option.cpp_member}", f"{variable(option.struct)}.{option.member}"
-    if option.enum is not None and not option.is_bool_enum:
-        values = ", ".join("attune::" + option.enum.internal(value) for value in option.enum.public_values)
-        return [f"  constexpr attune::{option.enum.type} k{option.name.title()}[] = {{{values}}};",
-                f"  {there} = k{option.name.title()}[static_cast<size_t>({here})];"]
-    if option.type == "plan":
-        return [f"  if (!{here}.empty()) {there} = {here};"]
-    if option.type == "channels":
-        return [f"  {there} = ChannelsText({here});"]
-    return [f"  {there} = {here};"]
+def names_of_enum(enum: Enum) -> list[str]:
+    rows = [f'    case {enum.public}::{value.public}: return "{value.name}";' for value in enum.public_values]
+    return [f"inline std::string name_of({enum.public} value) {{", "  switch (value) {", *rows, "  }",
+            "  return std::to_string(static_cast<int>(value));", "}", ""]
 
 
-def variable(struct: str) -> str:
-    return struct.removesuffix("Settings").lower()
+def to_c(table: Table, step: Step) -> list[str]:
+    lines = [f"inline Owned<attune_options_free> to_c(const {step.struct}& from) {{", f"  const {step.struct} defaults;",
+             f"  auto to = get<attune_options_free>(attune_options_create, ATTUNE_STEP_{step.name.upper()});"]
+    for option in table.of_step(step, "cpp"):
+        values = [f"{struct}.{option.cpp_member}" for struct in ("from", "defaults")]
+        if option.enum is not None and not option.is_bool_enum:
+            values = [f"name_of({value})" for value in values]
+        lines.append(f'  set_changed(to.get(), "{option.cpp_member}", {", ".join(values)});')
+    return [*lines, "  return to;", "}", ""]
 
 
-def public_to_settings(table: Table) -> str:
+def from_c(table: Table, step: Step) -> list[str]:
+    lines = [f"inline {step.struct} {step.name}_from_c(const attune_options& from) {{", f"  {step.struct} to;"]
+    lines += [f'  read(from, "{option.cpp_member}", to.{option.cpp_member});' for option in table.of_step(step, "cpp")]
+    return [*lines, "  return to;", "}", ""]
+
+
+def public_to_c(table: Table) -> str:
     lines = []
+    for enum in table.enums.values():
+        if enum.public:
+            lines += names_of_enum(enum)
     for step in table.steps:
-        options = table.of_step(step, "cpp")
-        structs = dict.fromkeys(option.struct for option in options)
-        parameters = [f"const {step.struct}& from", *(f"{struct}& {variable(struct)}" for struct in structs)]
-        lines.append(f"inline void Assign({', '.join(parameters)}) {{")
-        for option in options:
-            lines += assignment(option)
-        lines += ["}", ""]
-    return header("Takes the options of the public steps over into settings.", "ATTUNE_OPTIONS_PUBLIC_OPTIONS_H_", ["cstddef"],
-                  ["attune/options.hpp", "base/picture_format.h", "options/settings.h"], "attune::compiler", lines)
+        lines += to_c(table, step)
+    # The options of the other steps are not asked for.
+    lines += from_c(table, next(step for step in table.steps if step.name == "compile"))
+    return header("Options of C++ as those of the C interface. For the headers of this folder alone.", "ATTUNE_DETAIL_OPTIONS_HPP_",
+                  ["string"], ["attune/detail/call.hpp", "attune/detail/set_options.hpp", "attune/options.h", "attune/options.hpp"],
+                  "attune::compiler::detail", lines)
 
 
 # For nanobind

@@ -7,8 +7,8 @@ HEAD = """# Options
 
 Every option of compiling, tuning and quantizing, and every setting of jobs of these kinds. The page is made of
 `src/options/options.toml` by `python3 src/options/generate.py --update-docs`; [the decision](decisions/options.md) says why.
-A cell says what the command line, a job's settings, C++ (`attune/compiler.hpp`) and Python call it; "–" means that it is not
-offered there.
+A cell says what the command line, a job's settings, C and C++ (`attune/compiler.h`, `attune/compiler.hpp`) and Python call it;
+"–" means that it is not offered there.
 """
 SECTIONS = {
     "compile": ("Compiling", "`attune compile` and the commands that compile a model, `Network::optimize()`, "
@@ -61,7 +61,7 @@ def options_page(table: Table) -> str:
         options = [option for option in table.options if option.section == section]
         is_job = section.endswith("_job")
         lines += [f"## {title}", ""] + (textwrap.wrap(text, 125) + [""] if text else [])
-        head = ["setting"] if is_job else ["flag", "setting", "C++", "Python"]
+        head = ["setting"] if is_job else ["flag", "setting", "C, C++", "Python"]
         lines += ["| " + " | ".join([*head, "default", "meaning"]) + " |", "|---" * (len(head) + 2) + "|"]
         for option in options:
             cells = [code(option.name)] if is_job else names(option)

@@ -1,0 +1,44 @@
+#include "library/control.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "base/status.h"
+
+namespace attune::library {
+
+absl::StatusOr<attune_control> ToOwn(const attune_control* control) {
+  attune_control own = {};
+  if (control == nullptr) return own;
+  if (control->struct_bytes < sizeof(control->struct_bytes))
+    return InvalidInput("attune_control.struct_bytes is not set; start from ATTUNE_CONTROL_INIT");
+  std::memcpy(&own, control, std::min(control->struct_bytes, sizeof(own)));
+  return own;
+}
+
+std::stop_token TokenOf(const attune_control& control) {
+  return control.stop == nullptr ? std::stop_token() : control.stop->source.get_token();
+}
+
+void Following::Report(std::string_view what, int64_t done, int64_t total) {
+  if (control_.progress != nullptr)
+    control_.progress(control_.context, std::string(what).c_str(), done, total);
+}
+
+}  // namespace attune::library
+
+attune_stop* attune_stop_create() {
+  try {
+    return new attune_stop();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void attune_stop_request(attune_stop* stop) {
+  if (stop != nullptr) stop->source.request_stop();
+}
+
+void attune_stop_free(attune_stop* stop) { delete stop; }
