@@ -89,6 +89,7 @@ portable() {
 run_tests() {
   stage setup tools/setup.sh tests
   tests=ON stage build build release
+  echo "wheel and Debian packages are tested as built on this Debian's libraries; ./do portable tests those for other systems" >&2
   stage wheel tools/wheel.sh
   stage deb deb
   # No test has a limit of time of its own: how long is long depends on the machine. One that hangs is ended, so that it

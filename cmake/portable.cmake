@@ -27,6 +27,9 @@ set(CMAKE_CXX_STANDARD_LIBRARIES "-lgrpc -lgpr -lupb -laddress_sorting -lcares -
 
 # attune_link_archive(TARGET NAME)  has a target that a package of Debian describes as a shared library stand for its archive.
 function(attune_link_archive target name)
+  if(NOT TARGET ${target})
+    add_library(${target} UNKNOWN IMPORTED GLOBAL)
+  endif()
   set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${deps}/lib/lib${name}.a)
   foreach(configuration NONE RELEASE RELWITHDEBINFO NOCONFIG)
     set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} ${deps}/lib/lib${name}.a)

@@ -121,6 +121,8 @@ MAY_INCLUDE = {
             "sweep", "http/oidc", "kinds",
             "fleet/identity", "fleet/leases", "fleet/wire", "fleet/client", "fleet/host", "fleet/calibration", "fleet/agent", "fleet/slurm",
             "service/wire", "service/client", "service/runner", "work/file", "work/simulation", "cli/common"] + WORK,
+    # The programs whose code libattune.so has.
+    "programs": ["base", "api", "cli", "library", "attune/attune.h"],
     "process/server": ["base", "base/sqlite", "base/sql", "http", "http/oidc", "work/store", "fleet/blobs", "fleet/store", "fleet/serving",
                        "fleet/server"] + SERVICE,
     "process/backup": ["base", "base/sqlite", "base/sql", "fleet/blobs", "fleet/store", "fleet/admission", "process/server"],

@@ -30,11 +30,11 @@ int RunAttune(int argc, char** argv) {
           RunIfJobWorker(argc, argv, {&host, 1}, MeasureElsewhere, MeasuringPort))
     return *status;
   BecomeServerProgram(argc, argv);
-  return RunProgram({.name = "attune",
-                     .description =
-                         "Attune compiles a trained neural network into a fast program for this machine.",
-                     .commands = kCommands},
-                    argc, argv);
+  return RunProgram(
+      {.name = "attune",
+       .description = "Attune compiles a trained neural network into a fast program for this machine.",
+       .commands = kCommands},
+      argc, argv);
 }
 
 }  // namespace attune

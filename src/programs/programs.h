@@ -1,5 +1,5 @@
-// The programs whose code is in libattune.so, so that it is installed once: each is a main() that calls one of
-// these, and is of the same build as the library.
+// The programs whose code is in libattune.so, so that it is installed once: each is a main() that calls one
+// of these, and is of the same build as the library.
 #ifndef ATTUNE_PROGRAMS_PROGRAMS_H_
 #define ATTUNE_PROGRAMS_PROGRAMS_H_
 

@@ -51,16 +51,22 @@ class PackageTest(unittest.TestCase):
         self.assertIn("none.onnx", lost.stderr)
 
     def test_a_worker_of_another_build_is_refused(self):
-        moved = self.work / "moved"
-        shutil.copytree(self.prefix, moved, symlinks=True)
-        worker = next(moved.rglob("attune-worker"))
-        code = worker.read_bytes()
+        others = self.work / "others"
+        shutil.copytree(self.prefix, others, symlinks=True)
         own = run(self.work / "build" / "tune_model", "--build-id").strip().encode()
+        library = next(others.rglob("libattune.so")).resolve()
+        code = library.read_bytes()
         self.assertIn(own, code)
-        worker.write_bytes(code.replace(own, b"0" * len(own)))
-        library = moved / self.library.relative_to(self.prefix)
-        tuned = subprocess.run([self.work / "build" / "tune_model", self.model, self.work / "other.atn", "8"],
-                               capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(library)})
+        library.write_bytes(code.replace(own, b"0" * len(own)))
+        # A worker beside this program that is of the other build.
+        program = self.work / "build" / "tune_model"
+        worker = program.parent / "attune-worker"
+        worker.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={library.parent} exec {next(others.rglob("attune-worker"))} "$@"\n')
+        worker.chmod(0o755)
+        try:
+            tuned = self.tune(self.model, self.work / "other.atn", 8)
+        finally:
+            worker.unlink()
         self.assertEqual(tuned.returncode, 1)
         self.assertIn("another build", tuned.stderr)
 
