@@ -56,7 +56,7 @@ class Model:
         self.inputs = self._declared(handle, "input")
         self.outputs = self._declared(handle, "output")
         sets = _c.library().attune_model_num_shape_sets(handle)
-        # Of each set of input shapes that it was compiled for, the shapes of all inputs.
+        # The shapes of all inputs, for each set of them that it was compiled for.
         self.shape_sets = [[info.shape for info in self._declared(_c.library().attune_model_shape_set(handle, index), "input")]
                            for index in range(sets)]
 

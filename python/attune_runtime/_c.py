@@ -13,7 +13,7 @@ INVALID_ARGUMENT = 1
 
 
 class Error(Exception):
-    """What the runtime says in one sentence, and the number of attune_code."""
+    """One sentence of the runtime, and the number of attune_code."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -94,7 +94,7 @@ def dtype_name(number: int) -> str:
 
 
 def numpy_dtype(name: str) -> Any:
-    """That of an Attune dtype's name. Raises Error for bf16 without the package ml_dtypes, since NumPy has none."""
+    """The dtype of an Attune dtype's name. Raises Error for bf16 without the package ml_dtypes, since NumPy has none."""
     if name == "bf16":
         try:
             import ml_dtypes

@@ -1,4 +1,4 @@
-// What the program `attune` does.
+// The work of the program `attune`.
 #include "cli/run_attune.h"
 
 #include <optional>

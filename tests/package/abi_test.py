@@ -43,7 +43,7 @@ def describe(library, folder):
     return description
 
 
-# What the programs attune and attune-worker call, which are of the same build as the library.
+# The programs attune and attune-worker call these, which are of the same build as the library.
 OF_PROGRAMS = {"attune_command_main", "attune_worker_main"}
 
 

@@ -5,7 +5,7 @@ from packages.release import Failed, run
 
 
 class Apt:
-    """What this machine's package sources have, with apt's lists and what it fetches in a folder of their own.
+    """This machine's package sources, with apt's lists and fetched files in a folder of their own.
 
     `release`: that of another Debian, such as trixie, from the same sources; empty: this machine's.
     """

@@ -1,4 +1,4 @@
-/* What our code and the archives call, and glibc 2.28 does not have yet; the version that has it is named. Hidden: each program
+/* Functions that our code and the archives call, and glibc 2.28 does not have yet; the version that has it is named. Hidden: each program
    and library has its own. `python3 -m deps` makes an archive of this. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -39,15 +39,15 @@ uint32_t arc4random(void) {
   return number;
 }
 
-/* 2.33. For statistics that nobody reads. */
+/* 2.33. For statistics that are not read. */
 struct mallinfo2 {
   size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
 struct mallinfo2 mallinfo2(void);
 struct mallinfo2 mallinfo2(void) { return (struct mallinfo2){0}; }
 
-/* 2.30. Waits by the clock of the day, from now on as long as the other clock has left. A wait that ends too early or too late
-   because somebody sets that clock is one that its caller looks at again. */
+/* 2.30. Waits by the clock of the day, from now on as long as the other clock has left. Setting that clock
+   meanwhile makes the wait too short or too long, after which its caller looks again. */
 static struct timespec by_day(clockid_t clock, const struct timespec* until) {
   if (clock == CLOCK_REALTIME) return *until;
   struct timespec day, now;
@@ -115,15 +115,15 @@ int close_range(unsigned first, unsigned last, int flags) {
   return -1;
 }
 
-/* 2.34. What another thread opens between this and the start of the program stays open, unless it is opened with O_CLOEXEC,
-   as all of ours is. */
+/* 2.34. A file that another thread opens between this and the start of the program stays open, unless it is opened with
+   O_CLOEXEC, as all of ours are. */
 static int add_close(int file, void* actions) { return posix_spawn_file_actions_addclose(actions, file); }
 
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions, int first) {
   return for_open_files(first, INT32_MAX, add_close, actions);
 }
 
-/* 2.29. That of this machine's glibc; 2.28 has no way to say it. */
+/* 2.29. The one of this machine's glibc; 2.28 has no way to say it. */
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t* actions, const char* path) {
   int (*own)(posix_spawn_file_actions_t*, const char*) = NULL;
   *(void**)&own = dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addchdir_np");

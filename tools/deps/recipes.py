@@ -1,4 +1,4 @@
-"""What is built from Debian's source packages, and how.
+"""Libraries that are built from Debian's source packages, and how.
 
 Debian has these as archives that no shared library takes (thread-locals of programs), with more behind them than is needed
 (Kerberos, LDAP), or as shared libraries alone. Each is built of the version that is installed here, whose headers our own

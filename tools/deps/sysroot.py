@@ -1,4 +1,4 @@
-"""What stands for the C library of old when a program is linked: its names and their versions, without its code.
+"""A stand-in for the C library of old when a program is linked: its names and their versions, without its code.
 
 An archive carries no versions of symbols; they bind when it is linked. So a program that is linked with the names of glibc
 2.28 runs with each later glibc, whichever its parts were compiled on. Zig makes such libraries for any version.
@@ -46,7 +46,7 @@ def make_sysroot(python: pathlib.Path, version: str, target: pathlib.Path) -> No
         for name in ("libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2", "libutil.so.1"):
             (library / name[:name.index(".so") + 3]).symlink_to(name)
         (library / "libc.so").write_text("INPUT(libc.so.6 libc_nonshared.a AS_NEEDED(ld-linux-x86-64.so.2))\n")
-        # What gcc's crti.o and crtn.o frame, `_init` and `_fini`, is empty everywhere by now.
+        # The functions that crti.o and crtn.o frame, `_init` and `_fini`, are empty everywhere by now.
         (work / "nothing.c").write_text("")
         for name in ("crti.o", "crtn.o"):
             run("clang-19", "-c", work / "nothing.c", "-o", library / name)

@@ -23,7 +23,7 @@ from packages.release import BUILD, DIST, ROOT, Failed, exit_status, is_portable
 
 # From the oldest; mirrors drop the oldest one day.
 RELEASES = ["bullseye", "bookworm", "trixie", "forky"]
-# Those whose glibc or Python is too old, or whose packages have other names.
+# Its glibc or Python is too old, or its packages have other names.
 NOT_IN = {"wheel": ["bullseye"], "deb": ["bullseye", "forky"]}
 ENVIRONMENT = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8",
                *[f"{name}={value}" for name, value in os.environ.items() if name.lower().endswith("_proxy")]]

@@ -29,7 +29,7 @@ PACKAGES = [
     Package("libattune-runtime-dev", "runtime", ()),
     Package("libattune-dev", "development", ("attune", "libattune-runtime-dev")),
 ]
-# What a portable build needs, whatever Debian's packages of today offer.
+# A portable build needs these, whatever Debian's packages of today offer.
 NEEDED_BY_PORTABLE = ["libc6 (>= 2.28)", "libgcc-s1 (>= 3.3)"]
 
 
