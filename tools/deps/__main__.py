@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from deps.recipes import CMAKE, FLAGS, FROM_DEBIAN, RECIPES, WITH_STDERR, Recipe
+from deps.recipes import CMAKE, FLAGS, FROM_DEBIAN, RECIPES, WITH_STREAMS, Recipe
 from deps.apt import Apt, installed_version
 from deps.sysroot import ZIG, make_sysroot, zig
 from packages.release import ROOT, exit_status, run
@@ -49,13 +49,16 @@ def build(recipe: Recipe, version: str, apt: Apt) -> None:
 
 
 def take_from_debian() -> None:
-    """Archives as they are, by links, and copies of those that name stderr."""
+    """Archives as they are, by links, and copies of those that name streams."""
     for name in FROM_DEBIAN:
         link = OUT / "lib" / f"lib{name}.a"
         link.unlink(missing_ok=True)
         link.symlink_to(DEBIAN_LIBRARIES / link.name)
-    for name in WITH_STDERR:
-        run("objcopy", "--redefine-sym", "stderr=attune_stderr", DEBIAN_LIBRARIES / f"lib{name}.a", OUT / "lib" / f"lib{name}.a")
+    for name in WITH_STREAMS:
+        archive = OUT / "lib" / f"lib{name}.a"
+        archive.unlink(missing_ok=True)  # it may be a link
+        run("objcopy", "--redefine-sym", "stdin=attune_stdin", "--redefine-sym", "stderr=attune_stderr",
+            DEBIAN_LIBRARIES / archive.name, archive)
 
 
 def compile_names(source: pathlib.Path) -> None:
@@ -93,7 +96,7 @@ def make_all() -> None:
     once("sysroots", ZIG + GLIBC + GLIBC_OF_RUNTIME + (HERE / "sysroot.py").read_text(), make_sysroots)
     names = HERE / "names_of_glibc.c"
     once("names", names.read_text(), lambda: compile_names(names))
-    once("debian", repr((FROM_DEBIAN, WITH_STDERR)) + run("dpkg-query", "--show", "libjpeg62-turbo-dev", "libpng-dev"), take_from_debian)
+    once("debian", repr((FROM_DEBIAN, WITH_STREAMS)) + run("dpkg-query", "--show", "libjpeg62-turbo-dev", "libpng-dev"), take_from_debian)
     once("python", PYTHON_FROM + PYTHON_PACKAGE, fetch_python)
     apt = Apt(OUT / "apt")
     for recipe in RECIPES:

@@ -130,6 +130,10 @@ int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t* actions, co
   return own == NULL ? ENOSYS : own(actions, path);
 }
 
-/* For Debian's archives of libjpeg and libpng (recipes.py). */
+/* For those of Debian's archives that have streams (recipes.py). */
+FILE* attune_stdin;
 FILE* attune_stderr;
-__attribute__((constructor(101))) static void set_stderr(void) { attune_stderr = stderr; }
+__attribute__((constructor(101))) static void set_streams(void) {
+  attune_stdin = stdin;
+  attune_stderr = stderr;
+}

@@ -88,9 +88,10 @@ cp src/port/libpgport_shlib.a "$OUT/lib/libpgport.a"
 """),
 ]
 
-# Archives of Debian that take the address of `stderr` as programs do. They get a name of ours for it (names_of_glibc.c).
-WITH_STDERR = ["jpeg", "png"]
+# Archives of Debian that take the addresses of stdin and stderr as programs do. They get names of ours for these
+# (names_of_glibc.c).
+WITH_STREAMS = ["jpeg", "png", "jansson"]
 
 # Archives that are linked as Debian has them.
 FROM_DEBIAN = ["grpc++", "grpc", "gpr", "upb", "address_sorting", "cares", "ssl", "crypto", "sqlite3", "yaml-cpp", "z",
-               "zstd", "snappy", "cjose", "jansson"]
+               "zstd", "snappy", "cjose", "flatbuffers"]
