@@ -1,21 +1,14 @@
 #include "library/control.h"
 
-#include <algorithm>
-#include <cstring>
 #include <new>
 #include <string>
 
-#include "base/status.h"
+#include "library/failure.h"
 
 namespace attune::library {
 
 absl::StatusOr<attune_control> ToOwn(const attune_control* control) {
-  attune_control own = {};
-  if (control == nullptr) return own;
-  if (control->struct_bytes < sizeof(control->struct_bytes))
-    return InvalidInput("attune_control.struct_bytes is not set; start from ATTUNE_CONTROL_INIT");
-  std::memcpy(&own, control, std::min(control->struct_bytes, sizeof(own)));
-  return own;
+  return CopyKnown(control, "ATTUNE_CONTROL_INIT");
 }
 
 std::stop_token TokenOf(const attune_control& control) {

@@ -3,10 +3,14 @@
 #ifndef ATTUNE_LIBRARY_FAILURE_H_
 #define ATTUNE_LIBRARY_FAILURE_H_
 
+#include <algorithm>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "attune/tensor.h"
 #include "base/status.h"
 
@@ -22,6 +26,18 @@ template <typename... Pointers>
 absl::Status CheckNotNull(const Pointers*... pointers) {
   if ((... && (pointers != nullptr))) return absl::OkStatus();
   return InvalidInput("an argument that must not be NULL is NULL");
+}
+
+// Copies a struct that begins with struct_bytes, as `init` sets it. Members that the caller does not know are
+// 0; so are all, if it is null.
+template <typename Struct>
+absl::StatusOr<Struct> CopyKnown(const Struct* given, std::string_view init) {
+  Struct copy = {};
+  if (given == nullptr) return copy;
+  if (given->struct_bytes < sizeof(given->struct_bytes))
+    return InvalidInput("struct_bytes is not set; start from ", init);
+  std::memcpy(&copy, given, std::min(given->struct_bytes, sizeof(copy)));
+  return copy;
 }
 
 // A text that may be left out as null.

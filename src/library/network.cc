@@ -23,19 +23,9 @@
 namespace attune::library {
 namespace {
 
-// The caller's options, with members that the caller does not know as null.
-absl::StatusOr<attune_open_options> OpenOptionsOf(const attune_open_options* options) {
-  attune_open_options own = {};
-  if (options == nullptr) return own;
-  if (options->struct_bytes < sizeof(options->struct_bytes))
-    return InvalidInput("attune_open_options.struct_bytes is not set; start from ATTUNE_OPEN_OPTIONS_INIT");
-  std::memcpy(&own, options, std::min(options->struct_bytes, sizeof(own)));
-  if (own.num_shapes > 0) RETURN_IF_ERROR(CheckNotNull(own.shapes));
-  if (own.num_trusted_keys > 0) RETURN_IF_ERROR(CheckNotNull(own.trusted_keys));
-  return own;
-}
-
 absl::StatusOr<ModelOptions> ModelOptionsOf(const attune_open_options& options) {
+  if (options.num_shapes > 0) RETURN_IF_ERROR(CheckNotNull(options.shapes));
+  if (options.num_trusted_keys > 0) RETURN_IF_ERROR(CheckNotNull(options.trusted_keys));
   ModelOptions loading;
   for (const attune_named_shape& shape : std::span(options.shapes, options.num_shapes)) {
     RETURN_IF_ERROR(CheckNotNull(shape.name));
@@ -56,7 +46,7 @@ absl::StatusOr<ModelOptions> ModelOptionsOf(const attune_open_options& options) 
 
 absl::StatusOr<attune_network*> Load(const char* path, const attune_open_options* options,
                                      const attune_control* control) {
-  ASSIGN_OR_RETURN(const attune_open_options opening, OpenOptionsOf(options));
+  ASSIGN_OR_RETURN(const attune_open_options opening, CopyKnown(options, "ATTUNE_OPEN_OPTIONS_INIT"));
   ASSIGN_OR_RETURN(ModelOptions loading, ModelOptionsOf(opening));
   ASSIGN_OR_RETURN(const attune_control following_by, ToOwn(control));
   Following following(following_by);

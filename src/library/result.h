@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <memory>
 #include <memory_resource>
-#include <new>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace attune::library {
@@ -32,7 +29,7 @@ class ResultMemory {
     using Item = std::decay_t<decltype(convert(*range.begin()))>;
     Item* const items = New<Item>(range.size());
     Item* next = items;
-    for (const auto& item : range) new (next++) Item(convert(item));
+    for (const auto& item : range) std::construct_at(next++, convert(item));
     return static_cast<const Item*>(items);
   }
   // Pointers to them.
@@ -40,7 +37,7 @@ class ResultMemory {
   auto* Pointers(const Range& range, const Convert& convert) {
     return Array(range, [&](const auto& item) {
       using Item = std::decay_t<decltype(convert(item))>;
-      return static_cast<const Item*>(new (New<Item>(1)) Item(convert(item)));
+      return static_cast<const Item*>(std::construct_at(New<Item>(1), convert(item)));
     });
   }
   template <typename Item>
@@ -55,7 +52,7 @@ class ResultMemory {
   template <typename Item>
   Item* New(size_t count) {
     static_assert(std::is_trivially_destructible_v<Item>);
-    return static_cast<Item*>(memory_.allocate(count * sizeof(Item), alignof(Item)));
+    return std::pmr::polymorphic_allocator<Item>(&memory_).allocate(count);
   }
 
   std::pmr::monotonic_buffer_resource memory_;

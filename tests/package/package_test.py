@@ -86,6 +86,15 @@ class PackageTest(unittest.TestCase):
                                        "-I", self.prefix / "include"], capture_output=True, text=True)
             self.assertIn("Attune is used from C++20 or newer", compiled.stderr)
 
+    def test_a_program_may_have_a_cpp_runtime_of_its_own(self):
+        program = self.work / "own_runtime"
+        run(CXX, "-std=c++20", "-static-libstdc++", "-I", self.prefix / "include", EXAMPLE / "tune_model.cc", "-L", self.library,
+            "-lattune", f"-Wl,-rpath,{self.library}", "-o", program)
+        tuned = subprocess.run([program, self.model, self.work / "own.atn", "1"], capture_output=True, text=True)
+        self.assertIn("as the reference has it", tuned.stdout, tuned.stderr)
+        lost = subprocess.run([program, self.work / "none.onnx", self.work / "none.atn"], capture_output=True, text=True)
+        self.assertEqual((lost.returncode, lost.stderr), (1, f"{self.work}/none.onnx: cannot open: No such file or directory\n"))
+
     def test_a_program_in_c_compiles_a_model(self):
         environment = {**os.environ, "PKG_CONFIG_PATH": str(self.library / "pkgconfig"), "LD_LIBRARY_PATH": str(self.library)}
         flags = run("pkg-config", "--cflags", "--libs", "attune", env=environment).split()
