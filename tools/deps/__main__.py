@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from deps.recipes import CMAKE, FLAGS, FROM_DEBIAN, RECIPES, WITH_STREAMS, Recipe
-from deps.apt import Apt, installed_version
+from packages.apt import Apt, installed_version
 from deps.sysroot import ZIG, make_sysroot, zig
 from packages.release import ROOT, exit_status, run
 

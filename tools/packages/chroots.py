@@ -148,6 +148,9 @@ def check_all(checks: list[str], releases: list[str], photo: list[pathlib.Path])
         for release in releases:
             if release in NOT_IN.get(check, []):
                 continue
+            if not debian.has_release(release):
+                print(f"-- {check} in {release}: this machine's package sources do not have that")
+                continue
             print(f"-- {check} in {release}", flush=True)
             with tempfile.TemporaryDirectory(prefix="attune-chroot-") as folder:
                 CHECKS[check](bare_debian(pathlib.Path(folder), release, *PACKAGES.get(check, [])), photo)

@@ -1,8 +1,10 @@
 """A Debian of its own in a folder, made of what this machine's package sources have."""
 import pathlib
 import re
+import tempfile
 from collections.abc import Sequence
 
+from packages.apt import Apt
 from packages.release import Failed, run, source_date
 
 # Documents that an image has no readers for; licenses stay.
@@ -32,12 +34,25 @@ def release() -> str:
     return found[1]
 
 
+def has_release(name: str) -> bool:
+    """Whether this machine's package sources have this release of Debian, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            Apt(pathlib.Path(folder), name).update()
+        except Failed:
+            return False
+    return True
+
+
 def make_root(path: pathlib.Path, variant: str, packages: Sequence[str], dpkg_options: Sequence[str] = (),
               of_release: str = "") -> None:
     """Makes a root, as a folder or a tar archive, that has the packages of mmdebstrap's variant and these. `of_release`: of
     another Debian than this machine's."""
     options = [f"--variant={variant}", *[f"--dpkgopt={option}" for option in dpkg_options],
                *[f"--include={package}" for package in packages]]
+    if of_release not in ("", release()):
+        # A mirror may keep a release that has moved on, or ended, since.
+        options.append("--aptopt=Acquire::Check-Valid-Until false")
     run("mmdebstrap", "--quiet", "--mode=root", *options, of_release or release(), path, *sources(of_release),
         env={"SOURCE_DATE_EPOCH": str(source_date())})
 

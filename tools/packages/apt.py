@@ -29,18 +29,20 @@ class Apt:
 
     def _run(self, *arguments: object) -> str:
         options = {"Dir::Etc::SourceList": self._folder / "sources.list", "Dir::Etc::SourceParts": "/dev/null",
-                   "Dir::State::Lists": self._folder / "lists", "Dir::Cache": self._folder / "cache", "APT::Sandbox::User": "root"}
+                   "Dir::State::Lists": self._folder / "lists", "Dir::Cache": self._folder / "cache", "APT::Sandbox::User": "root",
+                   "Acquire::Check-Valid-Until": "false", "APT::Update::Error-Mode": "any"}
         flags = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
         return run("apt-get", "-q", *flags, *arguments, cwd=self._folder)
 
-    def _update(self) -> None:
+    def update(self) -> None:
+        """Fetches the lists, once. Raises Failed where the sources do not have that release."""
         if not self._is_updated:
             self._run("update")
             self._is_updated = True
 
     def unpack_source(self, name: str, version: str, target: pathlib.Path) -> None:
         """Fetches a source package, and unpacks it with Debian's patches."""
-        self._update()
+        self.update()
         self._run("source", "--download-only", f"{name}={version}")
         # The file's name is without the version's epoch.
         description = self._folder / f"{name}_{version.split(':')[-1]}.dsc"
@@ -48,7 +50,7 @@ class Apt:
 
     def download(self, package: str) -> pathlib.Path:
         """Fetches a package, and returns its file."""
-        self._update()
+        self.update()
         for old in self._folder.glob(f"{package}_*.deb"):
             old.unlink()
         self._run("download", package)
