@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'TEXT'
-./do demo                       compile real networks and show the results; sets up all it needs
+./do demo [--tune SECONDS]       compile, tune and quantize trained networks, beside onnxruntime; sets up all it needs
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do test-elsewhere [busy] [x86-64-v3] [x86-64-v4] [ctest arguments]
                                 run the built tests as on other machines: beside four busy loops, with AVX2 alone, with
@@ -62,6 +62,29 @@ build() {
   [ "$preset" = release ] && page=(-DATTUNE_PAGE=ON)
   cmake --preset "$preset" -Wno-dev -DATTUNE_TESTS="${tests:-OFF}" "${page[@]}" >&2
   cmake --build --preset "$preset" "${@:2}" >&2
+}
+
+# Says first what it will do, and for how long.
+demo() {
+  local processors start
+  processors=$(nproc)
+  cat <<TEXT
+./do demo takes trained networks from PyPI: two that read text in photos, and one that sees which way up a photo is. Stages
+whose work is there from an earlier time are quick:
+  install           packages of Debian and PyPI: as long as the network takes
+  build             the compiler alone, on all $processors processors: about $((14 / processors + 1)) min
+  compile and read  each network, and have ONNX Runtime read the same photo: seconds
+  tune              a minute for each network, or as --tune says: 4 min
+  quantize          one network to 8-bit integers, with a verdict: seconds
+  measure           before and after tuning, one thread and two, beside ONNX Runtime: 1 min
+  run from C        by the small runtime library alone: seconds
+All files are in build/.
+
+TEXT
+  case " $* " in *" --help "* | *" -h "*) return ;; esac
+  start=$SECONDS
+  tools/setup.sh demo
+  PYTHONPATH=$PWD/tools build/demo/python/bin/python -m demo --installed-s $((SECONDS - start)) "$@"
 }
 
 deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
@@ -133,7 +156,7 @@ case $command in
     deb
     PYTHONPATH=$PWD/tools python3 -m packages.images "$@"
     ;;
-  demo) tools/setup.sh python; build release --target attune; PYTHONPATH=$PWD/tools build/python/bin/python -m figures.demo ;;
+  demo) demo "$@" ;;
   bench)
     tools/setup.sh bench
     build release --target attune

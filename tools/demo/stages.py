@@ -1,0 +1,48 @@
+"""The stages of the demo, with a bar while each of them runs and the seconds that it took."""
+import concurrent.futures
+import contextlib
+import sys
+import time
+
+BAR = 30  # characters
+TICK_S = 0.2
+
+
+class Stages:
+    """Counts and times the stages of these titles, in their order. `seconds`: {title: seconds} of those that are over.
+
+    On a terminal, stderr shows a bar; elsewhere, a line for each stage."""
+
+    def __init__(self, titles):
+        self._titles, self._current = list(titles), ""
+        self._is_live = sys.stderr.isatty()
+        self.seconds = {}
+
+    @contextlib.contextmanager
+    def stage(self, title):
+        self._current = f"{self._titles.index(title) + 1}/{len(self._titles)} {title}"
+        self._line(self._current, "\n")
+        start = time.monotonic()
+        yield
+        self.seconds[title] = time.monotonic() - start
+        self._line(f"{self._current} took {self.seconds[title]:.0f} s", "\n\n")
+
+    def show(self, done, total, what):
+        """Shows the share of the stage that is done, and what is under way."""
+        if self._is_live:
+            filled = min(BAR, BAR * done // max(1, total))
+            self._line(f"[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} {what}"[:100], "")
+
+    def wait(self, seconds, what, function, *arguments):
+        """Calls a function that takes about this long, and returns its result."""
+        start = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            future = pool.submit(function, *arguments)
+            while not future.done():
+                self.show(min(round(time.monotonic() - start), round(seconds)), round(seconds), f"s {what}")
+                concurrent.futures.wait([future], TICK_S)
+            return future.result()
+
+    def _line(self, text, end):
+        clear = "\r\x1b[K" if self._is_live else ""
+        print(f"{clear}{text}", end=end, file=sys.stderr, flush=True)
