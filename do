@@ -64,27 +64,32 @@ build() {
   cmake --build --preset "$preset" "${@:2}" >&2
 }
 
-# Says first what it will do, and for how long.
+# Says first what it will do and for how long; with --help, only that.
 demo() {
-  local processors start
+  local tune=60 processors start
+  case "$*" in
+    "" | --help) ;;
+    "--tune "[1-9]*) tune=$2 ;;
+    *) usage >&2; exit 2 ;;
+  esac
   processors=$(nproc)
   cat <<TEXT
-./do demo takes trained networks from PyPI: two that read text in photos, and one that sees which way up a photo is. Stages
-whose work is there from an earlier time are quick:
+./do demo takes trained networks from PyPI: two that read text in photos, and one that sees which way up a photo is. What was
+installed and built before stays.
   install           packages of Debian and PyPI: as long as the network takes
   build             the compiler alone, on all $processors processors: about $((14 / processors + 1)) min
   compile and read  each network, and have ONNX Runtime read the same photo: seconds
-  tune              a minute for each network, or as --tune says: 4 min
+  tune              each network for $tune s: about $(((3 * tune + 90) / 60)) min
   quantize          one network to 8-bit integers, with a verdict: seconds
-  measure           before and after tuning, one thread and two, beside ONNX Runtime: 1 min
-  run from C        by the small runtime library alone: seconds
+  measure           before and after tuning, one thread and two, beside ONNX Runtime: about 1 min
+  run from C        one network, by the runtime library alone: seconds
 All files are in build/.
 
 TEXT
-  case " $* " in *" --help "* | *" -h "*) return ;; esac
+  [ "$*" != --help ] || return 0
   start=$SECONDS
   tools/setup.sh demo
-  PYTHONPATH=$PWD/tools build/demo/python/bin/python -m demo --installed-s $((SECONDS - start)) "$@"
+  PYTHONPATH=$PWD/tools build/demo/python/bin/python -m demo --installed-s $((SECONDS - start)) --tune "$tune"
 }
 
 deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }

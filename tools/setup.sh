@@ -106,6 +106,7 @@ environment() {
   local folder=$1 stamp=$1/installed.txt
   shift
   [ "$(cat "$stamp" 2>/dev/null)" = "$*" ] && return
+  echo "installing packages of PyPI in $folder" >&2
   python3 -m venv --clear "$folder"
   local pip=("$folder/bin/pip" install --quiet --disable-pip-version-check) packages="$* "
   local lacking="packages of PyPI cannot be installed in $folder, see above; run this again once the network is up"

@@ -4,42 +4,47 @@ import contextlib
 import sys
 import time
 
-BAR = 30  # characters
+BAR, LINE = 30, 79  # characters of the bar, and of the line that it stands in
 TICK_S = 0.2
 
 
 class Stages:
     """Counts and times the stages of these titles, in their order. `seconds`: {title: seconds} of those that are over.
 
-    On a terminal, stderr shows a bar; elsewhere, a line for each stage."""
+    On a terminal, stderr shows a bar; elsewhere, a line for each tenth of a stage."""
 
     def __init__(self, titles):
-        self._titles, self._current = list(titles), ""
+        self._titles, self._tenth = list(titles), -1
         self._is_live = sys.stderr.isatty()
         self.seconds = {}
 
     @contextlib.contextmanager
     def stage(self, title):
-        self._current = f"{self._titles.index(title) + 1}/{len(self._titles)} {title}"
-        self._line(self._current, "\n")
+        name = f"{self._titles.index(title) + 1}/{len(self._titles)} {title}"
+        self._line(name, "\n")
+        self._tenth = -1
         start = time.monotonic()
         yield
         self.seconds[title] = time.monotonic() - start
-        self._line(f"{self._current} took {self.seconds[title]:.0f} s", "\n\n")
+        self._line(f"{name} took {self.seconds[title]:.0f} s", "\n\n")
 
     def show(self, done, total, what):
         """Shows the share of the stage that is done, and what is under way."""
         if self._is_live:
-            filled = min(BAR, BAR * done // max(1, total))
-            self._line(f"[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} {what}"[:100], "")
+            filled = BAR * done // total
+            self._line(f"[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} {what}"[:LINE], "")
+        elif 10 * done // total != self._tenth:
+            self._tenth = 10 * done // total
+            self._line(f"  {done}/{total} {what}", "\n")
 
     def wait(self, seconds, what, function, *arguments):
         """Calls a function that takes about this long, and returns its result."""
+        self._tenth = -1
         start = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(function, *arguments)
             while not future.done():
-                self.show(min(round(time.monotonic() - start), round(seconds)), round(seconds), f"s {what}")
+                self.show(min(round(time.monotonic() - start), seconds), seconds, f"s {what}")
                 concurrent.futures.wait([future], TICK_S)
             return future.result()
 
