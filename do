@@ -88,6 +88,7 @@ All files are in build/.
 TEXT
   [ "$*" != --help ] || return 0
   start=$SECONDS
+  echo install >&2
   tools/setup.sh demo
   PYTHONPATH=$PWD/tools build/demo/python/bin/python -m demo --installed-s $((SECONDS - start)) --tune "$tune"
 }

@@ -9,24 +9,23 @@ TICK_S = 0.2
 
 
 class Stages:
-    """Counts and times the stages of these titles, in their order. `seconds`: {title: seconds} of those that are over.
+    """Times stages, one after the other. `seconds`: {title: seconds} of those that are over.
 
     On a terminal, stderr shows a bar; elsewhere, a line for each tenth of a stage."""
 
-    def __init__(self, titles):
-        self._titles, self._tenth = list(titles), -1
+    def __init__(self):
+        self._tenth = -1
         self._is_live = sys.stderr.isatty()
         self.seconds = {}
 
     @contextlib.contextmanager
     def stage(self, title):
-        name = f"{self._titles.index(title) + 1}/{len(self._titles)} {title}"
-        self._line(name, "\n")
+        self._line(title, "\n")
         self._tenth = -1
         start = time.monotonic()
         yield
         self.seconds[title] = time.monotonic() - start
-        self._line(f"{name} took {self.seconds[title]:.0f} s", "\n\n")
+        self._line(f"{title} took {self.seconds[title]:.0f} s", "\n\n")
 
     def show(self, done, total, what):
         """Shows the share of the stage that is done, and what is under way."""
