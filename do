@@ -76,8 +76,8 @@ demo() {
   cat <<TEXT
 ./do demo takes trained networks from PyPI: two that read text in photos, and one that sees which way up a photo is. What was
 installed and built before stays.
-  install           packages of Debian and PyPI: as long as the network takes
-  build             the compiler alone, on all $processors processors: about $((14 / processors + 1)) min
+  install           packages of Debian and PyPI, 1.5 GB: as long as the network takes
+  build             the compiler alone, on all $processors processors: about $((12 / processors + 1)) min
   compile and read  each network, and have ONNX Runtime read the same photo: seconds
   tune              each network for $tune s: about $(((3 * tune + 90) / 60)) min
   quantize          one network to 8-bit integers, with a verdict: seconds

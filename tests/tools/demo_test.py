@@ -31,6 +31,7 @@ class StagesTest(unittest.TestCase):
             with stages.stage("write"):
                 for done in range(100):
                     stages.show(done, 100, "pages")
+                stages.clear()
                 self.assertEqual(stages.wait(1, "a line", lambda word: word, "done"), "done")
         self.assertEqual(list(stages.seconds), ["write"])
         return stderr.getvalue()

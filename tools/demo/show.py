@@ -25,7 +25,7 @@ class Budget:
     tuning_flags: tuple[str, ...] = ()  # more of attune tune
     samples: int = 64  # to quantize by
     rounds: int = 5
-    round_s: float = 0.5  # for each contestant
+    round_s: float = 0.3  # for each contestant
 
 
 def megabytes(count):
@@ -67,6 +67,7 @@ class Show:
             everyone = [names.get(place, "nothing") for names in (right, theirs, ours)]
             agrees = self._check(len(set(everyone)) == 1, f"what is found in {place}")
             found.append([f"{place}: {everyone[0]}", *everyone[1:], "agrees" if agrees else "DIFFERS"])
+        stages.clear()
         print(f"  the photo: {shown(self._folder / 'photo.png')}\n")
         print_table(found)
         print_table(rows)
@@ -86,6 +87,7 @@ class Show:
             _, _, difference = self._compile_and_check(network, TUNED, "--records", self._records)
             rows.append([network.name, f"{tuned['seconds']:.0f} s", str(tuned["trials"]), f"{faster} of {len(tuned['tasks'])}",
                          difference])
+        stages.clear()
         print_table(rows)
 
     def quantize(self, stages):
@@ -99,6 +101,7 @@ class Show:
         for version, file in ((BASELINE, CLASSIFIER.model), (INT8, model)):
             artifact = self._artifacts[CLASSIFIER, version, 1]
             sizes.append([version, megabytes(file.stat().st_size), megabytes(artifact.stat().st_size)])
+        stages.clear()
         print_table(sizes)
         print(f"  verdict: {said['verdict']}, on {said['held_back_samples']} pictures\n")
 
@@ -117,6 +120,7 @@ class Show:
                 bars = [Bar(peer / value, f"{peer / value:.2f}×, {milliseconds(value)} ms", COLOURS[version])
                         for version, value in times.items()]
                 groups.append((f"{network.name}, {plural(threads, 'thread')}", bars))
+        stages.clear()
         print_table(rows)
         self._draw(groups)
 
@@ -132,6 +136,7 @@ class Show:
         values = {int(index): float(value) for index, value in VALUE.findall(said)}
         difference = max(abs(values[index] - value) for index, value in enumerate(expected.ravel()))
         agrees = self._check(difference <= TOLERANCE, "the classifier run from C")
+        stages.clear()
         print(f"{said.rstrip()}\n  from C, {'as' if agrees else 'NOT as'} in ONNX Runtime; largest difference {difference:.1e}\n")
 
     def _check(self, holds, what):

@@ -28,7 +28,7 @@ class Stages:
         self._line(f"{title} took {self.seconds[title]:.0f} s", "\n\n")
 
     def show(self, done, total, what):
-        """Shows the share of the stage that is done, and what is under way."""
+        """Shows the share of the stage that is done, and what is under way. Call clear() before printing."""
         if self._is_live:
             filled = BAR * done // total
             self._line(f"[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} {what}"[:LINE], "")
@@ -46,6 +46,11 @@ class Stages:
                 self.show(min(round(time.monotonic() - start), seconds), seconds, f"s {what}")
                 concurrent.futures.wait([future], TICK_S)
             return future.result()
+
+    def clear(self):
+        """Takes the bar away, before results are printed."""
+        if self._is_live:
+            self._line("", "")
 
     def _line(self, text, end):
         clear = "\r\x1b[K" if self._is_live else ""
