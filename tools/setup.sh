@@ -109,7 +109,7 @@ environment() {
   echo "installing packages of PyPI in $folder" >&2
   python3 -m venv --clear "$folder"
   local pip=("$folder/bin/pip" install --quiet --disable-pip-version-check) packages="$* "
-  local lacking="packages of PyPI cannot be installed in $folder, see above; run this again once the network is up"
+  local lacking="PyPI's ${packages/--no-deps /}cannot be installed in $folder, see above; run this again once the network is up"
   "${pip[@]}" ${packages%%--no-deps *} >&2 || fail "$lacking"
   [[ $packages != *--no-deps* ]] || "${pip[@]}" --no-deps ${packages##*--no-deps } >&2 || fail "$lacking"
   echo "$*" > "$stamp"
