@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'TEXT'
-./do demo                       compile real networks and show the results; sets up all it needs
+./do demo [--tune SECONDS]       compile, tune and quantize trained networks, beside onnxruntime; sets up all it needs
 ./do test [ctest arguments]     build and run all tests; sets up all it needs
 ./do test-elsewhere [busy] [x86-64-v3] [x86-64-v4] [ctest arguments]
                                 run the built tests as on other machines: beside four busy loops, with AVX2 alone, with
@@ -65,6 +65,35 @@ build() {
   case $preset in release | portable) page=(-DATTUNE_PAGE=ON) ;; esac
   cmake --preset "$preset" -Wno-dev -DATTUNE_TESTS="${tests:-OFF}" "${page[@]}" >&2
   cmake --build --preset "$preset" "${@:2}" >&2
+}
+
+# Says first what it will do and for how long; with --help, only that.
+demo() {
+  local tune=60 processors start
+  case "$*" in
+    "" | --help) ;;
+    "--tune "[1-9]*) tune=$2 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  processors=$(nproc)
+  cat <<TEXT
+./do demo takes trained networks from PyPI: two that read text in photos, and one that sees which way up a photo is. What was
+installed and built before stays.
+  install           packages of Debian and PyPI, 1.5 GB: as long as the network takes
+  build             the compiler alone, on all $processors processors: about $((12 / processors + 1)) min
+  compile and read  each network, and have ONNX Runtime read the same photo: seconds
+  tune              each network for $tune s: about $(((3 * tune + 90) / 60)) min
+  quantize          one network to 8-bit integers, with a verdict: seconds
+  measure           before and after tuning, one thread and two, beside ONNX Runtime: about 1 min
+  run from C        one network, by the runtime library alone: seconds
+All files are in build/.
+
+TEXT
+  [ "$*" != --help ] || return 0
+  start=$SECONDS
+  echo install >&2
+  tools/setup.sh demo
+  PYTHONPATH=$PWD/tools build/demo/python/bin/python -m demo --installed-s $((SECONDS - start)) --tune "$tune"
 }
 
 deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
@@ -156,7 +185,7 @@ case $command in
     deb
     PYTHONPATH=$PWD/tools python3 -m packages.images "$@"
     ;;
-  demo) tools/setup.sh python; build release --target attune; PYTHONPATH=$PWD/tools build/python/bin/python -m figures.demo ;;
+  demo) demo "$@" ;;
   bench)
     tools/setup.sh bench
     build release --target attune

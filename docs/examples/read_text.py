@@ -2,11 +2,11 @@
 
 pip install --no-deps rapidocr-onnxruntime     # has the networks, ch_PP-OCRv4_det_infer.onnx and ch_PP-OCRv4_rec_infer.onnx
 python read_text.py DETECTOR RECOGNIZER PICTURE
+
+lines() and read() take networks of any engine: what they need is run({name: array}), which returns {name: array}.
 """
 import sys
 
-import attune
-import attune.onnxruntime
 import numpy
 from PIL import Image
 
@@ -48,6 +48,9 @@ def read(recognizer, characters, line):
 
 
 if __name__ == "__main__":
+    import attune
+    import attune.onnxruntime
+
     model, reader, path = sys.argv[1:]
     facts = attune.onnxruntime.InferenceSession(reader).get_modelmeta().custom_metadata_map
     characters = ["", *facts["character"].splitlines(), " "]

@@ -81,7 +81,7 @@ class Public(unittest.TestCase):
                 ("include/attune/attune.h", False, True), ("python/attune/network.py", False, True), ("docs/tuning.md", False, True),
                 ("src/opt/pass_table.inc", False, True), ("src/cli/main.cc", True, True), ("src/cli/main.cc", False, False),
                 ("src/base/a_test.cc", True, False), ("src/base/testing/a.cc", True, False), ("web/src/app.tsx", True, True),
-                ("tools/figures/demo.py", True, False), ("README.md", False, True)]:
+                ("tools/demo/show.py", True, False), ("README.md", False, True)]:
             with self.subTest(path=path, is_message=is_message):
                 self.assertEqual(sources.is_public(path, is_message), is_public)
 

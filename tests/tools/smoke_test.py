@@ -2,7 +2,6 @@
 
 smoke_test.py MODEL MOCKS    MODEL is small; the program MOCKS plays devices
 """
-import importlib.util
 import os
 import pathlib
 import shutil
@@ -83,12 +82,6 @@ script.P99_MS, script.POINTS = float("inf"), 1
         for figure, said in (("devices", "measuring 2 trials takes"), ("load", "1 agents for 0 minutes")):
             self.assertIn(said, self.run_changed("figures.fleet_figures", change, figure, "--mocks", MOCKS, "--trials", 2,
                                                  "--agents", 1, "--minutes", 0))
-
-    @unittest.skipUnless(importlib.util.find_spec("onnxruntime"), "onnxruntime is missing: tools/setup.sh python")
-    def test_demo(self):
-        said = self.run_changed("figures.demo", "script.FOLDER = pathlib.Path('.')",
-                                call="not script.compare_speed('squeezenet1_1', 0.05)")
-        self.assertIn("attune, optimized", said)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("ATTUNE", ROOT / "build/release/bin/attune"))
@@ -54,7 +53,7 @@ def cpu_name():
 
 
 def run_tool(*command):
-    """Runs another program. Raises Failed, with the last line of its output."""
+    """Runs another program and returns its output. Raises Failed, with the last line of what it has said."""
     command = [str(part) for part in command]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -63,27 +62,17 @@ def run_tool(*command):
     if result.returncode != 0:
         lines = (result.stderr or result.stdout).strip().splitlines() or [f"exit code {result.returncode}"]
         raise Failed(f"{' '.join([pathlib.Path(command[0]).name, *command[1:3]])} fails: {lines[-1]}")
+    return result.stdout
 
 
 def onnxruntime_session(model, threads=1):
     """A session of onnxruntime, with which results are compared, for the model."""
-    import onnxruntime  # only the tests and the demo have it
+    import onnxruntime  # only the environments of the tests and the demo have it
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-
-
-def measure(session, inputs, seconds):
-    """Latencies in ms of onnxruntime's runs, after one that does not count; at least 3."""
-    session.run(None, inputs)
-    latencies = []
-    while sum(latencies) < 1e3 * seconds or len(latencies) < 3:
-        start = time.perf_counter()
-        session.run(None, inputs)
-        latencies.append(1e3 * (time.perf_counter() - start))
-    return latencies
 
 
 def print_table(rows):

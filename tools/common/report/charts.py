@@ -67,6 +67,7 @@ class BarChart:
     longest: float = math.inf  # longer bars end there, with an arrow
 
     BAR, GAP = 13, 13  # pixels: a bar, and the room between groups
+    TICKS = 18  # most on the axis
     LEFT, RIGHT = 190, 130  # space for the names, and for the label of the longest bar
 
     def draw(self):
@@ -104,10 +105,11 @@ class BarChart:
             y += height + self.GAP
 
     def _draw_axis(self, drawing, scale, top, bottom):
-        for quarter in range(int(4 * scale.high) + 1):
-            x = scale(quarter / 4)
-            drawing.line(x, top, x, bottom, stroke=GRID if quarter else BLACK)
-            drawing.text(x, bottom + 17, f"{quarter / 4:g}×", size=11, anchor="middle", fill=GREY)
+        quarters = [quarter / 4 for quarter in range(int(4 * scale.high) + 1)]
+        for value in quarters if len(quarters) <= self.TICKS else ticks(0, scale.high, self.TICKS):
+            x = scale(value)
+            drawing.line(x, top, x, bottom, stroke=GRID if value else BLACK)
+            drawing.text(x, bottom + 17, f"{value:g}×", size=11, anchor="middle", fill=GREY)
         drawing.text((scale.start + scale.end) / 2, bottom + 42, self.axis, anchor="middle")
 
 
