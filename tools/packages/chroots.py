@@ -1,10 +1,10 @@
 """Installs what is in build/dist/ into bare Debians, this machine's and others, and has each run a network there.
 
-    sudo -E build/python/bin/python -m packages.chroots [wheel|deb|archive|source ...] [--release trixie ...] [--photo MODEL ...]
+    sudo -E build/python/bin/python -m packages.chroots [wheel|deb|archive|source ...] [--release trixie ...] [--photo MODEL PICTURE LABELS tf]
 
 wheel     pip installs it, beside Python and NumPy alone; then README's command for photos, if --photo names files for it
 deb       apt installs the packages, and no file is left once they are removed
-archive   is unpacked and run
+archive   is unpacked and run, and a program in C is built with its runtime
 source    the runtime's two files are compiled there with a program in C, which runs an artifact
 
 Packages of a portable build (./do portable) are tried in all releases that this machine's package sources have, those of
@@ -23,8 +23,8 @@ from packages.release import BUILD, DIST, ROOT, Failed, exit_status, is_portable
 
 # From the oldest; mirrors drop the oldest one day.
 RELEASES = ["bullseye", "bookworm", "trixie", "forky"]
-# Its glibc or Python is too old, or its packages have other names.
-NOT_IN = {"wheel": ["bullseye"], "deb": ["bullseye", "forky"]}
+# Its Python or its compiler for C++ is too old, or its packages have other names.
+NOT_IN = {"wheel": ["bullseye"], "deb": ["bullseye", "forky"], "source": ["bullseye"]}
 ENVIRONMENT = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8",
                *[f"{name}={value}" for name, value in os.environ.items() if name.lower().endswith("_proxy")]]
 ENTER = """
@@ -75,7 +75,7 @@ def one_file(pattern: str) -> pathlib.Path:
     return found[0]
 
 
-def try_wheel(root: pathlib.Path, photo: list[pathlib.Path]) -> None:
+def try_wheel(root: pathlib.Path, photo: list[str]) -> None:
     version = inside(root, "python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
     packages = root / "root" / "packages"
     packages.mkdir()
@@ -90,9 +90,10 @@ def try_wheel(root: pathlib.Path, photo: list[pathlib.Path]) -> None:
     inside(root, "/root/environment/bin/pip", "install", "--quiet", "--no-index", "--find-links=/root/packages",
            "attune-compiler")
     if photo:
-        files = [shutil.copy(path, root / "root") for path in photo]
-        model, picture, labels = [pathlib.Path("/root", pathlib.Path(path).name) for path in files]
-        said = inside(root, "/root/environment/bin/attune", "run", model, "--input", picture, "--labels", labels, "--top", "1")
+        *files, preprocess = photo
+        model, picture, labels = [pathlib.Path("/root", pathlib.Path(shutil.copy(path, root / "root")).name) for path in files]
+        said = inside(root, "/root/environment/bin/attune", "run", model, "--input", picture, "--labels", labels, "--top", "1",
+                      "--preprocess", preprocess)
         print(said.strip())
         print(f"installed, and the photo known, after {time.monotonic() - start:.0f} s")
     (root / "root" / "quick_start.py").write_text(QUICK_START)
@@ -102,7 +103,7 @@ def try_wheel(root: pathlib.Path, photo: list[pathlib.Path]) -> None:
     print(f"wheel, with Python {version}: installed {megabytes(*site.glob('attune*')):.0f} MB")
 
 
-def try_deb(root: pathlib.Path, _: list[pathlib.Path]) -> None:
+def try_deb(root: pathlib.Path, _: list[str]) -> None:
     packages = debian.packages_in(DIST)
     for path in (*packages, ROOT / "tools" / "packages" / "try_deb.sh"):
         shutil.copy(path, root / "root")
@@ -113,14 +114,20 @@ def try_deb(root: pathlib.Path, _: list[pathlib.Path]) -> None:
         print(f"{package.name}: {package.stat().st_size / 1e6:.1f} MB")
 
 
-def try_archive(root: pathlib.Path, _: list[pathlib.Path]) -> None:
+def try_archive(root: pathlib.Path, _: list[str]) -> None:
     archive = one_file("attune-*-linux-x86_64.tar.gz")
     run("tar", "--extract", "--file", archive, "--directory", root / "root")
     print(inside(root, "sh", "-euc", f"cd /root; ATTUNE=/root/{archive.name.removesuffix('.tar.gz')}/bin/attune; {SESSION}").strip())
+    shutil.copy(ROOT / "docs" / "examples" / "run_model.c", root / "root")
+    print(inside(root, "sh", "-euc", f"""
+cd /root
+folder=/root/{archive.name.removesuffix('.tar.gz')}
+cc -O2 -I $folder/include run_model.c -L $folder/lib -lattune_runtime -Wl,-rpath,$folder/lib -o run_model
+./run_model net.atn 2""").strip())
     print(f"{archive.name}: {archive.stat().st_size / 1e6:.1f} MB")
 
 
-def try_source(root: pathlib.Path, _: list[pathlib.Path]) -> None:
+def try_source(root: pathlib.Path, _: list[str]) -> None:
     archive = one_file("attune-runtime-*-source.tar.gz")
     run("tar", "--extract", "--strip-components=1", "--file", archive, "--directory", root / "root")
     (root / "root" / "attune").mkdir()
@@ -140,10 +147,10 @@ c++ run_model.o attune_runtime.o -pthread -ldl -o run_model
 
 
 CHECKS = {"wheel": try_wheel, "deb": try_deb, "archive": try_archive, "source": try_source}
-PACKAGES = {"wheel": ["python3-venv"], "source": ["g++"]}
+PACKAGES = {"wheel": ["python3-venv"], "archive": ["gcc", "libc6-dev"], "source": ["g++"]}
 
 
-def check_all(checks: list[str], releases: list[str], photo: list[pathlib.Path]) -> None:
+def check_all(checks: list[str], releases: list[str], photo: list[str]) -> None:
     for check in checks:
         for release in releases:
             if release in NOT_IN.get(check, []):
@@ -160,8 +167,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help="wheel, deb, archive or source (default: all that is made)")
     parser.add_argument("--release", action="append", metavar="NAME", help="try this release of Debian; may be given again")
-    parser.add_argument("--photo", nargs=3, type=pathlib.Path, metavar=("MODEL", "PICTURE", "LABELS"), default=[],
-                        help="files for README's command")
+    parser.add_argument("--photo", nargs=4, metavar=("MODEL", "PICTURE", "LABELS", "PREPROCESS"), default=[],
+                        help="files for README's command, and the pixels that the model was trained with")
     arguments = parser.parse_args()
     if unknown := set(arguments.checks) - set(CHECKS):
         parser.error(f"there is no check {', '.join(sorted(unknown))}")

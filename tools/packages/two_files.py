@@ -16,11 +16,19 @@ PARTS = ["artifact/checksum.cc", "artifact/expand.cc", "artifact/reader.cc", "ar
 INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"].*$')
 GUARD = re.compile(r"^#(ifndef|define|endif).*\b\w+_H_$")
 HEAD = """\
-// The runtime of Attune, in one file: runs what `attune compile` has compiled. Compile it as C++20, without other flags:
+// The runtime of Attune, in one file: runs what `attune compile` has compiled. Compile it by GCC 11, Clang 14 or later:
 //
 //   c++ -std=c++20 -O2 -pthread -c attune_runtime.cc
 //
 // The interface, and how it is used, is in attune.h. Attune {version}, Apache License 2.0.
+"""
+
+
+# An attribute for sanitizers, which GCC does not know.
+QUIET = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wattributes"
+#endif
 """
 
 
@@ -59,7 +67,7 @@ def write_two_files(folder: pathlib.Path, version: str) -> None:
     for path in runtime_sources():
         amalgam.add(path)
     folder.mkdir(parents=True, exist_ok=True)
-    head = [HEAD.format(version=version), f'#define ATTUNE_VERSION "{version}"',
+    head = [HEAD.format(version=version), QUIET, f'#define ATTUNE_VERSION "{version}"',
             *[f"#include <{name}>" for name in sorted(amalgam.standard)], '\n#include "attune.h"']
     (folder / "attune_runtime.cc").write_text("\n".join(head + amalgam.lines) + "\n")
     shutil.copy(ROOT / "include" / "attune" / "attune.h", folder)
