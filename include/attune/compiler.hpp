@@ -61,8 +61,10 @@ struct ModelDeclaration {
   std::string unsupported = {};
   // The other files that it consists of, relative to its folder; none for a folder, which has all.
   std::vector<std::string> files;
-  // The rest is that of an ONNX model, and empty for others.
+  // Of an ONNX model, or of an artifact, where sizes are open in which its sets of input shapes differ; empty
+  // for others.
   std::vector<InputInfo> outputs;
+  // The rest is that of an ONNX model, and empty for others.
   // "producer_name", "producer_version", "domain", "description", "version", "graph_name" and
   // "graph_description".
   std::map<std::string, std::string> about;

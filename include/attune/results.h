@@ -47,9 +47,11 @@ typedef struct attune_declaration {
   /* The other files that it consists of, relative to its folder; none for a folder, which has all. */
   size_t num_files;
   const char* const* files;
-  /* The rest is that of an ONNX model, and empty for others. */
+  /* Of an ONNX model, or of an artifact, where sizes are open in which its sets of input shapes differ; none
+   * for others. */
   size_t num_outputs;
   const attune_port* const* outputs;
+  /* The rest is that of an ONNX model, and empty for others. */
   /* "producer_name", "producer_version", "domain", "description", "version", "graph_name" and
    * "graph_description". */
   size_t num_about;

@@ -34,6 +34,11 @@ def test_one_file_has_all_sets_of_shapes(open_model, saved):
         loaded.run(given(2, 2, 4))
 
 
+def test_outputs_are_known_before_a_run(saved):
+    output, = InferenceSession(saved).get_outputs()
+    assert (output.name, output.shape) == ("v4", [None, None, 3])
+
+
 def test_weights_are_in_the_file_once(open_model, saved, tmp_path):
     both = saved.stat().st_size
     attune.load(open_model[0], shapes=SETS[:1]).compile(records="none").save(tmp_path / "one.atn")

@@ -56,6 +56,17 @@ void OpenDifferences(const InputDeclaration& other, InputDeclaration& declaratio
   }
 }
 
+// Returns an artifact's inputs or outputs, open where its sets of input shapes differ.
+std::vector<InputDeclaration> OverAllSets(const CompiledModel& artifact,
+                                          std::vector<InputDeclaration> (CompiledModel::*get)() const) {
+  std::vector<InputDeclaration> found = (artifact.*get)();
+  for (const std::shared_ptr<const CompiledModel>& set : artifact.ShapeSets()) {
+    const std::vector<InputDeclaration> others = (*set.*get)();
+    for (size_t i = 0; i < found.size(); ++i) OpenDifferences(others[i], found[i]);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::string> ZooNames() {
@@ -113,6 +124,7 @@ absl::StatusOr<ModelDeclaration> OpenedModel::Declare() {
   if (is_artifact()) {
     ASSIGN_OR_RETURN(const std::shared_ptr<const CompiledModel> artifact, Artifact());
     declaration.inputs = artifact->Inputs();
+    declaration.outputs = OverAllSets(*artifact, &CompiledModel::Outputs);
     return declaration;
   }
   absl::StatusOr<DeclaredModel> declared = reader_->Declare(options_.signature);
@@ -127,11 +139,7 @@ absl::StatusOr<ModelDeclaration> OpenedModel::Declare() {
 absl::StatusOr<std::vector<InputDeclaration>> OpenedModel::Inputs() {
   ASSIGN_OR_RETURN(ModelDeclaration declaration, Declare());
   if (artifact_ == nullptr) return std::move(declaration.inputs);
-  for (const auto& set : artifact_->ShapeSets()) {
-    const std::vector<InputDeclaration> others = set->Inputs();
-    for (size_t i = 0; i < declaration.inputs.size(); ++i) OpenDifferences(others[i], declaration.inputs[i]);
-  }
-  return std::move(declaration.inputs);
+  return OverAllSets(*artifact_, &CompiledModel::Inputs);
 }
 
 absl::StatusOr<std::vector<std::string>> OpenedModel::FilesBeside() const {

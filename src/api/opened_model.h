@@ -45,8 +45,9 @@ struct InputOptions {
 // The content of a model's file, without its graph.
 struct ModelDeclaration {
   std::vector<InputDeclaration> inputs;
-  // The rest is that of an ONNX model, and empty for others; `about` and `metadata` as in DeclaredModel.
+  // Of an ONNX model, or of an artifact, where they are open if its sets of input shapes differ in them.
   std::vector<InputDeclaration> outputs;
+  // Of an ONNX model, as in DeclaredModel.
   std::map<std::string, std::string> about, metadata;
 };
 

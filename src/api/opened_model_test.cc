@@ -23,7 +23,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 constexpr int64_t kRows = 1024, kColumns = 1024;  // of the weights, which have 4 MB
@@ -184,7 +183,7 @@ void ExpectTwoSets(absl::StatusOr<OpenedModel> model, const std::string& artifac
   EXPECT_FALSE(model->Import({}).ok());
   EXPECT_THAT(model->Inputs()->front().shape, ElementsAre(-1, kRows));
   EXPECT_THAT(model->Declare()->inputs[0].shape, ElementsAre(1, kRows));
-  EXPECT_THAT(model->Declare()->outputs, IsEmpty());
+  EXPECT_EQ(model->Declare()->outputs.front().shape.front(), -1);
   InputOptions three;
   three.shapes["x"] = {3, kRows};
   const Network network = Network::Load(*model, three);

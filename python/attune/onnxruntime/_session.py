@@ -183,7 +183,7 @@ class InferenceSession(Unpicklable):
         input_feed: {input: array, OrtValue, or list}.
         """
         given = texts("output_names", output_names or ())
-        # The outputs of an artifact with several sets of shapes are known once one of them has run.
+        # A model with open sizes of another format than ONNX names its outputs once it has run.
         outputs = None if self._outputs else self._compute(input_feed)
         known = outputs or self._outputs
         for name in given:
