@@ -61,8 +61,7 @@ struct ModelDeclaration {
   std::string unsupported = {};
   // The other files that it consists of, relative to its folder; none for a folder, which has all.
   std::vector<std::string> files;
-  // Of an ONNX model, or of an artifact, where sizes are open in which its sets of input shapes differ; empty
-  // for others.
+  // ONNX models and artifacts have them; sizes in which an artifact's sets of input shapes differ are open.
   std::vector<InputInfo> outputs;
   // The rest is that of an ONNX model, and empty for others.
   // "producer_name", "producer_version", "domain", "description", "version", "graph_name" and

@@ -45,9 +45,9 @@ struct InputOptions {
 // The content of a model's file, without its graph.
 struct ModelDeclaration {
   std::vector<InputDeclaration> inputs;
-  // Of an ONNX model, or of an artifact, where they are open if its sets of input shapes differ in them.
+  // ONNX models and artifacts have them; sizes in which an artifact's sets of input shapes differ are open.
   std::vector<InputDeclaration> outputs;
-  // Of an ONNX model, as in DeclaredModel.
+  // As in DeclaredModel; an ONNX model has them.
   std::map<std::string, std::string> about, metadata;
 };
 
