@@ -14,7 +14,7 @@ usage() {
 ./do wheel                      make the Python package, as a wheel and as an sdist, in build/dist/
 ./do deps                       make in build/deps what portable binaries are linked with, some 10 minutes
 ./do portable                   make wheels, Debian packages, a tar archive and the runtime in two files for other Linux
-                                systems, in build/dist/, and as root try them in other Debians; at most 75 minutes
+                                systems, in build/dist/portable/, and as root try them in other Debians; at most 75 minutes
 ./do deb                        make the Debian packages, in build/dist/
 ./do images [--twice]           make container images of compiler, agent, server and runtime, in build/dist/; as root
 ./do build [preset]             the programs and libraries, in build/PRESET: release (default), debug, asan, tsan or fuzz

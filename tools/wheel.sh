@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # wheel.sh             packs the Python package into build/dist/: from build/release, as a wheel that has all it needs inside, and
 #                      as the sources that others build one from
-# wheel.sh portable    packs what is for other systems, from build/portable: a wheel for Python 3.11, and one for all later ones
+# wheel.sh portable    packs what is for other systems into build/dist/portable/, from build/portable: a wheel for Python 3.11,
+#                      and one for all later ones
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export PATH=$PWD/build/python/bin:$PATH
-preset=${1:-release} dist=$PWD/build/dist work=$(mktemp -d)
+preset=${1:-release} work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case $preset in
-  release) platform=manylinux_2_36_x86_64 ;;
-  portable) platform=manylinux_2_28_x86_64 ;;
-  *) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;;
+  release) platform=manylinux_2_36_x86_64 dist=$PWD/build/dist ;;
+  portable) platform=manylinux_2_28_x86_64 dist=$PWD/build/dist/portable ;;
+  *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
 esac
 mkdir -p "$dist" "build/$preset"
 PYTHONPATH=tools python -m packages.licences > "build/$preset/licences.txt"

@@ -47,7 +47,7 @@ typedef struct attune_declaration {
   /* The other files that it consists of, relative to its folder; none for a folder, which has all. */
   size_t num_files;
   const char* const* files;
-  /* ONNX models and artifacts have them; sizes in which an artifact's sets of input shapes differ are open. */
+  /* ONNX models and artifacts have them; sizes in which an artifact's sets of shapes differ are open. */
   size_t num_outputs;
   const attune_port* const* outputs;
   /* The rest is that of an ONNX model, and empty for others. */

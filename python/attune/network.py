@@ -11,6 +11,7 @@ from typing import Any, Self, overload
 import numpy
 
 from . import _core, _options
+from ._callers import callers_level
 from ._options import Arrays, Steps
 from ._padding import PadTo
 from ._progress import Line
@@ -63,7 +64,7 @@ class Network(Steps, Unpicklable):
             quantized = self._next(self._core.quantize(given, _options.quantize_options(**options), line.step))
         result = quantized.quantization
         if result["is_slower"]:
-            warnings.warn(result["verdict"], stacklevel=3)
+            warnings.warn(result["verdict"], stacklevel=callers_level())
         return quantized
 
     def _tune(self, options: dict[str, Any]) -> Self:

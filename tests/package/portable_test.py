@@ -1,4 +1,4 @@
-"""The portable packages in build/dist/ (./do portable) ask for no more than old systems have. Where they were not made, this says
+"""The portable packages in build/dist/portable/ (./do portable) ask for no more than old systems have. Where they were not made, this says
 so and skips."""
 import pathlib
 import re
@@ -9,7 +9,7 @@ import zipfile
 
 from commands import run
 
-DIST = pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "dist"
+DIST = pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "dist" / "portable"
 # The C library's parts, and the unwinder that all libraries of a process share.
 ALLOWED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2", "libgcc_s.so.1",
            "ld-linux-x86-64.so.2"}
@@ -23,8 +23,7 @@ def portable_archives():
     found = {"archive": list(DIST.glob("attune-*-linux-x86_64.tar.gz")), "runtime": list(DIST.glob("attune_runtime-*.whl")),
              "wheel": list(DIST.glob("attune_compiler-*manylinux_2_28*.whl"))}
     if not all(found.values()):
-        raise unittest.SkipTest("build/dist has no portable packages; ./do portable makes them")
-    # Made by the same run, and after Debian's libraries are not needed any more.
+        raise unittest.SkipTest("build/dist/portable has no portable packages; ./do portable makes them")
     return {**found, "deb": list(DIST.glob("*.deb"))}
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build" / "release"))
-DIST = ROOT / "build" / "dist"
+# Apart from what is made of this Debian's libraries, under the same names.
+DIST = ROOT / "build" / "dist" / ("portable" if BUILD.name == "portable" else "")
 
 
 class Failed(Exception):
