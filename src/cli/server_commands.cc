@@ -38,7 +38,8 @@ void AddServerCommands(CLI::App& app, Action& action) {
       action = [name] {
         return absl::FailedPreconditionError(
             absl::StrCat("attune ", name, ": the program ", kServerProgram,
-                         " is neither beside this one nor in PATH; install the package ", kServerProgram));
+                         " is neither beside this one nor in PATH; install the package ", kServerProgram,
+                         ", or unpack the tar archive, which has it"));
       };
     });
   }
