@@ -100,7 +100,7 @@ deb() { PYTHONPATH=$PWD/tools python3 -m packages.deb; }
 
 deps() {
   tools/setup.sh portable
-  PYTHONPATH=$PWD/tools build/python/bin/python -m deps
+  PYTHONPATH=$PWD/tools build/python/bin/python -m packages.deps
 }
 
 portable() {

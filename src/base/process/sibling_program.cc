@@ -1,5 +1,6 @@
 #include "base/process/sibling_program.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -26,6 +27,14 @@ std::string SiblingProgram(const std::string& name) {
       return std::filesystem::absolute(program).string();
   }
   return "";
+}
+
+std::string FileOfThisCode() {
+  static const char here = 0;
+  Dl_info info = {};
+  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return "";
+  std::error_code error;
+  return std::filesystem::absolute(info.dli_fname, error).string();
 }
 
 }  // namespace attune

@@ -1,6 +1,5 @@
 #include "base/process/worker_process.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/process/sibling_program.h"
 #include "base/process/worker.h"
 #include "base/status.h"
 
@@ -56,14 +56,6 @@ std::vector<char*> WorkerEnvironment(bool is_confined) {
   }
   variables.push_back(nullptr);
   return variables;
-}
-
-// The folder of the shared library that has this code, or of the program; empty if it is not known.
-std::filesystem::path FolderOfThisCode() {
-  Dl_info info = {};
-  if (dladdr(&num_started, &info) == 0 || info.dli_fname == nullptr) return {};
-  std::error_code error;
-  return std::filesystem::absolute(info.dli_fname, error).parent_path();
 }
 
 absl::Status SystemError(const char* what) {
@@ -141,7 +133,7 @@ absl::StatusOr<std::string> FindWorkerProgram(const std::string& given) {
   const std::string beside = self.parent_path() / "attune-worker";
   if (!error && access(beside.c_str(), X_OK) == 0) return beside;
   if (MainRunsWorkers()) return std::string("/proc/self/exe");
-  const std::filesystem::path library = FolderOfThisCode();
+  const std::filesystem::path library = std::filesystem::path(FileOfThisCode()).parent_path();
   for (const std::filesystem::path& folder : {library, library / "attune"}) {
     std::string of_library = folder / "attune-worker";
     if (access(of_library.c_str(), X_OK) == 0) return of_library;

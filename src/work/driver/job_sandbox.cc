@@ -15,6 +15,7 @@
 #include "base/file_descriptor.h"
 #include "base/log.h"
 #include "base/process/sandbox.h"
+#include "base/process/sibling_program.h"
 #include "base/process/worker_process.h"
 #include "device/lease.h"
 
@@ -70,6 +71,7 @@ absl::Status ConfineJob(const JobPlace& place, int port) {
   for (const char* path : kChanged) paths.Add(path, FileUse::kChange);
   std::error_code error;
   paths.Add(fs::read_symlink("/proc/self/exe", error).string(), FileUse::kExecute);
+  paths.Add(FileOfThisCode(), FileUse::kExecute);  // which may be a library
   // Processes that build kernels are started from there.
   if (const auto program = FindWorkerProgram(""); program.ok()) paths.Add(*program, FileUse::kExecute);
   paths.Add(DefaultLeaseFolder(), FileUse::kChange);

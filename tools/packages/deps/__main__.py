@@ -1,6 +1,6 @@
 """Makes in build/deps what portable binaries are linked with: archives, and what stands for an old C library.
 
-    python3 -m deps
+    python3 -m packages.deps
 
 Some 9 minutes of a processor from nothing. Nothing is made again whose recipe and version are those of last time.
 """
@@ -13,9 +13,9 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from deps.recipes import CMAKE, FLAGS, FROM_DEBIAN, RECIPES, WITH_STREAMS, Recipe
+from packages.deps.recipes import CMAKE, FLAGS, FROM_DEBIAN, RECIPES, WITH_STREAMS, Recipe
 from packages.apt import Apt, installed_version
-from deps.sysroot import ZIG, make_sysroot, zig
+from packages.deps.sysroot import ZIG, make_sysroot, zig
 from packages.release import ROOT, exit_status, run
 
 OUT = ROOT / "build" / "deps"

@@ -1,5 +1,5 @@
 /* Functions that our code and the archives call, and glibc 2.28 does not have yet; the version that has it is named. Hidden: each program
-   and library has its own. `python3 -m deps` makes an archive of this. */
+   and library has its own. `python3 -m packages.deps` makes an archive of this. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
