@@ -11,6 +11,7 @@
 #include "library/failure.h"
 #include "library/network_state.h"
 #include "library/options.h"
+#include "library/step.h"
 #include "library/tensors.h"
 #include "options/option.h"
 
@@ -59,7 +60,7 @@ absl::StatusOr<attune_network> Compile(const attune_network& network, CompileSet
                                        const attune_control& control) {
   const attune_tuning* const tuning = network.tuning.get();
   if (compiling.threads == 0) compiling.threads = network.compiling.threads;
-  // What a run has measured is compiled already.
+  // A tuning run has compiled the network that it measured.
   if (network.is_as_measured && IsPlain(compiling) && compiling.threads == tuning->threads) return network;
   if (tuning != nullptr && compiling.records.empty() && compiling.cpus.empty())
     compiling.records = tuning->records;
@@ -106,44 +107,33 @@ attune_code attune_network_on(const attune_network* network, const attune_device
 attune_code attune_network_optimize(const attune_network* network, const attune_options* options,
                                     const attune_control* control, attune_network** result,
                                     attune_failure** failure) {
-  return Guard(failure, [&]() -> absl::Status {
-    RETURN_IF_ERROR(CheckNotNull(network, result));
-    ASSIGN_OR_RETURN(attune_options own, attune::library::OptionsFor(ATTUNE_STEP_OPTIMIZE, options));
-    ASSIGN_OR_RETURN(const attune_control following_by, attune::library::ToOwn(control));
-    ASSIGN_OR_RETURN(attune_network state, attune::library::Optimize(*network, std::move(own), following_by));
-    *result = new attune_network(std::move(state));
-    return absl::OkStatus();
-  });
+  return attune::library::RunStep(
+      ATTUNE_STEP_OPTIMIZE, network, options, control, result, failure,
+      [&](attune_options& own, const attune_control& following_by) -> absl::StatusOr<attune_network> {
+        return attune::library::Optimize(*network, std::move(own), following_by);
+      });
 }
 
 attune_code attune_network_quantize(const attune_network* network, const attune_sample* samples,
                                     size_t num_samples, const attune_options* options,
                                     const attune_control* control, attune_network** result,
                                     attune_failure** failure) {
-  return Guard(failure, [&]() -> absl::Status {
-    RETURN_IF_ERROR(CheckNotNull(network, result));
-    if (num_samples > 0) RETURN_IF_ERROR(CheckNotNull(samples));
-    ASSIGN_OR_RETURN(const attune_options own, attune::library::OptionsFor(ATTUNE_STEP_QUANTIZE, options));
-    ASSIGN_OR_RETURN(const attune_control following_by, attune::library::ToOwn(control));
-    ASSIGN_OR_RETURN(attune_network state,
-                     attune::library::Quantize(*network, std::span(samples, num_samples), own, following_by));
-    *result = new attune_network(std::move(state));
-    return absl::OkStatus();
-  });
+  return attune::library::RunStep(
+      ATTUNE_STEP_QUANTIZE, network, options, control, result, failure,
+      [&](attune_options& own, const attune_control& following_by) -> absl::StatusOr<attune_network> {
+        if (num_samples > 0) RETURN_IF_ERROR(CheckNotNull(samples));
+        return attune::library::Quantize(*network, std::span(samples, num_samples), own, following_by);
+      });
 }
 
 attune_code attune_network_compile(const attune_network* network, const attune_options* options,
                                    const attune_control* control, attune_network** result,
                                    attune_failure** failure) {
-  return Guard(failure, [&]() -> absl::Status {
-    RETURN_IF_ERROR(CheckNotNull(network, result));
-    ASSIGN_OR_RETURN(attune_options own, attune::library::OptionsFor(ATTUNE_STEP_COMPILE, options));
-    ASSIGN_OR_RETURN(const attune_control following_by, attune::library::ToOwn(control));
-    ASSIGN_OR_RETURN(attune_network state,
-                     attune::library::Compile(*network, std::move(own.compile), following_by));
-    *result = new attune_network(std::move(state));
-    return absl::OkStatus();
-  });
+  return attune::library::RunStep(
+      ATTUNE_STEP_COMPILE, network, options, control, result, failure,
+      [&](attune_options& own, const attune_control& following_by) -> absl::StatusOr<attune_network> {
+        return attune::library::Compile(*network, std::move(own.compile), following_by);
+      });
 }
 
 attune_code attune_network_with_shapes_of(const attune_network* network, const attune_network* other,

@@ -15,6 +15,7 @@
 #include "library/network_state.h"
 #include "library/options.h"
 #include "library/result.h"
+#include "library/step.h"
 
 namespace attune::library {
 namespace {
@@ -120,14 +121,11 @@ using attune::library::Guard;
 attune_code attune_network_tune(const attune_network* network, const attune_options* options,
                                 const attune_control* control, attune_network** result,
                                 attune_failure** failure) {
-  return Guard(failure, [&]() -> absl::Status {
-    RETURN_IF_ERROR(CheckNotNull(network, result));
-    ASSIGN_OR_RETURN(const attune_options own, attune::library::OptionsFor(ATTUNE_STEP_TUNE, options));
-    ASSIGN_OR_RETURN(const attune_control following_by, attune::library::ToOwn(control));
-    ASSIGN_OR_RETURN(attune_network state, attune::library::Tune(*network, own.tune, following_by));
-    *result = new attune_network(std::move(state));
-    return absl::OkStatus();
-  });
+  return attune::library::RunStep(
+      ATTUNE_STEP_TUNE, network, options, control, result, failure,
+      [&](attune_options& own, const attune_control& following_by) -> absl::StatusOr<attune_network> {
+        return attune::library::Tune(*network, own.tune, following_by);
+      });
 }
 
 attune_code attune_network_tuning(const attune_network* network, const attune_tuning** report,

@@ -4,6 +4,21 @@ import pathlib
 from packages.release import Failed, run
 
 
+def source_lines(kind: str, release: str = "") -> list[str]:
+    """The lines of sources.list, of this kind (deb, deb-src), for what Debian itself offers among this machine's sources.
+    `release`: what the same sources have of another Debian, such as trixie; empty: this machine's."""
+    targets = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages",
+                  "Origin: Debian").splitlines()
+    if not targets:
+        raise Failed("apt knows no packages of Debian here; run apt-get update")
+    lines = set()
+    for place, suite, component in map(str.split, targets):
+        # Updates and security are elsewhere for releases that are not supported any more, or not yet.
+        if not release or "-" not in suite:
+            lines.add(f"{kind} {place} {release or suite} {component}")
+    return sorted(lines)
+
+
 class Apt:
     """This machine's package sources, with apt's lists and fetched files in a folder of their own.
 
@@ -13,18 +28,8 @@ class Apt:
     def __init__(self, folder: pathlib.Path, release: str = ""):
         self._folder = folder
         (folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
-        targets = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages",
-                      "Origin: Debian").splitlines()
-        if not targets:
-            raise Failed("apt knows no packages of Debian here; run apt-get update")
-        lines = set()
-        for target in targets:
-            place, suite, component = target.split()
-            if not release:
-                lines.add(f"deb-src {place} {suite} {component}")
-            elif "-" not in suite:  # neither updates nor security
-                lines.add(f"deb {place} {release} {component}")
-        (folder / "sources.list").write_text("\n".join(sorted(lines)) + "\n")
+        lines = source_lines("deb" if release else "deb-src", release)
+        (folder / "sources.list").write_text("\n".join(lines) + "\n")
         self._is_updated = False
 
     def _run(self, *arguments: object) -> str:

@@ -4,26 +4,13 @@ import re
 import tempfile
 from collections.abc import Sequence
 
-from packages.apt import Apt
+from packages.apt import Apt, source_lines
+from packages.deb import PACKAGES
 from packages.release import Failed, run, source_date
 
 # Documents that an image has no readers for; licenses stay.
 LEFT_OUT = ("path-exclude=/usr/share/man/*", "path-exclude=/usr/share/locale/*", "path-exclude=/usr/share/doc/*",
             "path-include=/usr/share/doc/*/copyright")
-
-
-def sources(of_release: str = "") -> list[str]:
-    """The lines of sources.list for what Debian itself offers among this machine's sources; for another release of Debian,
-    what the same sources have of that."""
-    targets = run("apt-get", "indextargets", "--format", "deb $(REPO_URI) $(RELEASE) $(COMPONENT)",
-                  "Created-By: Packages", "Origin: Debian").splitlines()
-    if not targets:
-        raise Failed("apt knows no packages of Debian here; run apt-get update")
-    if of_release in ("", release()):
-        return sorted(set(targets))
-    # Updates and security are elsewhere for releases that are not supported any more, or not yet.
-    return sorted({f"deb {place} {of_release} {component}" for _, place, suite, component in map(str.split, targets)
-                   if suite == release() and "security" not in place})
 
 
 def release() -> str:
@@ -50,18 +37,19 @@ def make_root(path: pathlib.Path, variant: str, packages: Sequence[str], dpkg_op
     another Debian than this machine's."""
     options = [f"--variant={variant}", *[f"--dpkgopt={option}" for option in dpkg_options],
                *[f"--include={package}" for package in packages]]
-    if of_release not in ("", release()):
+    other = "" if of_release == release() else of_release
+    if other:
         # A mirror may keep a release that has moved on, or ended, since.
         options.append("--aptopt=Acquire::Check-Valid-Until false")
-    run("mmdebstrap", "--quiet", "--mode=root", *options, of_release or release(), path, *sources(of_release),
+    run("mmdebstrap", "--quiet", "--mode=root", *options, other or release(), path, *source_lines("deb", other),
         env={"SOURCE_DATE_EPOCH": str(source_date())})
 
 
 def packages_in(folder: pathlib.Path) -> list[pathlib.Path]:
     """The package files of this project, in the order in which they can be installed."""
-    found = [path for name in ("attune", "attune-server", "libattune-runtime-dev", "libattune-dev") for path in folder.glob(f"{name}_*.deb")]
-    if len(found) != 4:
-        raise Failed(f"{folder}: does not have all four Debian packages; ./do deb makes them")
+    found = [path for package in PACKAGES for path in folder.glob(f"{package.name}_*.deb")]
+    if len(found) != len(PACKAGES):
+        raise Failed(f"{folder}: does not have all {len(PACKAGES)} Debian packages; ./do deb makes them")
     return found
 
 

@@ -43,9 +43,8 @@ Certificate ReadCertificate(const std::string& pem) {
   return certificate;
 }
 
-// Where Linux systems keep the certificates of the authorities that they trust: Debian's, Fedora's,
-// openSUSE's and Alpine's place. A program that runs on all of them cannot know its own when it is built.
-// Empty: none of them.
+// Returns the file of certificates of the authorities that this system trusts, at the place of Debian,
+// Fedora, openSUSE or Alpine: a program that runs on all of them finds out where it is. Empty: there is none.
 std::string FileOfAuthorities() {
   for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                            "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})

@@ -13,8 +13,8 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from packages.deps.recipes import CMAKE, FLAGS, FROM_DEBIAN, RECIPES, WITH_STREAMS, Recipe
 from packages.apt import Apt, installed_version
+from packages.deps.recipes import CMAKE, FLAGS, FROM_DEBIAN, RECIPES, WITH_STREAMS, Recipe
 from packages.deps.sysroot import ZIG, make_sysroot, zig
 from packages.release import ROOT, exit_status, run
 

@@ -11,8 +11,9 @@ import tempfile
 
 from packages.release import Failed, run
 
-GCC = pathlib.Path("/usr/lib/gcc/x86_64-linux-gnu/12")
 ZIG = "ziglang==0.17.1"
+# Programs name these with -l, as in -lm.
+LIBRARIES = ("libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2", "libutil.so.1")
 
 
 def zig(folder: pathlib.Path) -> pathlib.Path:
@@ -36,14 +37,13 @@ def make_sysroot(python: pathlib.Path, version: str, target: pathlib.Path) -> No
         run(python, "-m", "ziglang", "cc", "-target", f"x86_64-linux-gnu.{version}", "-fPIE", "-pie", "empty.c", "-o", "empty",
             env={"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, "HOME": os.environ.get("HOME", folder)},
             cwd=work)
-        for name in ("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2", "libutil.so.1",
-                     "libld.so.2", "libc_nonshared.a", "Scrt1.o"):
+        for name in (*LIBRARIES, "libc.so.6", "libld.so.2", "libc_nonshared.a", "Scrt1.o"):
             found = list(work.glob(f"o/*/{name}"))
             if not found:
                 raise Failed(f"{ZIG} has made no {name} of glibc {version}")
             # The dynamic loader's soname is not that of its file here.
             shutil.copy(found[0], library / ("ld-linux-x86-64.so.2" if name == "libld.so.2" else name))
-        for name in ("libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2", "libutil.so.1"):
+        for name in LIBRARIES:
             (library / name[:name.index(".so") + 3]).symlink_to(name)
         (library / "libc.so").write_text("INPUT(libc.so.6 libc_nonshared.a AS_NEEDED(ld-linux-x86-64.so.2))\n")
         # The functions that crti.o and crtn.o frame, `_init` and `_fini`, are empty everywhere by now.
