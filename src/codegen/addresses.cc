@@ -63,10 +63,19 @@ Value* Addresses::PointerFor(const Buffer& buffer, const Affine& a) {
   return pointer;
 }
 
+// The index of a buffer's last element, or 0 if it has none.
+Value* Addresses::LastElement(const Buffer& buffer) {
+  if (!buffer->is_open())
+    return values_.Integer(DType::kI64, std::max<int64_t>(buffer->num_elements() - 1, 0));
+  Expr elements(1);
+  for (const Extent& extent : buffer->extents()) elements = elements * extent.expr();
+  return indices_.EmitAffine(scopes_.bounds().Normalize(Max(elements - Expr(1), 0)));
+}
+
 // For a load that perhaps no lane needs: an address inside of the buffer, whatever the index is.
 Value* Addresses::ClampedPointer(const Buffer& buffer, const Affine& flat) {
   Value* index = indices_.EmitAffine(flat);
-  Value* last = values_.Integer(DType::kI64, std::max<int64_t>(buffer->num_elements() - 1, 0));
+  Value* last = LastElement(buffer);
   index = values_.Binary(MathOp::kMin, DType::kI64, index, last);
   index = values_.Binary(MathOp::kMax, DType::kI64, index, values_.Integer(DType::kI64, 0));
   return OffsetBy(values_, buffers_.BasePointer(buffer), index, buffer->dtype);
@@ -80,7 +89,7 @@ void Addresses::FindPlaces(const Buffer& buffer, const Affine& uniform, Access& 
   const int64_t lanes = scopes_.lanes()->lanes;
   const bool whole = std::ranges::all_of(
       uniform.terms, [lanes](const Affine::Term& term) { return term.coefficient % lanes == 0; });
-  if (offsets == nullptr || !whole || buffer->num_elements() % lanes != 0) return;
+  if (offsets == nullptr || !whole || buffer->is_open() || buffer->num_elements() % lanes != 0) return;
   access.before = ((uniform.constant % lanes) + lanes) % lanes;
   std::vector<int> places;
   for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -99,7 +108,7 @@ Access Addresses::Locate(const Buffer& buffer, const std::vector<Expr>& indices)
   const Affine flat = FlatIndex(buffer, indices, bounds);
   const Interval range = bounds.Range(flat);
   Access access{};
-  access.in_bounds = range.min >= 0 && range.max < buffer->num_elements();
+  access.in_bounds = AreInBounds(buffer, range);
   buffers_.Reach(buffer, range);
 
   Affine uniform, varying;

@@ -50,6 +50,7 @@ class Addresses {
   };
 
   llvm::Value* PointerFor(const Buffer& buffer, const Affine& a);
+  llvm::Value* LastElement(const Buffer& buffer);
   llvm::Value* ClampedPointer(const Buffer& buffer, const Affine& flat);
   void FindPlaces(const Buffer& buffer, const Affine& uniform, Access& access) const;
   llvm::Value* Separate(const BufferNode* buffer, llvm::Value* pointer, size_t depth);

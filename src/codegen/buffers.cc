@@ -65,6 +65,7 @@ void KernelBuffers::BeginFunction() {
   bases_.clear();
   slots_.clear();
   scratch_top_ = 0;
+  open_scratch_bytes_ = 0;
 }
 
 Value* KernelBuffers::BasePointer(const Buffer& buffer) {
@@ -119,6 +120,26 @@ void KernelBuffers::AllocateInScratch(const Buffer& buffer) {
                                                 static_cast<uint64_t>(scratch_top_));
   scratch_top_ += AllocatedBytes(buffer);
   scratch_bytes_ = std::max(scratch_bytes_, scratch_top_);
+}
+
+void KernelBuffers::AllocateInOpenScratch(const Buffer& buffer,
+                                          const std::function<Value*(const Expr&)>& emit) {
+  if (bases_.contains(buffer.get())) return;  // the iteration of an unrolled loop before has made it
+  Value* offset = emit(open_scratch_bytes_);
+  const llvm::BasicBlock::iterator end = scopes_.EndOfEntry(0)->getIterator();
+  auto* begin = llvm::GetElementPtrInst::Create(ir_.getInt8Ty(), scopes_.function()->getArg(2),
+                                                {ir_.getInt64(0)}, buffer->name, end);
+  open_bases_.push_back(begin);
+  bases_[buffer.get()] = llvm::GetElementPtrInst::Create(ir_.getInt8Ty(), begin, {offset}, buffer->name, end);
+  Expr bytes = DTypeSize(buffer->dtype);
+  for (const Extent& extent : buffer->extents()) bytes = bytes * extent.expr();
+  open_scratch_bytes_ =
+      open_scratch_bytes_ + FloorDiv(bytes + Expr(kAlignment - 1), kAlignment) * Expr(kAlignment);
+}
+
+void KernelBuffers::PlaceOpenScratch() {
+  for (llvm::GetElementPtrInst* base : open_bases_)
+    base->setOperand(1, ir_.getInt64(static_cast<uint64_t>(scratch_bytes_)));
 }
 
 void KernelBuffers::FreeScratch(const Buffer& buffer) { scratch_top_ -= AllocatedBytes(buffer); }

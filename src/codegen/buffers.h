@@ -3,6 +3,7 @@
 #define ATTUNE_CODEGEN_BUFFERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -41,8 +42,16 @@ class KernelBuffers {
   // first.
   void AllocateInScratch(const Buffer& buffer);
   void FreeScratch(const Buffer& buffer);
-  // The most that any function has needed so far.
+  // The most that any function has needed so far, without open buffers.
   int64_t scratch_bytes() const { return scratch_bytes_; }
+  // Gives an open buffer its own bytes behind all that are not open. `emit` makes the value of an expression
+  // of the kernel's sizes where the function begins.
+  void AllocateInOpenScratch(const Buffer& buffer, const std::function<llvm::Value*(const Expr&)>& emit);
+  // What the current function needs for open buffers in addition, as an expression of the kernel's sizes; a
+  // multiple of 64.
+  const Expr& open_scratch_bytes() const { return open_scratch_bytes_; }
+  // Puts open buffers behind the others; to be called after the last function.
+  void PlaceOpenScratch();
   // The bytes that an allocated buffer takes, rounded up to whole cache lines.
   static int64_t AllocatedBytes(const Buffer& buffer);
 
@@ -80,6 +89,8 @@ class KernelBuffers {
   std::unordered_map<const BufferNode*, AliasScopes> alias_scopes_;
   AliasScopes scratch_alias_{};
   int64_t scratch_top_ = 0, scratch_bytes_ = 0;
+  Expr open_scratch_bytes_ = 0;
+  std::vector<llvm::GetElementPtrInst*> open_bases_;  // of all functions
 };
 
 }  // namespace attune

@@ -103,8 +103,10 @@ absl::StatusOr<CompiledKernel> CompileKernel(const LoopNest& nest, const Target&
     phase.symbol = absl::StrCat(nest.name, ".", kernel.phases.size());
     phase.parallel = root->kind == StmtKind::kFor && root->loop == LoopKind::kParallel;
     RETURN_IF_ERROR(emitter.EmitPhase(root, phase.symbol));
+    phase.open_scratch_bytes = emitter.open_scratch_bytes();
     kernel.phases.push_back(std::move(phase));
   }
+  emitter.Finish();
   kernel.scratch_bytes = emitter.scratch_bytes();
 
   std::string problem;

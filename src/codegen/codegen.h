@@ -8,10 +8,10 @@
 //   int32_t phase(void* const* buffers, int64_t* dims, void* scratch, int32_t part, int32_t parts)
 //
 // `buffers` holds the kernel's parameters in the order of LoopNest::params, each aligned to 64 bytes.
-// `dims` has the dynamic dimensions (LoopNest::dims_buffer), `scratch` is the calling thread's own
-// area of CompiledKernel::scratch_bytes, aligned to 64 bytes. A phase that is parallel is called for parts
-// that together are all of its loop, such as 0 of 2, 2 of 4 and 3 of 4; any other phase is called once,
-// with part 0 of 1. Each phase returns 0.
+// `dims` has the dynamic dimensions (LoopNest::dims_buffer) or the sizes (LoopNest::sizes), `scratch` is the
+// calling thread's own area of CompiledKernel::scratch_bytes, aligned to 64 bytes. A phase that is parallel
+// is called for parts that together are all of its loop, such as 0 of 2, 2 of 4 and 3 of 4; any other phase
+// is called once, with part 0 of 1. Each phase returns 0.
 #ifndef ATTUNE_CODEGEN_CODEGEN_H_
 #define ATTUNE_CODEGEN_CODEGEN_H_
 
@@ -40,6 +40,9 @@ struct CodegenOptions {
 struct KernelPhase {
   std::string symbol;     // LoopNest::name + "." + the statement's index
   bool parallel = false;  // may be split into parts
+  // What open buffers need in each thread's scratch beyond CompiledKernel::scratch_bytes, an expression of
+  // the kernel's sizes.
+  Expr open_scratch_bytes;
 };
 
 struct CompiledKernel {

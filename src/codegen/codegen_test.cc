@@ -8,19 +8,11 @@
 #include <cstring>
 #include <numeric>
 
-#include "base/random.h"
 #include "codegen/gemm_nest.h"
 #include "codegen/run_kernel.h"
 
 namespace attune {
 namespace {
-
-std::vector<float> RandomFloats(int64_t n, uint64_t seed) {
-  Random random(seed);
-  std::vector<float> v(static_cast<size_t>(n));
-  for (float& x : v) x = static_cast<float>(random.Uniform() * 2 - 1);
-  return v;
-}
 
 // out[i] = a[i] + b[i] in vectors of `lanes`, the last one masked.
 LoopNest VectorAdd(int64_t n, int64_t lanes, DType dtype = DType::kF32) {

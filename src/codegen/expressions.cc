@@ -157,6 +157,12 @@ Value* ExpressionEmitter::EmitAffine(const Affine& a) {
   return sum == nullptr ? constant : values_.Binary(MathOp::kAdd, DType::kI64, sum, constant);
 }
 
+Value* ExpressionEmitter::EmitAtEntry(const Expr& e) {
+  const llvm::IRBuilder<>::InsertPointGuard guard(ir_);
+  ir_.SetInsertPoint(scopes_.EndOfEntry(0));
+  return EmitElsewhere(scopes_.bounds().Normalize(e));
+}
+
 Value* ExpressionEmitter::EmitElsewhere(const Affine& a) {
   Memo memo;
   std::swap(memo, memo_);

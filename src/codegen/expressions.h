@@ -35,6 +35,8 @@ class ExpressionEmitter : private IndexEmitter {
   void ForgetValues() { memo_.clear(); }
 
   llvm::Value* Emit(const Expr& e);
+  // The same for an expression of the kernel's sizes, where the function begins.
+  llvm::Value* EmitAtEntry(const Expr& e);
   Access Locate(const Buffer& buffer, const std::vector<Expr>& indices) {
     return addresses_.Locate(buffer, indices);
   }

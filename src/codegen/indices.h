@@ -16,6 +16,9 @@ inline bool FitsInt32(const Interval& i) { return i.min >= INT32_MIN && i.max <=
 // The flat index of an element in the buffer's memory.
 Affine FlatIndex(const Buffer& buffer, const std::vector<Expr>& indices, const Bounds& bounds);
 
+// Whether a buffer has all elements with these flat indices.
+bool AreInBounds(const Buffer& buffer, const Interval& flat);
+
 // The range of the loop's variable inside of the body.
 Interval LoopInterval(const Stmt& loop, const Bounds& bounds);
 

@@ -30,7 +30,7 @@ bool IsPoint(const Interval& i, int64_t value) { return i.is_point() && i.min ==
 NestEmitter::NestEmitter(llvm::Module* module, const LoopNest& nest, const Target& target,
                          const TargetEmitter& target_emitter, const CodegenOptions& options)
     : module_(module),
-      kernel_(nest.name),
+      nest_(nest),
       values_(module->getContext(), target_emitter),
       ir_(values_.ir()),
       scopes_(values_),
@@ -49,15 +49,30 @@ absl::Status NestEmitter::EmitPhase(const Stmt& root, const std::string& symbol)
       ir_.getInt32Ty(), {pointer, pointer, pointer, ir_.getInt32Ty(), ir_.getInt32Ty()}, false);
   buffers_.BeginFunction();
   scopes_.BeginFunction(llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_));
+  BindSizes();
   if (root->kind == StmtKind::kFor && root->loop == LoopKind::kParallel) {
     EmitParallel(root);
   } else {
     EmitStmt(root);
   }
   tiles_.Finish();
+  for (const SizeParam& size : nest_.sizes) scopes_.Unbind(size.var);
   Leave();
   ir_.CreateRet(ir_.getInt32(0));
   return values_.status();
+}
+
+// Loads the numbers that the call is given.
+void NestEmitter::BindSizes() {
+  for (size_t i = 0; i < nest_.sizes.size(); ++i) {
+    const SizeParam& size = nest_.sizes[i];
+    const llvm::IRBuilder<>::InsertPointGuard at_entry(ir_);
+    ir_.SetInsertPoint(scopes_.EndOfEntry(0));
+    Value* place = ir_.CreateConstGEP1_64(ir_.getInt64Ty(), scopes_.function()->getArg(1), i);
+    llvm::LoadInst* value = ir_.CreateLoad(ir_.getInt64Ty(), place, size.var->name);
+    value->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(ir_.getContext(), {}));
+    scopes_.Bind(size.var, value, {size.min, size.max});
+  }
 }
 
 void NestEmitter::Enter(BasicBlock* entry) {
@@ -73,7 +88,7 @@ void NestEmitter::Leave() {
 void NestEmitter::EmitStmt(const Stmt& s) {
   if (s == nullptr || !values_.status().ok()) return;
   if (++emitted_ > kMaxStatements) {
-    return Fail(InvalidInput("kernel ", kernel_, " unrolls to more than ", kMaxStatements, " statements"));
+    return Fail(InvalidInput("kernel ", nest_.name, " unrolls to more than ", kMaxStatements, " statements"));
   }
   expressions_.BeginStatement();
   switch (s->kind) {
@@ -151,7 +166,8 @@ void NestEmitter::EmitLoop(const Stmt& s, Value* begin, Value* end, bool runs) {
   Enter(loop);
   llvm::PHINode* phi = llvm::PHINode::Create(ir_.getInt64Ty(), 2, var->name, loop->begin());
   phi->addIncoming(begin, before);
-  scopes_.Bind(var, phi, interval);
+  const bool has_open_end = !nest_.sizes.empty() && IsConst(s->min, 0) && !IsIntConst(s->extent);
+  scopes_.Bind(var, phi, interval, has_open_end ? s->extent : Expr());
   EmitStmt(s->body);
   scopes_.Unbind(var);
   Leave();
@@ -278,11 +294,17 @@ void NestEmitter::EmitAllocate(const Stmt& s) {
   if (buffer->space == MemorySpace::kShared || buffer->space == MemorySpace::kGlobal) {
     return Fail(NotSupported("buffer ", buffer->name, " lives where this target has no memory"));
   }
-  if (buffer->space == MemorySpace::kRegister && KernelBuffers::AllocatedBytes(buffer) <= kMaxRegisterBytes) {
+  const bool fits = !buffer->is_open() && KernelBuffers::AllocatedBytes(buffer) <= kMaxRegisterBytes;
+  if (buffer->space == MemorySpace::kRegister && fits) {
     if (scopes_.lanes() == nullptr) {
       if (const std::optional<TilePlan> plan = planner_.Plan(s)) return EmitTiled(s, *plan);
     }
     buffers_.AllocateInRegisters(buffer);
+    return EmitStmt(s->body);
+  }
+  if (buffer->is_open()) {
+    buffers_.AllocateInOpenScratch(buffer,
+                                   [this](const Expr& bytes) { return expressions_.EmitAtEntry(bytes); });
     return EmitStmt(s->body);
   }
   buffers_.AllocateInScratch(buffer);

@@ -38,10 +38,14 @@ class NestEmitter {
   // Adds the function `symbol` that runs one root statement. After an error the module is unusable.
   absl::Status EmitPhase(const Stmt& root, const std::string& symbol);
 
-  // The largest scratch area of any phase so far.
+  // The largest scratch area of any phase so far, and the open part of the last one: see KernelBuffers.
   int64_t scratch_bytes() const { return buffers_.scratch_bytes(); }
+  const Expr& open_scratch_bytes() const { return buffers_.open_scratch_bytes(); }
+  // To be called after the last phase.
+  void Finish() { buffers_.PlaceOpenScratch(); }
 
  private:
+  void BindSizes();
   void EmitStmt(const Stmt& s);
   void EmitFor(const Stmt& s);
   void EmitSerial(const Stmt& s);
@@ -65,7 +69,7 @@ class NestEmitter {
   void Fail(absl::Status status) { values_.Fail(ir_.getInt1Ty(), std::move(status)); }
 
   llvm::Module* module_;
-  const std::string& kernel_;  // its name
+  const LoopNest& nest_;
   ValueBuilder values_;
   llvm::IRBuilder<>& ir_;
   Scopes scopes_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "codegen/codegen.h"
 #include "codegen/host_code.h"
@@ -21,6 +22,14 @@
 #include "tensor/stmt.h"
 
 namespace attune {
+
+// Numbers from -1 to 1.
+inline std::vector<float> RandomFloats(int64_t n, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> values(static_cast<size_t>(n));
+  for (float& x : values) x = static_cast<float>(random.Uniform() * 2 - 1);
+  return values;
+}
 
 // A kernel that is ready to be called.
 class TestKernel {
@@ -42,9 +51,11 @@ class TestKernel {
 
   const CompiledKernel& compiled() const { return compiled_; }
 
-  // Runs all phases, the parallel ones in `parts` parts one after the other.
-  int32_t Run(const std::vector<void*>& buffers, int32_t parts = 1, int64_t* dims = nullptr) const {
-    const size_t bytes = static_cast<size_t>(RoundUp(compiled_.scratch_bytes + 64, 64));
+  // Runs all phases, the parallel ones in `parts` parts one after the other. Buffers of open extents in
+  // scratch have room for `open_scratch_bytes`.
+  int32_t Run(const std::vector<void*>& buffers, int32_t parts = 1, int64_t* dims = nullptr,
+              int64_t open_scratch_bytes = 1 << 16) const {
+    const size_t bytes = static_cast<size_t>(RoundUp(compiled_.scratch_bytes + open_scratch_bytes + 64, 64));
     const std::unique_ptr<void, decltype(&std::free)> scratch(std::aligned_alloc(64, bytes), &std::free);
     for (const KernelPhase& phase : compiled_.phases) {
       const PhaseFunction function = host_->Find(phase.symbol);

@@ -27,8 +27,8 @@ void Scopes::Enter(BasicBlock* entry) {
   scopes_.push_back({entry, {}});
 }
 
-void Scopes::Bind(const Var& var, Value* value, Interval interval) {
-  bounds_.Set(var, interval);
+void Scopes::Bind(const Var& var, Value* value, Interval interval, const Expr& end) {
+  bounds_.Set(var, interval, end);
   bindings_[var.get()] = {value, depth()};
 }
 

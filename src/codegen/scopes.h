@@ -53,8 +53,9 @@ class Scopes {
   // The pointers that were made in the scope so far.
   std::vector<Pointer>& pointers(size_t depth) { return scopes_[depth].pointers; }
 
-  // Binds a variable to a value, which lies in this interval, in the innermost scope.
-  void Bind(const Var& var, llvm::Value* value, Interval interval);
+  // Binds a variable to a value, which lies in this interval and before `end` if that is not null, in the
+  // innermost scope.
+  void Bind(const Var& var, llvm::Value* value, Interval interval, const Expr& end = {});
   void Unbind(const Var& var);
   // Null where the variable is not bound.
   llvm::Value* ValueOf(const Var& var) const;

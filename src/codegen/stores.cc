@@ -58,7 +58,7 @@ bool StoreEmitter::EmitInterleaved(const Stmt& loop) {
   const Interval range = bounds.Range(flat);
   bounds.Unset(loop->var);
   const bool is_dense = iteration != nullptr && iteration->coefficient == 1 && lane != nullptr &&
-                        lane->coefficient == count && range.min >= 0 && range.max < buffer->num_elements();
+                        lane->coefficient == count && AreInBounds(buffer, range);
   if (!is_dense || Reads(store->value, buffer)) return false;
 
   llvm::SmallVector<Value*, kMost> vectors;

@@ -20,7 +20,7 @@ bool IsLoop(const Stmt& s, LoopKind kind) {
          IsIntConst(s->extent);
 }
 
-int64_t Extent(const Stmt& loop) { return loop == nullptr ? 1 : loop->extent->int_value; }
+int64_t ExtentOf(const Stmt& loop) { return loop == nullptr ? 1 : loop->extent->int_value; }
 
 std::optional<Loops> LoopsFrom(const Stmt& matrix) {
   Loops loops;
@@ -63,16 +63,16 @@ std::optional<TileStep> TilePlanner::Match(const Stmt& matrix) {
   step.store = loops->store;
   for (const Stmt& loop : {loops->rows, loops->groups, loops->columns, loops->terms}) {
     if (loop == nullptr) continue;
-    bounds_.Set(loop->var, {0, Extent(loop) - 1});
+    bounds_.Set(loop->var, {0, ExtentOf(loop) - 1});
     step.variables.push_back(loop->var);
   }
   const bool matches = loops->terms == nullptr
                            ? MatchMove(loops->rows, loops->columns, &step)
                            : MatchProduct(loops->rows, loops->groups, loops->columns, loops->terms, &step);
   for (const Var& variable : step.variables) bounds_.Unset(variable);
-  step.rows = Extent(loops->rows);
-  step.columns = Extent(loops->columns);
-  step.groups = Extent(loops->groups);
+  step.rows = ExtentOf(loops->rows);
+  step.columns = ExtentOf(loops->columns);
+  step.groups = ExtentOf(loops->groups);
   if (!matches || step.rows > kTileRows || step.columns > kTileColumns || step.groups > kTileColumns)
     return std::nullopt;
   return step;
@@ -114,12 +114,12 @@ bool TilePlanner::MatchProduct(const Stmt& rows, const Stmt& groups, const Stmt&
     step->right = (*elements)[static_cast<size_t>(1 - first)];
     step->instruction = FindProduct(kMatrixInstructions, target_, store->buffer->dtype,
                                     step->left->buffer->dtype, step->right->buffer->dtype);
-    if (step->instruction == nullptr || Extent(terms) != step->instruction->terms) continue;
+    if (step->instruction == nullptr || ExtentOf(terms) != step->instruction->terms) continue;
     const Affine left = FlatIndex(step->left->buffer, step->left->args, bounds_);
     const Affine right = FlatIndex(step->right->buffer, step->right->args, bounds_);
     const int64_t count = step->instruction->terms;
     const bool left_fits = Coefficient(left, terms) == 1 && Coefficient(left, columns) == 0 &&
-                           (Extent(groups) == 1 || Coefficient(left, groups) == count);
+                           (ExtentOf(groups) == 1 || Coefficient(left, groups) == count);
     const bool right_fits = Coefficient(right, terms) == 1 && Coefficient(right, columns) == count &&
                             Coefficient(right, rows) == 0;
     if (!left_fits || !right_fits) continue;
@@ -172,8 +172,8 @@ bool TilePlanner::Add(const TileStep& step, const std::vector<Stmt>& unrolled, T
   const Affine left_at = FlatIndex(step.left->buffer, step.left->args, bounds_);
   const Affine right_at = FlatIndex(step.right->buffer, step.right->args, bounds_);
   for (const Stmt& loop : unrolled) {
-    if (Coefficient(left_at, loop) != 0) left *= Extent(loop);
-    if (Coefficient(right_at, loop) != 0) right *= Extent(loop);
+    if (Coefficient(left_at, loop) != 0) left *= ExtentOf(loop);
+    if (Coefficient(right_at, loop) != 0) right *= ExtentOf(loop);
   }
   plan->lefts = std::max(plan->lefts, left);
   plan->rights = std::max(plan->rights, right);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/checked.h"
+#include "tensor/stmt.h"
 
 namespace attune {
 namespace {
@@ -32,6 +33,22 @@ Interval Sum(Interval a, Interval b) {
           no_max ? Interval::kHigh : Clamp(static_cast<__int128>(a.max) + b.max)};
 }
 
+Interval Product(Interval a, Interval b) {
+  if (IsUnbounded(a.min) || IsUnbounded(a.max) || IsUnbounded(b.min) || IsUnbounded(b.max)) return {};
+  const Interval low = Scale(a, b.min), high = Scale(a, b.max);
+  return {std::min(low.min, high.min), std::max(low.max, high.max)};
+}
+
+// The factors of a product of several; of anything else, that one.
+void AddFactors(const Expr& e, std::vector<Expr>& factors) {
+  if (e->kind == ExprKind::kOp && e->op == MathOp::kMul) {
+    AddFactors(e->args[0], factors);
+    AddFactors(e->args[1], factors);
+  } else {
+    factors.push_back(e);
+  }
+}
+
 Affine Constant(int64_t value) {
   Affine a;
   a.constant = value;
@@ -42,6 +59,13 @@ Affine Atom(const Expr& e) {
   Affine a;
   a.terms.push_back({e, 1});
   return a;
+}
+
+// The product of at least one factor, none of which is a number.
+Affine ProductOf(const std::vector<Expr>& factors) {
+  Expr product = factors[0];
+  for (size_t i = 1; i < factors.size(); ++i) product = product * factors[i];
+  return Atom(product);
 }
 
 bool IsDivisionByConst(const Expr& e) {
@@ -65,6 +89,23 @@ Division DivideTerms(const Affine& a, int64_t factor) {
   division.quotient.constant = FloorDivInt(a.constant, factor);
   division.rest.constant = a.constant - division.quotient.constant * factor;
   return division;
+}
+
+// `term` / `divisor`, where the one has all factors of the other; else nothing.
+std::optional<Affine> DivideTerm(const Affine::Term& term, const Affine::Term& divisor) {
+  if (term.coefficient % divisor.coefficient != 0) return std::nullopt;
+  std::vector<Expr> factors, of_divisor;
+  AddFactors(term.atom, factors);
+  AddFactors(divisor.atom, of_divisor);
+  for (const Expr& factor : of_divisor) {
+    const auto same = std::ranges::find_if(factors, [&](const Expr& f) { return SameExpr(f, factor); });
+    if (same == factors.end()) return std::nullopt;
+    factors.erase(same);
+  }
+  Affine quotient = factors.empty() ? Constant(1) : ProductOf(factors);
+  Affine scaled;
+  scaled.Add(quotient, term.coefficient / divisor.coefficient);
+  return scaled;
 }
 
 std::optional<bool> Negate(std::optional<bool> v) {
@@ -100,8 +141,8 @@ const Affine::Term* Affine::Find(const Var& var) const {
   return nullptr;
 }
 
-void Bounds::Set(const Var& var, Interval interval) {
-  ranges_[var.get()].push_back(interval);
+void Bounds::Set(const Var& var, Interval interval, Expr end) {
+  ranges_[var.get()].push_back({interval, std::move(end)});
   normalized_.clear();
 }
 
@@ -114,7 +155,12 @@ void Bounds::Unset(const Var& var) {
 
 Interval Bounds::Of(const Var& var) const {
   const auto it = ranges_.find(var.get());
-  return it == ranges_.end() ? Interval{} : it->second.back();
+  return it == ranges_.end() ? Interval{} : it->second.back().interval;
+}
+
+bool Bounds::HasEnd(const VarNode* var) const {
+  const auto it = ranges_.find(var);
+  return it != ranges_.end() && it->second.back().end;
 }
 
 Affine Bounds::Normalize(const Expr& e) const {
@@ -129,6 +175,26 @@ Affine Bounds::Normalize(const Expr& e) const {
   Affine affine = NormalizeOp(e);
   normalized_.insert({e.get(), {e, affine}});
   return affine;
+}
+
+Affine Bounds::Multiply(const Affine& a, const Affine& b) const {
+  Affine product;
+  product.Add(a, b.constant);
+  Affine rest = b;
+  rest.constant = 0;
+  product.Add(rest, a.constant);
+  for (const Affine::Term& x : a.terms) {
+    for (const Affine::Term& y : b.terms) {
+      std::vector<Expr> factors;
+      AddFactors(x.atom, factors);
+      AddFactors(y.atom, factors);
+      std::ranges::sort(factors, {}, [](const Expr& factor) { return Print(factor); });
+      Affine term = ProductOf(factors);
+      term.terms[0].coefficient = x.coefficient;
+      product.Add(term, y.coefficient);
+    }
+  }
+  return product;
 }
 
 Affine Bounds::NormalizeOp(const Expr& e) const {
@@ -146,7 +212,8 @@ Affine Bounds::NormalizeOp(const Expr& e) const {
     }
     case MathOp::kMul: {
       const Affine a = Normalize(e->args[0]), b = Normalize(e->args[1]);
-      if (!a.is_constant() && !b.is_constant()) return Atom(ToExpr(a) * ToExpr(b));
+      if (!a.is_constant() && !b.is_constant())
+        return MayWrap(a) || MayWrap(b) ? Atom(ToExpr(a) * ToExpr(b)) : Multiply(a, b);
       Affine product;
       product.Add(a.is_constant() ? b : a, a.is_constant() ? a.constant : b.constant);
       return product;
@@ -180,6 +247,7 @@ Affine Bounds::NormalizeOp(const Expr& e) const {
 // only n is normalized: 3·x mod 3 need not be 0.
 Affine Bounds::NormalizeDivision(const Expr& e) const {
   const Affine n = Normalize(e->args[0]), d = Normalize(e->args[1]);
+  if (!d.is_constant() && !MayWrap(n) && Range(d).min > 0) return NormalizeOpenDivision(e->op, n, d);
   if (!d.is_constant() || d.constant <= 0 || MayWrap(n)) return Atom(MakeOp(e->op, {ToExpr(n), ToExpr(d)}));
   const int64_t c = d.constant;
   auto [quotient, rest] = DivideTerms(n, c);
@@ -193,6 +261,32 @@ Affine Bounds::NormalizeDivision(const Expr& e) const {
   if (e->op == MathOp::kFloorDiv) return quotient;
   Affine remainder = n;
   remainder.Add(quotient, -c);
+  return remainder;
+}
+
+// The same for an open divisor: n = q·d + r, where q takes every term that has all factors of d.
+Affine Bounds::NormalizeOpenDivision(MathOp op, const Affine& n, const Affine& d) const {
+  Affine quotient, rest;
+  rest.constant = n.constant;
+  for (const Affine::Term& term : n.terms) {
+    const bool is_product = d.terms.size() == 1 && d.constant == 0;
+    const std::optional<Affine> divided = is_product ? DivideTerm(term, d.terms[0]) : std::nullopt;
+    if (divided.has_value()) {
+      quotient.Add(*divided, 1);
+    } else {
+      rest.terms.push_back(term);
+    }
+  }
+  const auto holds = [this](const Affine& a, const Affine& b) {
+    Affine difference = a;
+    difference.Add(b, -1);
+    return RangeWithinEnds(difference).max < 0;
+  };
+  if (!holds(rest, d) || RangeWithinEnds(rest).min < 0)
+    quotient.Add(Atom(FloorDiv(ToExpr(rest), ToExpr(d))), 1);
+  if (op == MathOp::kFloorDiv) return quotient;
+  Affine remainder = n;
+  remainder.Add(Multiply(quotient, d), -1);
   return remainder;
 }
 
@@ -238,15 +332,20 @@ Interval Bounds::AtomRange(const Expr& atom) const {
   if (atom->kind == ExprKind::kVar) return Of(atom->var);
   if (atom->kind != ExprKind::kOp || atom->dtype != DType::kI64) return {};
   switch (atom->op) {
-    case MathOp::kFloorMod:
-      if (IsIntConst(atom->args[1]) && atom->args[1]->int_value > 0) return {0, atom->args[1]->int_value - 1};
+    case MathOp::kMul:
+      return Product(Range(atom->args[0]), Range(atom->args[1]));
+    case MathOp::kFloorMod: {
+      const Interval d = Range(atom->args[1]);
+      if (d.min > 0) return {0, IsUnbounded(d.max) ? Interval::kHigh : d.max - 1};
       return {};
+    }
     case MathOp::kFloorDiv: {
-      if (!IsIntConst(atom->args[1]) || atom->args[1]->int_value <= 0) return {};
-      const Interval n = Range(atom->args[0]);
-      const int64_t d = atom->args[1]->int_value;
-      return {IsUnbounded(n.min) ? n.min : FloorDivInt(n.min, d),
-              IsUnbounded(n.max) ? n.max : FloorDivInt(n.max, d)};
+      const Interval n = Range(atom->args[0]), d = Range(atom->args[1]);
+      if (d.min <= 0) return {};
+      const auto divided = [&](int64_t bound, int64_t by) {
+        return IsUnbounded(bound) ? bound : IsUnbounded(by) ? (bound < 0 ? -1 : 0) : FloorDivInt(bound, by);
+      };
+      return {divided(n.min, n.min < 0 ? d.min : d.max), divided(n.max, n.max < 0 ? d.max : d.min)};
     }
     case MathOp::kMin:
     case MathOp::kMax: {
@@ -291,6 +390,35 @@ Interval Bounds::Range(const Affine& a) const {
   return is_atom || !sum.may_wrap ? sum.range : Interval();
 }
 
+int64_t Bounds::MostWithinEnds(Affine a) const {
+  // Ends may have variables with ends themselves; these nest no deeper than loops do.
+  constexpr int kMostRounds = 8;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const auto term = std::ranges::find_if(a.terms, [this](const Affine::Term& t) {
+      return t.coefficient > 0 && t.atom->kind == ExprKind::kVar && HasEnd(t.atom->var.get());
+    });
+    if (term == a.terms.end()) break;
+    const int64_t coefficient = term->coefficient;
+    const Affine end = Normalize(ranges_.at(term->atom->var.get()).back().end);
+    a.terms.erase(term);
+    a.Add(end, coefficient);
+    a.constant -= coefficient;
+  }
+  return Range(a).max;
+}
+
+Interval Bounds::RangeWithinEnds(const Affine& a) const {
+  Interval range = Range(a);
+  const bool has_end =
+      std::ranges::any_of(ranges_, [](const auto& one) { return static_cast<bool>(one.second.back().end); });
+  if (!has_end) return range;
+  Affine negative;
+  negative.Add(a, -1);
+  range.max = std::min(range.max, MostWithinEnds(a));
+  range.min = std::max(range.min, -MostWithinEnds(negative));
+  return range;
+}
+
 std::optional<bool> Bounds::Prove(const Expr& condition) const {
   if (condition->kind == ExprKind::kInt) return condition->int_value != 0;
   if (condition->kind != ExprKind::kOp) return std::nullopt;
@@ -307,7 +435,7 @@ std::optional<bool> Bounds::Prove(const Expr& condition) const {
   const Affine other = Normalize(args[1]);
   if (MayWrap(difference) || MayWrap(other)) return std::nullopt;
   difference.Add(other, -1);
-  const Interval d = Range(difference);
+  const Interval d = RangeWithinEnds(difference);
   const auto decide = [](bool yes, bool no) -> std::optional<bool> {
     if (yes) return true;
     if (no) return false;

@@ -38,10 +38,13 @@ struct Affine {
 // The ranges of variables at a point of a kernel. Not thread safe.
 class Bounds {
  public:
-  // Ranges nest: the innermost Set of a variable counts until Unset.
-  void Set(const Var& var, Interval interval);
+  // Ranges nest: the innermost Set of a variable counts until Unset. The variable is also less than `end`,
+  // an expression of other variables, unless that is null.
+  void Set(const Var& var, Interval interval, Expr end = {});
   void Unset(const Var& var);
   Interval Of(const Var& var) const;
+  // Whether the variable is also less than an expression.
+  bool HasEnd(const VarNode* var) const;
 
   // The affine form of an integer expression, with variables of known value replaced by it and floor
   // divisions and remainders by constants taken apart where the ranges allow: (16 a + b) / 16 is a when
@@ -49,6 +52,10 @@ class Bounds {
   Affine Normalize(const Expr& e) const;
   Interval Range(const Affine& a) const;
   Interval Range(const Expr& e) const { return Range(Normalize(e)); }
+
+  // The product, multiplied out. The factors of an atom of several have one order, so that equal products
+  // have equal atoms.
+  Affine Multiply(const Affine& a, const Affine& b) const;
 
   // Whether a condition always holds (true), never does (false), or cannot be told.
   std::optional<bool> Prove(const Expr& condition) const;
@@ -65,10 +72,20 @@ class Bounds {
   // Terms that cancel prove nothing about sums that wrap.
   bool MayWrap(const Affine& a) const { return SumOfTerms(a).may_wrap; }
   Interval AtomRange(const Expr& atom) const;
+  // Range(a), narrowed by what is known about ends.
+  Interval RangeWithinEnds(const Affine& a) const;
+  // The most that `a` is: with each variable that counts positively and has an end at the last value before
+  // that.
+  int64_t MostWithinEnds(Affine a) const;
   Affine NormalizeDivision(const Expr& e) const;
+  Affine NormalizeOpenDivision(MathOp op, const Affine& n, const Affine& d) const;
   Expr DivideRest(const Affine& rest, int64_t c) const;
 
-  std::unordered_map<const VarNode*, std::vector<Interval>> ranges_;
+  struct VarRange {
+    Interval interval;
+    Expr end;
+  };
+  std::unordered_map<const VarNode*, std::vector<VarRange>> ranges_;
   // Results of Normalize() since ranges last changed: taking a division apart looks at its operand more
   // than once, so each level of nested divisions would double the work. An entry keeps its expression
   // alive.

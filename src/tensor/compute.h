@@ -12,7 +12,7 @@ namespace attune {
 // The variable takes the values [min, min + extent): from 0 on, unless a stage computes a part of its output.
 struct Axis {
   Var var;
-  int64_t extent;
+  Extent extent;
   int64_t min = 0;
 };
 
@@ -48,6 +48,7 @@ struct ComputeDef {
   std::string name;
   std::vector<LoopNest::Param> params;  // inputs and outputs; workspaces are added by lowering
   Buffer dims_buffer;                   // see LoopNest
+  std::vector<SizeParam> sizes;         // see LoopNest
   std::vector<Stage> stages;
 };
 

@@ -151,6 +151,22 @@ Buffer MakeBuffer(std::string name, DType dtype, std::vector<int64_t> shape, Mem
   return std::make_shared<const BufferNode>(BufferNode{std::move(name), dtype, std::move(shape), space});
 }
 
+Buffer MakeOpenBuffer(std::string name, DType dtype, const std::vector<Extent>& extents, MemorySpace space) {
+  BufferNode node{std::move(name), dtype, {}, space};
+  const bool is_open = std::ranges::any_of(extents, &Extent::is_open);
+  for (const Extent& extent : extents) {
+    node.shape.push_back(extent.bound());
+    if (is_open) node.open.push_back(extent.is_open() ? extent.expr() : Expr());
+  }
+  return std::make_shared<const BufferNode>(std::move(node));
+}
+
+std::vector<Extent> BufferNode::extents() const {
+  std::vector<Extent> all;
+  for (size_t d = 0; d < rank(); ++d) all.push_back(extent(d));
+  return all;
+}
+
 int64_t BufferNode::num_elements() const {
   int64_t n = 1;
   for (int64_t d : shape) n *= d;

@@ -40,19 +40,8 @@ enum class MemorySpace {
   kShared,    // shared by the threads of a block (GPUs)
 };
 
-// A dense row-major array. Identity is the pointer.
-struct BufferNode {
-  std::string name;
-  DType dtype = DType::kF32;
-  std::vector<int64_t> shape;
-  MemorySpace space = MemorySpace::kGlobal;
-
-  int64_t num_elements() const;
-  std::vector<int64_t> strides() const;  // in elements
-};
+struct BufferNode;
 using Buffer = std::shared_ptr<const BufferNode>;
-Buffer MakeBuffer(std::string name, DType dtype, std::vector<int64_t> shape,
-                  MemorySpace space = MemorySpace::kGlobal);
 
 enum class ExprKind { kInt, kFloat, kVar, kOp, kCast, kBitcast, kLoad };
 
@@ -137,6 +126,48 @@ class Expr {
  private:
   std::shared_ptr<const ExprNode> node_;
 };
+
+// How many iterations a loop has, or how many elements an axis: a constant, or, if it is open, an expression
+// of the kernel's sizes (LoopNest::sizes) with an upper bound.
+class Extent {
+ public:
+  Extent(int64_t constant) : bound_(constant) {}  // NOLINT: a number is an extent
+  Extent(Expr open, int64_t bound) : bound_(bound), open_(std::move(open)) {}
+
+  bool is_open() const { return static_cast<bool>(open_); }
+  int64_t bound() const { return bound_; }  // the constant, or the upper bound
+  Expr expr() const { return open_ ? open_ : Expr(bound_); }
+  // As a number, its bound.
+  operator int64_t() const { return bound_; }  // NOLINT
+
+ private:
+  int64_t bound_;
+  Expr open_;
+};
+
+// A dense row-major array. Identity is the pointer.
+struct BufferNode {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;  // upper bounds where dimensions are open
+  MemorySpace space = MemorySpace::kGlobal;
+  // Empty if all dimensions are constant. Otherwise the open ones; the others are null.
+  std::vector<Expr> open = {};
+
+  bool is_open() const { return !open.empty(); }
+  size_t rank() const { return shape.size(); }
+  Extent extent(size_t d) const {
+    return open.empty() || !open[d] ? Extent(shape[d]) : Extent(open[d], shape[d]);
+  }
+  std::vector<Extent> extents() const;
+  // Of a buffer that is not open.
+  int64_t num_elements() const;
+  std::vector<int64_t> strides() const;  // in elements
+};
+Buffer MakeBuffer(std::string name, DType dtype, std::vector<int64_t> shape,
+                  MemorySpace space = MemorySpace::kGlobal);
+Buffer MakeOpenBuffer(std::string name, DType dtype, const std::vector<Extent>& extents,
+                      MemorySpace space = MemorySpace::kGlobal);
 
 struct ExprNode {
   ExprKind kind = ExprKind::kInt;

@@ -27,6 +27,7 @@
 
 #include "base/status.h"
 #include "base/text/lexer.h"
+#include "tensor/affine.h"
 #include "tensor/spelling.h"
 #include "tensor/stmt.h"
 
@@ -61,7 +62,8 @@ class NestParser {
     ASSIGN_OR_RETURN(nest.name, Name("a kernel"));
     RETURN_IF_ERROR(lexer_.Expect("("));
     while (!lexer_.Take(")")) {
-      if (!nest.params.empty() || nest.dims_buffer) RETURN_IF_ERROR(lexer_.Expect(","));
+      if (!nest.sizes.empty() || !nest.params.empty() || nest.dims_buffer)
+        RETURN_IF_ERROR(lexer_.Expect(","));
       RETURN_IF_ERROR(Param(nest));
     }
     RETURN_IF_ERROR(lexer_.Expect("{"));
@@ -75,9 +77,10 @@ class NestParser {
   }
 
  private:
-  // The dims buffer comes last, where it is printed.
+  // The sizes come first and the dims buffer last, where they are printed.
   absl::Status Param(LoopNest& nest) {
     if (nest.dims_buffer) return lexer_.Error("expected ')'");
+    if (nest.params.empty() && lexer_.Take("size")) return Size(nest);
     if (lexer_.Take("dims")) {
       ASSIGN_OR_RETURN(nest.dims_buffer, Declaration());
       return absl::OkStatus();
@@ -89,6 +92,18 @@ class NestParser {
       return absl::OkStatus();
     }
     return lexer_.Error("expected in, out, workspace or dims");
+  }
+
+  absl::Status Size(LoopNest& nest) {
+    SizeParam size;
+    ASSIGN_OR_RETURN(size.var, Binding(/*typed=*/false));
+    RETURN_IF_ERROR(lexer_.Expect("in"));
+    ASSIGN_OR_RETURN(size.min, lexer_.TakeInteger());
+    RETURN_IF_ERROR(lexer_.Expect(","));
+    ASSIGN_OR_RETURN(size.max, lexer_.TakeInteger());
+    sizes_.Set(size.var, {size.min, size.max});
+    nest.sizes.push_back(std::move(size));
+    return absl::OkStatus();
   }
 
   // Passes the name at hand and returns it. `what` says in the error what it names: "a kernel".
@@ -108,28 +123,36 @@ class NestParser {
 
   absl::StatusOr<Buffer> Declaration() {
     const size_t offset = lexer_.token().offset;
-    BufferNode node;
-    ASSIGN_OR_RETURN(node.name, Name("a buffer"));
+    ASSIGN_OR_RETURN(const std::string name, Name("a buffer"));
     RETURN_IF_ERROR(lexer_.Expect(":"));
-    ASSIGN_OR_RETURN(node.dtype, Type());
+    ASSIGN_OR_RETURN(const DType dtype, Type());
     RETURN_IF_ERROR(lexer_.Expect("["));
+    std::vector<Extent> extents;
     while (!lexer_.Take("]")) {
-      if (!node.shape.empty()) RETURN_IF_ERROR(lexer_.Expect(","));
-      ASSIGN_OR_RETURN(const int64_t dimension, lexer_.TakeInteger());
-      node.shape.push_back(dimension);
+      if (!extents.empty()) RETURN_IF_ERROR(lexer_.Expect(","));
+      ASSIGN_OR_RETURN(const Expr extent, Expression());
+      extents.push_back(IsIntConst(extent) ? Extent(extent->int_value)
+                                           : Extent(extent, sizes_.Range(extent).max));
     }
-    if (!IsBufferSizeValid(node))
-      return lexer_.ErrorAt(offset, absl::StrCat("buffer ", node.name, " has an impossible size"));
     const auto space = std::find(kMemorySpaceNames.begin(), kMemorySpaceNames.end(), lexer_.token().text);
     if (space == kMemorySpaceNames.end()) return lexer_.Error("expected a memory space");
-    node.space = static_cast<MemorySpace>(space - kMemorySpaceNames.begin());
     lexer_.Next();
 
-    Buffer& known = buffers_[node.name];
-    if (!known) known = std::make_shared<const BufferNode>(node);
-    if (known->dtype != node.dtype || known->shape != node.shape || known->space != node.space)
-      return lexer_.ErrorAt(offset, absl::StrCat("buffer ", node.name, " is declared differently above"));
+    const Buffer declared =
+        MakeOpenBuffer(name, dtype, extents, static_cast<MemorySpace>(space - kMemorySpaceNames.begin()));
+    if (!IsBufferSizeValid(*declared))
+      return lexer_.ErrorAt(offset, absl::StrCat("buffer ", name, " has an impossible size"));
+    Buffer& known = buffers_[name];
+    if (!known) known = declared;
+    if (!IsSameDeclaration(*known, *declared))
+      return lexer_.ErrorAt(offset, absl::StrCat("buffer ", name, " is declared differently above"));
     return known;
+  }
+
+  static bool IsSameDeclaration(const BufferNode& a, const BufferNode& b) {
+    return a.dtype == b.dtype && a.space == b.space &&
+           std::ranges::equal(a.extents(), b.extents(),
+                              [](const Extent& x, const Extent& y) { return SameExpr(x.expr(), y.expr()); });
   }
 
   absl::StatusOr<Var> Binding(bool typed) {
@@ -321,6 +344,7 @@ class NestParser {
   Lexer lexer_;
   std::map<std::string, Var> vars_;
   std::map<std::string, Buffer> buffers_;
+  Bounds sizes_;
   int depth_ = 0;
 };
 

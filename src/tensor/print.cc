@@ -24,14 +24,13 @@ std::string FloatText(double value) {
 class Printer {
  public:
   std::string Kernel(const LoopNest& nest) {
-    std::string out = absl::StrCat("kernel @", nest.name, "(");
-    for (size_t i = 0; i < nest.params.size(); ++i) {
-      absl::StrAppend(&out, i ? ", " : "", BufferRoleName(nest.params[i].role), " ",
-                      Declaration(nest.params[i].buffer));
-    }
-    if (nest.dims_buffer)
-      absl::StrAppend(&out, nest.params.empty() ? "" : ", ", "dims ", Declaration(nest.dims_buffer));
-    out += ") {\n";
+    std::vector<std::string> params;
+    for (const SizeParam& size : nest.sizes)
+      params.push_back(absl::StrCat("size %", VarName(size.var), " in ", size.min, ", ", size.max));
+    for (const LoopNest::Param& param : nest.params)
+      params.push_back(absl::StrCat(BufferRoleName(param.role), " ", Declaration(param.buffer)));
+    if (nest.dims_buffer) params.push_back(absl::StrCat("dims ", Declaration(nest.dims_buffer)));
+    std::string out = absl::StrCat("kernel @", nest.name, "(", absl::StrJoin(params, ", "), ") {\n");
     for (const Stmt& root : nest.roots) {
       out += "  root {\n";
       Statement(root, 4, out);
@@ -74,7 +73,9 @@ class Printer {
   std::string BufferName(const Buffer& b) { return Unique(buffers_, b); }
 
   std::string Declaration(const Buffer& b) {
-    return absl::StrCat(BufferName(b), ": ", DTypeName(b->dtype), "[", absl::StrJoin(b->shape, ","), "] ",
+    std::vector<std::string> extents;
+    for (const Extent& extent : b->extents()) extents.push_back(Expression(extent.expr()));
+    return absl::StrCat(BufferName(b), ": ", DTypeName(b->dtype), "[", absl::StrJoin(extents, ","), "] ",
                         MemorySpaceName(b->space));
   }
 

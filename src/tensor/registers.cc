@@ -93,7 +93,7 @@ bool IsOfTiles(const StmtNode& allocate) {
 LoopNest WithIndexedBuffersInMemory(LoopNest nest) {
   std::map<Buffer, Buffer> replaced;
   for (const Buffer& buffer : IndexedBuffers().In(nest))
-    replaced[buffer] = MakeBuffer(buffer->name, buffer->dtype, buffer->shape, MemorySpace::kScratch);
+    replaced[buffer] = MakeOpenBuffer(buffer->name, buffer->dtype, buffer->extents(), MemorySpace::kScratch);
   if (replaced.empty()) return nest;
   return ReplaceBuffers(std::move(nest), replaced);
 }

@@ -1,5 +1,9 @@
 #include "tensor/schedule_expr.h"
 
+#include <algorithm>
+
+#include "base/checked.h"
+
 namespace attune {
 std::set<const VarNode*> Variables(const Expr& e) {
   std::set<const VarNode*> vars;
@@ -52,6 +56,21 @@ bool AreEqual(const Expr& a, const Expr& b, const Bounds& bounds) {
   return difference.is_constant() && difference.constant == 0;
 }
 
+bool IsWithin(const Expr& index, const Extent& extent, const Bounds& bounds) {
+  return bounds.Prove(index >= Expr(int64_t{0})) == true && bounds.Prove(index < extent.expr()) == true;
+}
+
+Quotient DivideUp(const Bounds& bounds, const Extent& extent, int64_t block) {
+  const int64_t bound = CeilDiv(extent.bound(), block);
+  if (!extent.is_open()) return {bound, extent.bound() % block == 0};
+  Affine size = bounds.Normalize(extent.expr());
+  const bool is_exact = size.constant % block == 0 && std::ranges::all_of(size.terms, [&](const auto& term) {
+                          return term.coefficient % block == 0;
+                        });
+  if (!is_exact) size.constant += block - 1;
+  return {Extent(ToExpr(bounds.Normalize(FloorDiv(ToExpr(size), block))), bound), is_exact};
+}
+
 Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNode*>& inner) {
   Span span;
   Affine varying;
@@ -61,7 +80,10 @@ Span SpanOf(const Expr& index, const Bounds& bounds, const std::set<const VarNod
     (MentionsAny(term.atom, inner) ? varying : span.base).terms.push_back(term);
   }
   const Interval range = bounds.Range(varying);
-  span.full = range.min <= Interval::kLow || range.max >= Interval::kHigh;
+  const bool is_open = std::ranges::any_of(varying.terms, [&](const Affine::Term& term) {
+    return std::ranges::any_of(Variables(term.atom), [&](const VarNode* var) { return bounds.HasEnd(var); });
+  });
+  span.full = is_open || range.min <= Interval::kLow || range.max >= Interval::kHigh;
   span.low = range.min;
   span.high = range.max;
   return span;

@@ -24,6 +24,16 @@ void Conjuncts(const Expr& e, std::vector<Expr>& out);
 // Whether two indices are the same, as far as they can be told apart.
 bool AreEqual(const Expr& a, const Expr& b, const Bounds& bounds);
 
+// Whether an index is known to lie in [0, extent).
+bool IsWithin(const Expr& index, const Extent& extent, const Bounds& bounds);
+
+// How many blocks of `block` iterations there are, the last of which may not be full.
+struct Quotient {
+  Extent extent;
+  bool is_exact;  // known to have full blocks only
+};
+Quotient DivideUp(const Bounds& bounds, const Extent& extent, int64_t block);
+
 // One index while some loops go through their iterations: base + [low, high].
 struct Span {
   bool full = false;  // or anything

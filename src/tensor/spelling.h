@@ -26,9 +26,10 @@ constexpr std::string_view BufferRoleName(BufferRole role) {
 }
 
 // Whether the dimensions are not negative and the size is below the 2^40 bytes that index arithmetic counts
-// on.
+// on. The size of an open buffer is known, and checked, when a program sets its sizes.
 inline bool IsBufferSizeValid(const BufferNode& buffer) {
   constexpr int64_t kMaxBytes = int64_t{1} << 40;
+  if (buffer.is_open()) return std::ranges::none_of(buffer.shape, [](int64_t bound) { return bound < 0; });
   const std::optional<int64_t> elements = CheckedProduct(buffer.shape);
   return elements && *elements < kMaxBytes / DTypeSize(buffer.dtype);
 }

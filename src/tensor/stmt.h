@@ -68,10 +68,17 @@ Stmt MakePrefetch(const Buffer& buffer, std::vector<Expr> indices);
 // How a kernel uses a buffer that it is given.
 enum class BufferRole { kInput, kOutput, kWorkspace };
 
+// A number that a kernel is given with each call, and that open extents are made of.
+struct SizeParam {
+  Var var;  // i64
+  int64_t min, max;
+};
+
 // A kernel: its buffers in the order of the calling convention, and its root statements, which run one
 // after the other with a barrier between them. A root statement that is a parallel loop runs on all
 // threads, any other on one. `dims_buffer` (i64) has an element for each dynamic dimension: the
-// kernel stores those that it makes, and reads those of its inputs; null where it does neither.
+// kernel stores those that it makes, and reads those of its inputs; null where it does neither. `sizes` are
+// bound in all of the kernel; a kernel that has some has no dims buffer.
 struct LoopNest {
   std::string name;
   struct Param {
@@ -80,6 +87,7 @@ struct LoopNest {
   };
   std::vector<Param> params;
   Buffer dims_buffer;
+  std::vector<SizeParam> sizes = {};
   std::vector<Stmt> roots;
 };
 

@@ -95,7 +95,14 @@ bool AreOperandsValid(MathOp op, const std::vector<Expr>& args) {
 class Verifier {
  public:
   absl::Status Kernel(const LoopNest& nest) {
+    for (const SizeParam& size : nest.sizes) {
+      RETURN_IF_ERROR(Bind(size.var, /*is_static=*/false));
+      if (size.var->dtype != DType::kI64 || size.min < 0 || size.min > size.max)
+        return InvalidInput("size ", size.var->name, " is not an i64 of 0 or more");
+    }
     for (const LoopNest::Param& param : nest.params) RETURN_IF_ERROR(Declare(param.buffer, "parameter"));
+    if (nest.dims_buffer && !nest.sizes.empty())
+      return InvalidInput("a kernel of open sizes has a dims buffer");
     if (nest.dims_buffer) {
       RETURN_IF_ERROR(Declare(nest.dims_buffer, "parameter"));
       if (nest.dims_buffer->dtype != DType::kI64 || nest.dims_buffer->shape.size() != 1)
@@ -112,6 +119,9 @@ class Verifier {
   absl::Status Declare(const Buffer& buffer, std::string_view what) {
     if (!buffer) return InvalidInput("a ", what, " has no buffer");
     if (!IsBufferSizeValid(*buffer)) return InvalidInput("buffer ", buffer->name, " has an impossible size");
+    for (const Expr& extent : buffer->open) {
+      if (extent) RETURN_IF_ERROR(Typed(extent, DType::kI64, absl::StrCat("an extent of ", buffer->name)));
+    }
     if (!buffers_.insert(buffer.get()).second)
       return InvalidInput("buffer ", buffer->name, " is declared twice");
     return absl::OkStatus();

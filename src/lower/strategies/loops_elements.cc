@@ -91,7 +91,7 @@ std::optional<Transposition> FindTransposition(const Schedule& s, const Stage& s
   for (const Axis& axis : stage.axes) {
     const LoopHandle outer = LoopOver(s, stage, axis);
     if (axis.extent == 1 || outer == inner || !s.Extent(outer).ok()) continue;
-    for (int64_t height = std::min(line, axis.extent); height > 1; height /= 2) {
+    for (int64_t height = std::min<int64_t>(line, axis.extent); height > 1; height /= 2) {
       if (Contiguity(stage, axis, height) == 2 * loads) return Transposition{outer, inner, height, width};
     }
   }

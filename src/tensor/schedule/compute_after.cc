@@ -44,7 +44,8 @@ absl::StatusOr<Written> WrittenIn(const LoopTree& tree, const LoopRef& at) {
   for (const Axis& axis : producer.axes) {
     const Span span = SpanOf(at.state->axis_values.at(axis.var.get()), bounds, inner);
     const int64_t low = span.base.constant + span.low, high = span.base.constant + span.high;
-    const bool is_all = !span.full && span.base.is_constant() && low <= 0 && high >= axis.extent - 1;
+    const bool is_all = !span.full && span.base.is_constant() && low <= 0 && !axis.extent.is_open() &&
+                        high >= axis.extent - 1;
     if (!is_all && (span.full || span.low != span.high))
       return Error("an iteration of '", at.state->loops[at.index].name, "' computes a part of axis '",
                    axis.var->name, "'");
@@ -71,7 +72,7 @@ absl::StatusOr<AxisValues> MadeOf(const LoopTree& tree, const Written& written, 
       const Expr& index = load->args[d];
       const bool is_own_axis = std::ranges::any_of(reader.axes, [&](const Axis& axis) {
         return index->kind == ExprKind::kVar && index->var == axis.var &&
-               axis.extent == producer.axes[d].extent;
+               SameExpr(axis.extent.expr(), producer.axes[d].extent.expr());
       });
       if (!is_own_axis) {
         status.Update(Error("stage '", reader.name, "' does not read axis ", d, " of '", producer.name,

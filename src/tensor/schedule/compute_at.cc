@@ -20,7 +20,7 @@ namespace {
 
 struct Region {
   std::vector<Expr> min;
-  std::vector<int64_t> extent;
+  std::vector<Extent> extent;
 };
 
 void Widen(Span& span, const Span& other) {
@@ -125,12 +125,12 @@ absl::StatusOr<Region> RegionRead(const LoopTree& tree, const ScheduledStage& pr
   Region region;
   for (size_t d = 0; d < spans.size(); ++d) {
     Span& span = spans[d];
-    if (!span.full && (within || !span.guarded) && span.base.is_constant())
+    if (!span.full && (within || !span.guarded) && span.base.is_constant() && !buffer->extent(d).is_open())
       ClipToAxis(span, buffer->shape[d]);
     Affine min = span.base;
     min.constant += span.low;
     region.min.push_back(span.full ? Expr(int64_t{0}) : ToExpr(min));
-    region.extent.push_back(span.full ? buffer->shape[d] : span.high - span.low + 1);
+    region.extent.push_back(span.full ? buffer->extent(d) : Extent(span.high - span.low + 1));
   }
   return region;
 }
@@ -155,8 +155,8 @@ absl::Status ComputeStageAt(LoopTree& tree, ScheduledStage& computed, LoopRef at
     return InvalidInput("compute_at: no memory space ", space, " for a stage that is computed at a loop");
   ASSIGN_OR_RETURN(Region region, RegionRead(tree, computed, at, within));
 
-  const Buffer local = MakeBuffer(computed.stage.output->name, computed.stage.output->dtype, region.extent,
-                                  static_cast<MemorySpace>(space));
+  const Buffer local = MakeOpenBuffer(computed.stage.output->name, computed.stage.output->dtype,
+                                      region.extent, static_cast<MemorySpace>(space));
   if (!IsBufferSizeValid(*local))
     return InvalidInput("compute_at: stage '", name, "' would need too large a buffer");
   computed.local = local;
@@ -174,10 +174,10 @@ absl::Status ComputeStageAt(LoopTree& tree, ScheduledStage& computed, LoopRef at
   }
   for (const Axis& axis : computed.stage.axes) {
     const Expr& value = computed.axis_values[axis.var.get()];
-    const Interval range = bounds.Range(value);
-    const Expr ends = value < Expr(axis.extent), begins = value >= Expr(int64_t{0});
-    if (range.max >= axis.extent && !Holds(around, ends, bounds)) computed.guards.push_back(ends);
-    if (range.min < 0 && !Holds(around, begins, bounds)) computed.guards.push_back(begins);
+    const Expr ends = value < axis.extent.expr(), begins = value >= Expr(int64_t{0});
+    for (const Expr& inside : {ends, begins}) {
+      if (bounds.Prove(inside) != true && !Holds(around, inside, bounds)) computed.guards.push_back(inside);
+    }
   }
   return absl::OkStatus();
 }

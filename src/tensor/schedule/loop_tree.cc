@@ -78,7 +78,7 @@ void LoopTree::ResetLoops(ScheduledStage& state) {
   const std::vector<StageLoop> before = std::exchange(state.loops, {});
   state.axis_values.clear();
   state.guards.clear();
-  const auto add = [&](const Axis& axis, int64_t extent, bool reduce) -> Expr {
+  const auto add = [&](const Axis& axis, const Extent& extent, bool reduce) -> Expr {
     StageLoop loop;
     loop.name = absl::StrCat(state.stage.name, ".", axis.var->name);
     const auto same = std::ranges::find(before, loop.name, &StageLoop::name);
@@ -90,7 +90,7 @@ void LoopTree::ResetLoops(ScheduledStage& state) {
   };
   for (size_t i = 0; i < state.stage.axes.size(); ++i) {
     const Axis& axis = state.stage.axes[i];
-    Expr value = add(axis, state.local ? state.local->shape[i] : axis.extent, false);
+    Expr value = add(axis, state.local ? state.local->extent(i) : axis.extent, false);
     state.axis_values[axis.var.get()] = state.local ? state.region_min[i] + value : value + Expr(axis.min);
   }
   for (const Axis& axis : state.stage.reduce_axes)
@@ -113,9 +113,12 @@ void LoopTree::ReplaceVariable(const Var& var, const Expr& value) {
 
 Bounds LoopTree::LoopBounds() const {
   Bounds bounds;
+  for (const SizeParam& size : def_.sizes) bounds.Set(size.var, {size.min, size.max});
   for (const ScheduledStage& state : stages_) {
-    for (const StageLoop& loop : state.loops)
-      bounds.Set(loop.var, {0, std::max<int64_t>(loop.extent - 1, 0)});
+    for (const StageLoop& loop : state.loops) {
+      const Interval range = {0, std::max<int64_t>(loop.extent.bound() - 1, 0)};
+      bounds.Set(loop.var, range, loop.extent.is_open() ? loop.extent.expr() : Expr());
+    }
   }
   return bounds;
 }

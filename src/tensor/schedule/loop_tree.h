@@ -31,7 +31,7 @@ struct Prefetched {
 struct StageLoop {
   std::string name;  // unique among the stages that are not inlined
   Var var;           // from 0 to extent - 1
-  int64_t extent;
+  Extent extent = 0;
   bool reduce = false;
   LoopKind kind = LoopKind::kSerial;
   std::string binding;                    // for kBound

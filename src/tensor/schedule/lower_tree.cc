@@ -73,7 +73,7 @@ class Lowering {
   Stmt Loops(size_t i) const {
     const StageLoop& loop = state_.loops[i];
     const Stmt body = Build(i + 1);
-    if (loop.peel_front == 0 && loop.peel_back == 0) return For(loop, 0, loop.extent, loop.kind, body);
+    if (loop.peel_front == 0 && loop.peel_back == 0) return For(loop, 0, loop.extent.expr(), loop.kind, body);
     std::vector<Stmt> parts;
     const int64_t middle = loop.extent - loop.peel_front - loop.peel_back;
     if (loop.peel_front > 0) parts.push_back(For(loop, 0, loop.peel_front, LoopKind::kUnrolled, body));
@@ -84,8 +84,8 @@ class Lowering {
     return parts.empty() ? MakeSequence({}) : MakeSequence(std::move(parts));
   }
 
-  static Stmt For(const StageLoop& loop, int64_t min, int64_t extent, LoopKind kind, const Stmt& body) {
-    Stmt made = MakeFor(loop.var, Expr(min), Expr(extent), kind, body);
+  static Stmt For(const StageLoop& loop, int64_t min, const Expr& extent, LoopKind kind, const Stmt& body) {
+    Stmt made = MakeFor(loop.var, Expr(min), extent, kind, body);
     if (kind != LoopKind::kBound) return made;
     StmtNode node = *made;
     node.binding = loop.binding;
@@ -103,7 +103,7 @@ class Lowering {
     Stmt nest = Guarded(conditions, MakeStore(buffer_, indices_, state_.stage.init));
     for (size_t i = state_.loops.size(); i-- > first_reduce_;) {
       const StageLoop& loop = state_.loops[i];
-      if (!loop.reduce) nest = For(loop, 0, loop.extent, loop.kind, nest);
+      if (!loop.reduce) nest = For(loop, 0, loop.extent.expr(), loop.kind, nest);
     }
     return nest;
   }
@@ -184,6 +184,7 @@ absl::StatusOr<LoopNest> LowerPrepacking(const LoopTree& tree, const std::string
     if (reads.contains(param.buffer.get())) nest.params.push_back(param);
   }
   nest.params.push_back({state->stage.output, BufferRole::kOutput});
+  nest.sizes = tree.def().sizes;
   nest.roots = {Lowering(tree, *state).Run()};
   return WithIndexedBuffersInMemory(std::move(nest));
 }
@@ -191,6 +192,7 @@ absl::StatusOr<LoopNest> LowerPrepacking(const LoopTree& tree, const std::string
 absl::StatusOr<LoopNest> LowerTree(const LoopTree& tree, const std::set<std::string>& prepacked) {
   LoopNest nest;
   nest.name = tree.def().name;
+  nest.sizes = tree.def().sizes;
   nest.dims_buffer = tree.def().dims_buffer;
   std::vector<LoopNest::Param> params = tree.def().params;
   for (const ScheduledStage& state : tree.stages()) {

@@ -31,8 +31,7 @@ std::vector<Beyond> ReadsBeyond(const LoopTree& tree, const ScheduledStage& stat
     if (e->kind != ExprKind::kLoad) return;
     const Expr load = tree.Resolve(state, e);  // reads the local buffer of an attached stage
     for (size_t i = 0; i < e->args.size(); ++i) {
-      const Interval range = bounds.Range(load->args[i]);
-      if (range.min >= 0 && range.max < load->buffer->shape[i]) continue;
+      if (IsWithin(load->args[i], load->buffer->extent(i), bounds)) continue;
       beyond.push_back({Variables(e->args[i]), Variables(load->args[i]),
                         InvalidInput("overcompute: stage '", state.stage.name, "' would read beyond axis ", i,
                                      " of '", e->buffer->name, "'")});
@@ -103,8 +102,7 @@ absl::Status OvercomputeStage(LoopTree& tree, ScheduledStage& state) {
   RETURN_IF_ERROR(needs.status());
   for (size_t i = 0; i < state.stage.axes.size(); ++i) {
     const Expr& value = state.axis_values[state.stage.axes[i].var.get()];
-    const Interval range = bounds.Range(value - state.region_min[i]);
-    if (range.min < 0 || range.max >= state.local->shape[i])
+    if (!IsWithin(value - state.region_min[i], state.local->extent(i), bounds))
       return InvalidInput("overcompute: stage '", name, "' would write beyond axis ", i, " of its region");
   }
   state.stage.where = kept;

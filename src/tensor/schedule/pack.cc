@@ -64,14 +64,17 @@ absl::StatusOr<Packing> ParsePacking(const std::vector<int64_t>& numbers, size_t
 }
 
 // The stage that copies the buffer.
-absl::StatusOr<ScheduledStage> PackedCopy(const Buffer& source, const Packing& packing) {
+absl::StatusOr<ScheduledStage> PackedCopy(const LoopTree& tree, const Buffer& source,
+                                          const Packing& packing) {
   // The copy's axes before the permutation, and each element's indices in the source.
   std::vector<Axis> split;
   std::vector<Expr> from;
   Expr inside;
   for (size_t axis = 0; axis < source->shape.size(); ++axis) {
-    const int64_t size = source->shape[axis], block = packing.BlockOf(axis);
-    const Axis outer{MakeVar(absl::StrCat("i", axis)), block == 0 ? size : CeilDiv(size, block)};
+    const int64_t block = packing.BlockOf(axis);
+    const Extent size = source->extent(axis);
+    const Quotient blocks = block == 0 ? Quotient{size, true} : DivideUp(tree.LoopBounds(), size, block);
+    const Axis outer{MakeVar(absl::StrCat("i", axis)), blocks.extent};
     split.push_back(outer);
     if (block == 0) {
       from.push_back(Expr(outer.var));
@@ -80,20 +83,20 @@ absl::StatusOr<ScheduledStage> PackedCopy(const Buffer& source, const Packing& p
     const Axis lane{MakeVar(absl::StrCat("i", axis, "v")), block};
     split.push_back(lane);
     from.push_back(Expr(outer.var) * Expr(block) + Expr(lane.var));
-    if (size % block != 0) {
-      const Expr here = from.back() < Expr(size);
+    if (!blocks.is_exact) {
+      const Expr here = from.back() < size.expr();
       inside = inside ? And(inside, here) : here;
-      from.back() = Min(from.back(), Expr(size - 1));
+      from.back() = Min(from.back(), size.expr() - Expr(1));
     }
   }
   ScheduledStage copy;
   copy.stage.name = source->name + ".packed";
-  std::vector<int64_t> shape;
+  std::vector<Extent> shape;
   for (int64_t place : packing.order) {
     copy.stage.axes.push_back(split[static_cast<size_t>(place)]);
     shape.push_back(copy.stage.axes.back().extent);
   }
-  copy.stage.output = MakeBuffer(copy.stage.name, source->dtype, shape);
+  copy.stage.output = MakeOpenBuffer(copy.stage.name, source->dtype, shape);
   if (!IsBufferSizeValid(*copy.stage.output))
     return InvalidInput("pack: the copy of '", source->name, "' would be too large");
   const Expr element = Load(source, from);
@@ -115,7 +118,7 @@ absl::Status PackBuffer(LoopTree& tree, const std::string& name, ScheduledStage&
   RETURN_IF_ERROR(tree.CheckNewName(name + ".packed", "pack"));
   ASSIGN_OR_RETURN(const Packing packing, ParsePacking(layout, source->shape.size()));
 
-  ASSIGN_OR_RETURN(ScheduledStage copy, PackedCopy(source, packing));
+  ASSIGN_OR_RETURN(ScheduledStage copy, PackedCopy(tree, source, packing));
 
   ExprRewriter rewriter;
   rewriter.load = [&](const Buffer& buffer, const std::vector<Expr>& indices) {

@@ -97,6 +97,7 @@ class Prefetching {
   // Adds one iteration's share of the prefetches of the block after the one that `load` reads.
   void PrefetchNextBlock(const Expr& load) {
     const Buffer& buffer = load->buffer;
+    if (buffer->is_open()) return;
     const std::vector<Affine> block = BlockOf(load);
     int64_t blocks = 1;
     for (size_t axis = 0; axis < block.size(); ++axis) blocks *= buffer->shape[axis];
@@ -112,8 +113,8 @@ class Prefetching {
         iterations = uses;
         over = uses == 1 ? Expr(int64_t{0}) : FloorMod(Expr(around->var), uses);
       } else {
-        iterations *= around->extent;
-        over = over * Expr(around->extent) + Expr(around->var);
+        iterations = CheckedMul(iterations, around->extent).value_or(iterations);
+        over = over * around->extent.expr() + Expr(around->var);
       }
     }
     const int64_t line = ElementsOfLine(buffer);
@@ -154,7 +155,7 @@ class Prefetching {
       return std::ranges::any_of(row, [&](const Expr& index) { return Mentions(index, loop.var); });
     };
     int64_t lines = 1;
-    for (const StageLoop& inside : LoopsInside()) lines *= moves(inside) ? inside.extent : 1;
+    for (const StageLoop& inside : LoopsInside()) lines *= moves(inside) ? inside.extent.bound() : 1;
     // Iterations that read the same lines prefetch a part of them each.
     const int64_t sharers = moves(loop_) ? 1 : IterationsOfALine(load);
     const int64_t share = std::min(CeilDiv(lines, sharers), kMaxLines);
@@ -182,7 +183,7 @@ class Prefetching {
     const Affine::Term* step = column.Find(loop_.var);
     const int64_t line = ElementsOfLine(load->buffer);
     if (step == nullptr || step->coefficient <= 0 || line % step->coefficient != 0) return 1;
-    return std::min(line / step->coefficient, loop_.extent);
+    return std::min<int64_t>(line / step->coefficient, loop_.extent);
   }
 
   const LoopTree& tree_;

@@ -74,7 +74,7 @@ absl::Status SplitLoop(LoopTree& tree, LoopRef split, int64_t factor, bool overl
   const std::string_view op = overlapping ? "split_overlapping" : "split";
   const StageLoop loop = split.loop();
   if (factor < 1) return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is not positive");
-  if (factor > (overlapping ? loop.extent : kMaxFactor))
+  if (factor > (overlapping ? loop.extent.bound() : kMaxFactor))
     return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is too large");
   RETURN_IF_ERROR(tree.CheckPlain(loop, op));
   StageLoop outer = loop, inner = loop;
@@ -82,14 +82,15 @@ absl::Status SplitLoop(LoopTree& tree, LoopRef split, int64_t factor, bool overl
   inner.name = loop.name + ".i";
   outer.var = MakeVar(outer.name);
   inner.var = MakeVar(inner.name);
-  outer.extent = CeilDiv(loop.extent, factor);
+  const Quotient blocks = DivideUp(tree.LoopBounds(), loop.extent, factor);
+  const bool even = blocks.is_exact;
+  outer.extent = blocks.extent;
   inner.extent = factor;
-  const bool even = loop.extent % factor == 0;
   const Expr begin = Expr(outer.var) * factor;
-  const Expr first = overlapping && !even ? Min(begin, Expr(loop.extent - factor)) : begin;
+  const Expr first = overlapping && !even ? Min(begin, loop.extent.expr() - Expr(factor)) : begin;
   const Expr value = first + Expr(inner.var);
   tree.ReplaceVariable(loop.var, value);
-  if (!even) split.state->guards.push_back(overlapping ? value >= begin : value < Expr(loop.extent));
+  if (!even) split.state->guards.push_back(overlapping ? value >= begin : value < loop.extent.expr());
   auto& loops = split.state->loops;
   loops[split.index] = outer;
   loops.insert(loops.begin() + static_cast<ptrdiff_t>(split.index) + 1, inner);
@@ -106,20 +107,23 @@ absl::Status FuseLoops(LoopTree& tree, LoopRef a, LoopRef b, const std::string& 
   RETURN_IF_ERROR(tree.CheckPlain(outer, "fuse"));
   RETURN_IF_ERROR(tree.CheckPlain(inner, "fuse"));
   const std::optional<int64_t> extent = CheckedMul(outer.extent, inner.extent);
-  if (!extent || *extent > kMaxExtent)
+  const bool is_open = outer.extent.is_open() || inner.extent.is_open();
+  if (!extent || (*extent > kMaxExtent && !is_open))
     return InvalidInput("fuse: '", outer.name, "' and '", inner.name, "' have too many iterations");
   StageLoop fused = outer;
   fused.name = name;
   if (fused.name != outer.name && fused.name != inner.name && tree.FindLoop(fused.name).ok())
     return InvalidInput("fuse: there is a loop '", fused.name, "' already");
   fused.var = MakeVar(fused.name);
-  fused.extent = *extent;
+  fused.extent = is_open ? Extent(outer.extent.expr() * inner.extent.expr(), *extent) : Extent(*extent);
   // If one loop has a single iteration, the fused loop stands for the other one alone: a quotient would be
   // hard to simplify once the loop is split and its last iterations are guarded.
-  const int64_t width = std::max<int64_t>(inner.extent, 1);
+  const Expr width = inner.extent.is_open() ? inner.extent.expr() : Expr(std::max<int64_t>(inner.extent, 1));
+  const bool is_outer = !inner.extent.is_open() && inner.extent <= 1;
+  const bool is_inner = !outer.extent.is_open() && outer.extent == 1;
   const Expr whole(fused.var), zero(int64_t{0});
-  tree.ReplaceVariable(outer.var, outer.extent == 1 ? zero : width == 1 ? whole : FloorDiv(whole, width));
-  tree.ReplaceVariable(inner.var, outer.extent == 1 ? whole : width == 1 ? zero : FloorMod(whole, width));
+  tree.ReplaceVariable(outer.var, is_inner ? zero : is_outer ? whole : FloorDiv(whole, width));
+  tree.ReplaceVariable(inner.var, is_inner ? whole : is_outer ? zero : FloorMod(whole, width));
   loops[a.index] = fused;
   loops.erase(loops.begin() + static_cast<ptrdiff_t>(b.index));
   return absl::OkStatus();
@@ -156,6 +160,10 @@ absl::Status MarkLoop(LoopRef marked, LoopKind kind, const std::string& binding)
   StageLoop& loop = marked.loop();
   if (loop.kind != LoopKind::kSerial)
     return InvalidInput(OpThatMarks(kind), ": loop '", loop.name, "' is marked already");
+  const bool may_be_open =
+      kind == LoopKind::kSerial || kind == LoopKind::kParallel || kind == LoopKind::kBound;
+  if (loop.extent.is_open() && !may_be_open)
+    return InvalidInput(OpThatMarks(kind), ": the extent of loop '", loop.name, "' is open");
   if (kind == LoopKind::kParallel) RETURN_IF_ERROR(CheckParallel(marked));
   if (kind == LoopKind::kDot) RETURN_IF_ERROR(CheckDot(marked));
   if (kind == LoopKind::kMatrix) RETURN_IF_ERROR(CheckMatrix(marked));
@@ -168,8 +176,9 @@ absl::Status PeelLoop(LoopRef peeled, int64_t front, int64_t back) {
   StageLoop& loop = peeled.loop();
   if (front < 0 || back < 0) return InvalidInput("peel: negative count");
   if (loop.kind != LoopKind::kSerial) return InvalidInput("peel: loop '", loop.name, "' is not serial");
-  loop.peel_front = std::min(front, loop.extent);
-  loop.peel_back = std::min(back, loop.extent - loop.peel_front);
+  if (loop.extent.is_open()) return absl::OkStatus();
+  loop.peel_front = std::min<int64_t>(front, loop.extent);
+  loop.peel_back = std::min<int64_t>(back, loop.extent - loop.peel_front);
   return absl::OkStatus();
 }
 

@@ -104,7 +104,7 @@ absl::Status CacheWrite(LoopTree& tree, ScheduledStage& cached) {
   ScheduledStage computed;
   computed.stage = stage;
   computed.stage.name = stage.name + ".acc";
-  computed.stage.output = MakeBuffer(computed.stage.name, stage.output->dtype, stage.output->shape);
+  computed.stage.output = MakeOpenBuffer(computed.stage.name, stage.output->dtype, stage.output->extents());
   Stage copy;
   copy.name = stage.name;
   copy.output = stage.output;
@@ -130,10 +130,10 @@ absl::Status CacheRead(LoopTree& tree, const std::string& buffer, ScheduledStage
   RETURN_IF_ERROR(tree.CheckNewName(absl::StrCat(buffer, ".", stage), "cache_read"));
   ScheduledStage cache;
   cache.stage.name = absl::StrCat(buffer, ".", stage);
-  cache.stage.output = MakeBuffer(cache.stage.name, source->dtype, source->shape);
+  cache.stage.output = MakeOpenBuffer(cache.stage.name, source->dtype, source->extents());
   std::vector<Expr> indices;
-  for (size_t i = 0; i < source->shape.size(); ++i) {
-    cache.stage.axes.push_back({MakeVar(absl::StrCat("i", i)), source->shape[i]});
+  for (size_t i = 0; i < source->rank(); ++i) {
+    cache.stage.axes.push_back({MakeVar(absl::StrCat("i", i)), source->extent(i)});
     indices.push_back(Expr(cache.stage.axes.back().var));
   }
   cache.stage.value = Load(source, indices);
@@ -159,10 +159,10 @@ absl::Status FactorReduction(LoopTree& tree, ScheduledStage& reduction, LoopRef 
     return InvalidInput("rfactor: stage '", stage.name, "' can have no axis ", place, " more");
   ASSIGN_OR_RETURN(ScheduledStage factored, FactoredStage(reduction, loop_name, place));
   Stage& rf = factored.stage;
-  std::vector<int64_t> shape = stage.output->shape;
+  std::vector<Extent> shape = stage.output->extents();
   const Axis& reduced = rf.axes[static_cast<size_t>(place)];
   shape.insert(shape.begin() + place, reduced.extent);
-  rf.output = MakeBuffer(rf.name, stage.output->dtype, shape);
+  rf.output = MakeOpenBuffer(rf.name, stage.output->dtype, shape);
   LoopTree::ResetLoops(factored);
 
   const Axis last{MakeVar(reduced.var->name), reduced.extent};

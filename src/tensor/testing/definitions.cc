@@ -5,8 +5,8 @@
 namespace attune {
 namespace {
 
-Buffer F32(const char* name, std::vector<int64_t> shape) {
-  return MakeBuffer(name, DType::kF32, std::move(shape));
+Buffer F32(const char* name, const std::vector<Extent>& shape) {
+  return MakeOpenBuffer(name, DType::kF32, shape);
 }
 
 Stage MakeStage(const Buffer& output, std::vector<Axis> axes, Expr value) {
@@ -29,7 +29,7 @@ Stage MakeReduction(const Buffer& output, std::vector<Axis> axes, Axis reduced, 
 
 }  // namespace
 
-ComputeDef MatMulRelu(int64_t m, int64_t n, int64_t k) {
+ComputeDef MatMulRelu(const Extent& m, const Extent& n, const Extent& k) {
   const Buffer a = F32("a", {m, k}), b = F32("b", {k, n}), c = F32("c", {m, n}), out = F32("out", {m, n});
   ComputeDef def;
   def.name = "matmul";
@@ -58,13 +58,13 @@ ComputeDef PaddedConv(int64_t size, int64_t stride) {
   return def;
 }
 
-ComputeDef Softmax(int64_t rows, int64_t columns) {
+ComputeDef Softmax(const Extent& rows, const Extent& columns) {
   const Buffer x = F32("x", {rows, columns}), top = F32("top", {rows}), e = F32("exp", {rows, columns});
   const Buffer sum = F32("sum", {rows}), out = F32("out", {rows, columns});
   ComputeDef def;
   def.name = "softmax";
   def.params = {{x, BufferRole::kInput}, {out, BufferRole::kOutput}};
-  const auto axis = [](const char* name, int64_t extent) { return Axis{MakeVar(name), extent}; };
+  const auto axis = [](const char* name, const Extent& extent) { return Axis{MakeVar(name), extent}; };
   const Axis i0 = axis("i", rows), j0 = axis("j", columns), i1 = axis("i", rows), j1 = axis("j", columns);
   const Axis i2 = axis("i", rows), j2 = axis("j", columns), i3 = axis("i", rows), j3 = axis("j", columns);
   const Expr shifted = Load(x, {i1.var, j1.var}) - Load(top, {i1.var});
