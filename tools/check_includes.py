@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "base/sqlite": ["base"],
     "base/sql": ["base", "base/sqlite"],
     "graph": ["base"],
+    "sizes": EARLY,
     "import": EARLY,
     "reference": EARLY,
     "opt": EARLY + ["reference"],
@@ -36,9 +37,9 @@ MAY_INCLUDE = {
     "target": ["base"],
     "device": ["base", "target"],
     "tensor": ["base"],
-    "lower": EARLY + ["tensor", "target"],
+    "lower": EARLY + ["sizes", "tensor", "target"],
     # Memory is planned with the alignment that the artifact file promises.
-    "plan": EARLY + ["tensor", "lower", "target", "artifact/artifact.h"],
+    "plan": EARLY + ["sizes", "tensor", "lower", "target", "artifact/artifact.h"],
     # The kernels that prepack weights run on the machine that compiles.
     "codegen": ["base", "tensor", "target", "device"],
     "artifact": ["base"],

@@ -47,8 +47,8 @@ class KernelBuffers {
   // Gives an open buffer its own bytes behind all that are not open. `emit` makes the value of an expression
   // of the kernel's sizes where the function begins.
   void AllocateInOpenScratch(const Buffer& buffer, const std::function<llvm::Value*(const Expr&)>& emit);
-  // What the current function needs for open buffers in addition, as an expression of the kernel's sizes; a
-  // multiple of 64.
+  // Returns the bytes that the current function needs for open buffers in addition, as an expression of the
+  // kernel's sizes; a multiple of 64.
   const Expr& open_scratch_bytes() const { return open_scratch_bytes_; }
   // Puts open buffers behind the others; to be called after the last function.
   void PlaceOpenScratch();

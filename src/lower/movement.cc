@@ -52,6 +52,16 @@ Expr PadSource(const Expr& at, int64_t size, const std::string& mode) {
 
 }  // namespace
 
+absl::Status DefineIota(Definition& definition, const Node& node) {
+  const Ints& steps = node.attrs().IntList("steps");
+  definition.Define(node, node.output(), [&](const Indices& i) {
+    Expr value(node.attrs().Int("start", 0));
+    for (size_t d = 0; d < i.size(); ++d) value = value + i[d] * Expr(steps[d]);
+    return CastTo(node.output()->type().dtype, value);
+  });
+  return absl::OkStatus();
+}
+
 absl::Status DefineReshape(Definition& definition, const Node& node) {
   const Value* x = node.input(0);
   const Shape from = x->type().shape(), to = node.output()->type().shape();

@@ -22,6 +22,7 @@ constexpr Row kRows[] = {
     {Op::kMatMul, DefineMatMul},
     {Op::kMatMulInteger, DefineMatMul},
     {Op::kAttention, DefineAttention},
+    {Op::kIota, DefineIota},
     {Op::kReshape, DefineReshape},
     {Op::kTranspose, DefineTranspose},
     {Op::kBroadcast, DefineBroadcast},

@@ -17,7 +17,7 @@ DefineFunction DefineElementwise;
 DefineFunction DefineConv, DefineConvTranspose, DefineMatMul, DefineAttention;
 
 // movement.cc
-DefineFunction DefineReshape, DefineTranspose, DefineBroadcast, DefineSlice, DefineConcat, DefinePad,
+DefineFunction DefineIota, DefineReshape, DefineTranspose, DefineBroadcast, DefineSlice, DefineConcat, DefinePad,
     DefineLayoutTransform, DefineDepthToSpace, DefineSpaceToDepth, DefineReverseSequence;
 
 // indexed.cc

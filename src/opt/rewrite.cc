@@ -54,8 +54,11 @@ void ReplaceNodeAndProducers(Graph& graph, Node* node, Op op, Value* replacement
 }
 
 bool HasConstantInputs(const Node& node) {
-  return std::all_of(node.inputs().begin(), node.inputs().end(),
-                     [](const Value* input) { return input == nullptr || input->constant() != nullptr; });
+  const auto is_fixed = [](const Value* input) {
+    return input == nullptr ||
+           (input->constant() != nullptr && !input->producer()->attrs().Bool("frozen"));
+  };
+  return node.num_inputs() > 0 && std::ranges::all_of(node.inputs(), is_fixed);
 }
 
 absl::Status FoldNode(Graph& graph, Node* node, const Evaluator& evaluate) {

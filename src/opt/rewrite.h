@@ -46,7 +46,7 @@ bool ForEachNode(Graph& graph, Rewrite rewrite) {
   return changed;
 }
 
-// Whether all the inputs that a node has are constants.
+// Whether a node has inputs, and all of them are constants that are not frozen.
 bool HasConstantInputs(const Node& node);
 
 // Computes such a node and puts constants in the place of its outputs. Errors: `evaluate`'s; then nothing

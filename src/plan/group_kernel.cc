@@ -37,6 +37,12 @@ bool IsEpilogue(const Node* node, const Node* anchor) {
   return false;
 }
 
+bool HaveEqualExtents(const BufferNode& a, const BufferNode& b) {
+  return std::ranges::equal(a.extents(), b.extents(), [](const Extent& x, const Extent& y) {
+    return SameExpr(x.expr(), y.expr());
+  });
+}
+
 // Pairs of parameters where the output may take an input's memory: each element of the input is read only for
 // the same element of the output.
 std::vector<std::pair<int, int>> AliasPairs(const Workload& workload, const LoopNest& nest) {
@@ -58,7 +64,10 @@ std::vector<std::pair<int, int>> AliasPairs(const Workload& workload, const Loop
       return IsElementwise(user->op()) && user->output()->type().dims == output.dims &&
              IsEpilogue(user, workload.anchor);
     });
-    if (elementwise) pairs.emplace_back(param(InputName(i)), param(OutputName(0)));
+    const int in = param(InputName(i)), out = param(OutputName(0));
+    if (elementwise && HaveEqualExtents(*nest.params[static_cast<size_t>(in)].buffer,
+                                        *nest.params[static_cast<size_t>(out)].buffer))
+      pairs.emplace_back(in, out);
   }
   return pairs;
 }
@@ -89,6 +98,10 @@ GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_in
   identity.operators = OperatorText(*identity.region);
   identity.name = SymbolName(identity.operators, absl::StrCat(identity.key, target.name));
   return identity;
+}
+
+std::string OpenKernelName(std::string_view operators, std::string_view key, const Target& target) {
+  return SymbolName(operators, absl::StrCat(key, target.name));
 }
 
 absl::StatusOr<GroupKernel> LowerGroup(const ScheduledGroup& group, const std::set<int>& constant_inputs) {

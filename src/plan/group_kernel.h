@@ -33,6 +33,10 @@ struct GroupIdentity {
 // The group's inputs at `constant_inputs` are constants.
 GroupIdentity IdentifyGroup(const Graph& group, const std::set<int>& constant_inputs, const Target& target);
 
+// The name of the kernel of a group with open sizes: of its operators, and a digest of `key`, which tells it
+// from others, and of the target.
+std::string OpenKernelName(std::string_view operators, std::string_view key, const Target& target);
+
 // A group's loop nests.
 struct GroupKernel {
   LoopNest nest;

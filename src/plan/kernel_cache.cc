@@ -1,5 +1,6 @@
 #include "plan/kernel_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/dtype.h"
@@ -7,8 +8,19 @@
 #include "graph/demand.h"
 #include "graph/flops.h"
 #include "plan/group_kernel.h"
+#include "plan/open_group.h"
 
 namespace attune {
+namespace {
+
+std::string SuffixOf(const NarrowInputs& narrow_inputs) {
+  std::string suffix;
+  for (const auto& [input, dtype] : narrow_inputs)
+    absl::StrAppend(&suffix, "_", InputName(static_cast<size_t>(input)), DTypeName(dtype));
+  return suffix;
+}
+
+}  // namespace
 
 const KernelCache::Prepared* KernelCache::FindPrepared(int kernel, const std::string& param) const {
   const auto it = prepared_.find({kernel, param});
@@ -18,26 +30,63 @@ const KernelCache::Prepared* KernelCache::FindPrepared(int kernel, const std::st
 absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<int>& constant_inputs,
                                      const NarrowInputs& narrow_inputs) {
   GroupIdentity identity = IdentifyGroup(group_region, constant_inputs, target_);
-  std::string narrow;
-  for (const auto& [input, dtype] : narrow_inputs)
-    absl::StrAppend(&narrow, "_", InputName(static_cast<size_t>(input)), DTypeName(dtype));
+  const std::string narrow = SuffixOf(narrow_inputs);
   identity.name += narrow;
-  const Graph& region = *identity.region;
   const std::string key = identity.key + narrow;
   const auto known = kernels_.find(key);
   if (known != kernels_.end()) return known->second;
 
+  ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(*identity.region, identity.name, plan_.symbols));
+  ASSIGN_OR_RETURN(KernelChoice choice, chooser_.Choose(workload, identity.key, target_));
+  ASSIGN_OR_RETURN(const ScheduledGroup group,
+                   ScheduleBy(*choice.strategy, std::move(workload), choice.config, target_));
+  ASSIGN_OR_RETURN(const int kernel,
+                   Add(std::move(identity), std::move(choice), group, constant_inputs, narrow_inputs));
+  return kernels_[key] = kernel;
+}
+
+absl::StatusOr<KernelCache::OpenKernel> KernelCache::GetOpen(const std::vector<const Graph*>& regions,
+                                                             const std::set<int>& constant_inputs,
+                                                             const NarrowInputs& narrow_inputs,
+                                                             const Witnesses& witnesses) {
+  std::vector<GroupIdentity> identities;
+  std::string key;
+  for (const Graph* region : regions) {
+    identities.push_back(IdentifyGroup(*region, constant_inputs, target_));
+    absl::StrAppend(&key, identities.back().key, "\n");
+  }
+  if (std::ranges::all_of(identities, [&](const auto& one) { return one.key == identities[0].key; })) {
+    ASSIGN_OR_RETURN(const int kernel, Get(*regions[0], constant_inputs, narrow_inputs));
+    return OpenKernel{kernel, {}};
+  }
+  const std::string narrow = SuffixOf(narrow_inputs);
+  key += narrow;
+  const auto known = open_kernels_.find(key);
+  if (known != open_kernels_.end()) return known->second;
+
+  GroupIdentity& first = identities[0];
+  first.name = absl::StrCat(OpenKernelName(first.operators, key, target_), narrow);
+  std::vector<const Graph*> flat;
+  for (const GroupIdentity& identity : identities) flat.push_back(identity.region.get());
+  ASSIGN_OR_RETURN(const GroupSizes sizes, SizesOfGroup(flat, witnesses));
+  ASSIGN_OR_RETURN(OpenGroup group, ScheduleOpenGroup(flat, first, sizes, target_, chooser_));
+  ASSIGN_OR_RETURN(const int kernel, Add(std::move(first), std::move(group.choice), group.scheduled,
+                                         constant_inputs, narrow_inputs));
+  return open_kernels_[key] = {kernel, sizes.arguments};
+}
+
+absl::StatusOr<int> KernelCache::Add(GroupIdentity identity, KernelChoice choice, const ScheduledGroup& group,
+                                     const std::set<int>& constant_inputs,
+                                     const NarrowInputs& narrow_inputs) {
+  const Graph& region = *identity.region;
   PlannedKernel kernel;
   kernel.operators = identity.operators;
-  ASSIGN_OR_RETURN(Workload workload, AnalyzeGroup(region, identity.name, plan_.symbols));
-  ASSIGN_OR_RETURN(KernelChoice choice, chooser_.Choose(workload, identity.key, target_));
   kernel.by = choice.by;
   kernel.measured_code = std::move(choice.code_digest);
   kernel.record = std::move(choice.record);
-  ASSIGN_OR_RETURN(const ScheduledGroup group,
-                   ScheduleBy(*choice.strategy, std::move(workload), std::move(choice.config), target_));
   ASSIGN_OR_RETURN(GroupKernel lowered, LowerGroup(group, constant_inputs));
   ReadNarrow(narrow_inputs, lowered);
+
   const int index = static_cast<int>(plan_.kernels.size());
   for (GroupKernel::Prepacking& prepacking : lowered.prepackings) {
     prepared_[{index, prepacking.param}] = {prepacking.input, static_cast<int>(plan_.prepackings.size())};
@@ -61,7 +110,6 @@ absl::StatusOr<int> KernelCache::Get(const Graph& group_region, const std::set<i
   kernel.constant_inputs = constant_inputs;
   kernel.region = std::move(identity.region);
   plan_.kernels.push_back(std::move(kernel));
-  kernels_[key] = index;
   return index;
 }
 

@@ -14,21 +14,25 @@
 #include "plan/loop_control.h"
 #include "plan/memory.h"
 #include "plan/narrow_constants.h"
+#include "plan/witnesses.h"
+#include "tensor/schedule_expr.h"
 
 namespace attune {
 namespace {
 
 class Planner {
  public:
-  Planner(const Target& target, const KernelChooser& chooser)
-      : target_(target), cache_(plan_, target, chooser) {}
+  Planner(const Target& target, const KernelChooser& chooser, Witnesses witnesses = {})
+      : target_(target), cache_(plan_, target, chooser), witnesses_(std::move(witnesses)) {
+    plan_.sizes = witnesses_.sizes();
+  }
 
   absl::StatusOr<NetworkPlan> Run(const Graph& graph) {
     CollectSymbols(graph);
     constant_bytes_ = ConstantBytes(graph);
     Bindings bindings;
     for (const auto& input : graph.inputs()) {
-      const int tensor = NewArenaTensor(input->name(), input->type(), /*pinned=*/true);
+      const int tensor = NewTensorFor(input->name(), *input, /*pinned=*/true);
       bindings[input.get()] = tensor;
       plan_.inputs.emplace_back(input->name(), tensor);
     }
@@ -40,7 +44,7 @@ class Planner {
     }
     EmitOutputs(graph, bindings);
     ShareInPlace();
-    PlaceStorages();
+    if (plan_.sizes.empty()) PlaceStorages();
     return std::move(plan_);
   }
 
@@ -75,15 +79,25 @@ class Planner {
     return static_cast<int>(plan_.storages.size()) - 1;
   }
 
-  int NewArenaTensor(std::string name, const TensorType& type, bool pinned) {
-    return NewTensor(std::move(name), type, NewStorage(type.num_physical_bytes(), pinned));
+  int NewArenaTensor(std::string name, const TensorType& type, bool pinned, std::vector<Expr> open = {}) {
+    const int tensor = NewTensor(std::move(name), type, NewStorage(type.num_physical_bytes(), pinned));
+    if (open.empty()) return tensor;
+    const Shape shape = type.physical_shape();
+    Expr bytes(DTypeSize(type.dtype));
+    for (size_t d = 0; d < open.size(); ++d) bytes = bytes * (open[d] ? open[d] : Expr(shape[d]));
+    plan_.storages.back().open_bytes = bytes;
+    plan_.tensors[tensor].open = std::move(open);
+    return tensor;
+  }
+
+  int NewTensorFor(std::string name, const Value& value, bool pinned) {
+    return NewArenaTensor(std::move(name), value.type(), pinned, witnesses_.OpenShape(value));
   }
 
   // The tensor that a group writes: in memory of its own, or in that of the value that it is a part of.
   int NewResult(const Value* value) {
     const auto part = parts_.find(value);
-    if (part == parts_.end() && !wholes_.contains(value))
-      return NewArenaTensor(value->name(), value->type(), false);
+    if (part == parts_.end() && !wholes_.contains(value)) return NewTensorFor(value->name(), *value, false);
     const Within place = part == parts_.end() ? Within{value, 0} : part->second;
     const auto whole = wholes_.try_emplace(place.whole, -1).first;
     if (whole->second < 0) {
@@ -118,7 +132,7 @@ class Planner {
   }
 
   absl::Status EmitGraph(const Graph& graph, Bindings& bindings) {
-    parts_.merge(PlaceConcatParts(graph));
+    if (witnesses_.empty()) parts_.merge(PlaceConcatParts(graph));
     for (const auto& node : graph.nodes()) {
       switch (node->op()) {
         case Op::kConstant:
@@ -163,8 +177,8 @@ class Planner {
     for (int i = 0; i < node.num_inputs(); ++i) {
       if (node.input(i)->constant() != nullptr) constant_inputs.insert(i);
     }
-    const absl::StatusOr<int> kernel =
-        cache_.Get(node.region(), constant_inputs, FindNarrowInputs(node, constant_bytes_, target_));
+    Step step;
+    const absl::StatusOr<int> kernel = KernelOf(node, constant_inputs, step.sizes);
     if (absl::IsUnimplemented(kernel.status())) {
       for (int i = 0; i < node.num_outputs(); ++i)
         bindings[node.output(i)] = NewArenaTensor("", node.output(i)->type(), false);
@@ -175,14 +189,26 @@ class Planner {
     for (int i = 0; i < node.num_outputs(); ++i) {
       bindings[node.output(i)] = NewResult(node.output(i));
     }
-    Step step;
     step.kernel = *kernel;
     step.label = node.name();
     for (const LoopNest::Param& param : plan_.kernels[*kernel].nest.params) {
-      step.tensors.push_back(ParamTensor(node, *kernel, param, bindings));
+      step.tensors.push_back(ParamTensor(node, step, param, bindings));
     }
     AddStep(std::move(step));
     return absl::OkStatus();
+  }
+
+  // The kernel of a group, and the sizes that a call of it is given.
+  absl::StatusOr<int> KernelOf(const Node& node, const std::set<int>& constant_inputs,
+                               std::vector<Expr>& sizes) {
+    const NarrowInputs narrow = FindNarrowInputs(node, constant_bytes_, target_);
+    if (witnesses_.empty()) return cache_.Get(node.region(), constant_inputs, narrow);
+    std::vector<const Graph*> regions;
+    for (const Node* same : witnesses_.Same(node)) regions.push_back(&same->region());
+    ASSIGN_OR_RETURN(const KernelCache::OpenKernel open,
+                     cache_.GetOpen(regions, constant_inputs, narrow, witnesses_));
+    sizes = open.sizes;
+    return open.kernel;
   }
 
   // The group's output has the memory of its input.
@@ -190,16 +216,16 @@ class Planner {
     const int source = TensorOf(node.input(0), bindings);
     bindings[node.output()] = NewTensor(node.output()->name(), node.output()->type(),
                                         plan_.tensors[source].storage, plan_.tensors[source].offset);
+    plan_.tensors.back().open = witnesses_.OpenShape(*node.output());
   }
 
   // The tensor of a kernel's parameter: of an input ("in2"), an output ("out0"), a prepacking, or a
   // workspace.
-  int ParamTensor(const Node& node, int kernel, const LoopNest::Param& param, const Bindings& bindings) {
+  int ParamTensor(const Node& node, const Step& step, const LoopNest::Param& param,
+                  const Bindings& bindings) {
     const std::string& name = param.buffer->name;
-    if (param.role == BufferRole::kWorkspace) {
-      return NewArenaTensor(name, TensorType(param.buffer->dtype, Shape(param.buffer->shape)), false);
-    }
-    if (const KernelCache::Prepared* prepared = cache_.FindPrepared(kernel, name))
+    if (param.role == BufferRole::kWorkspace) return Workspace(*param.buffer, step);
+    if (const KernelCache::Prepared* prepared = cache_.FindPrepared(step.kernel, name))
       return ConstantTensor(node.input(prepared->input), prepared->prepacking,
                             TensorType(param.buffer->dtype, Shape(param.buffer->shape)));
     if (param.role == BufferRole::kOutput) return bindings.at(node.output(OutputIndex(name)));
@@ -210,11 +236,20 @@ class Planner {
     return ConstantTensor(input, -1, type);
   }
 
+  int Workspace(const BufferNode& buffer, const Step& step) {
+    std::map<const VarNode*, Expr> values;
+    const std::vector<SizeParam>& params = plan_.kernels[step.kernel].nest.sizes;
+    for (size_t i = 0; i < params.size(); ++i) values[params[i].var.get()] = step.sizes[i];
+    std::vector<Expr> open;
+    for (const Expr& size : buffer.open) open.push_back(ReplaceVars(size, values));
+    return NewArenaTensor(buffer.name, TensorType(buffer.dtype, Shape(buffer.shape)), false, std::move(open));
+  }
+
   // branch-if-false condition else; then…; copies; jump end; else: …; copies; end:
   absl::Status EmitIf(const Node& node, Bindings& bindings) {
     std::vector<int> results;
     for (int i = 0; i < node.num_outputs(); ++i) {
-      results.push_back(NewArenaTensor(node.output(i)->name(), node.output(i)->type(), false));
+      results.push_back(NewTensorFor(node.output(i)->name(), *node.output(i), false));
       bindings[node.output(i)] = results.back();
     }
     const int branch = NextStep();
@@ -249,7 +284,7 @@ class Planner {
     std::vector<int> state;
     for (size_t i = 0; i < body.inputs().size(); ++i) {
       const Value* input = body.inputs()[i].get();
-      state.push_back(inner[input] = NewArenaTensor(input->name(), input->type(), false));
+      state.push_back(inner[input] = NewTensorFor(input->name(), *input, false));
       const int start = i == 0 ? ZeroTensor() : TensorOf(node.input(static_cast<int>(i)), bindings);
       AddStep({StepKind::kCopy, 0, 0, {start, state.back()}, node.name()});
     }
@@ -294,7 +329,8 @@ class Planner {
       const bool overwritten = std::any_of(
           to.begin(), to.end(), [&](int t) { return t != to[i] && storage(t) == storage(values[i]); });
       if (!overwritten) continue;
-      const int aside = NewArenaTensor(label, plan_.tensors[values[i]].type, false);
+      const PlannedTensor& value = plan_.tensors[values[i]];
+      const int aside = NewArenaTensor(label, value.type, false, value.open);
       AddStep({StepKind::kCopy, 0, 0, {values[i], aside}, label});
       values[i] = aside;
     }
@@ -323,13 +359,18 @@ class Planner {
       const Storage& storage = plan_.storages[plan_.tensors[tensor].storage];
       if (storage.pinned || storage.constant.has_value() ||
           storage.bytes != output.value->type().num_physical_bytes()) {
-        const int copy = NewArenaTensor(output.name, output.value->type(), /*pinned=*/true);
+        const int copy = NewTensorFor(output.name, *output.value, /*pinned=*/true);
         AddStep({StepKind::kCopy, 0, 0, {tensor, copy}, output.name});
         tensor = copy;
       }
       plan_.storages[plan_.tensors[tensor].storage].pinned = true;
       plan_.outputs.emplace_back(output.name, tensor);
     }
+  }
+
+  static bool HaveEqualOpenBytes(const Storage& a, const Storage& b) {
+    if (!a.open_bytes || !b.open_bytes) return !a.open_bytes && !b.open_bytes;
+    return SameExpr(a.open_bytes, b.open_bytes);
   }
 
   // An output takes over the memory of an input without later reads, where the kernel allows it.
@@ -344,7 +385,8 @@ class Planner {
         const auto uses = std::count_if(s.tensors.begin(), s.tensors.end(),
                                         [&](int t) { return plan_.tensors[t].storage == from; });
         if (from == to || uses != 1 || source.constant || source.pinned || source.last != step ||
-            result.first != step || source.bytes != result.bytes) {
+            result.first != step || source.bytes != result.bytes ||
+            !HaveEqualOpenBytes(source, result)) {
           continue;
         }
         result.first = source.first;
@@ -379,6 +421,7 @@ class Planner {
   int64_t constant_bytes_ = 0;
   NetworkPlan plan_;
   KernelCache cache_;
+  Witnesses witnesses_;
   Parts parts_;
   std::map<const Value*, int> wholes_;  // the storages of values that others are parts of
   std::map<std::tuple<const Value*, int, DType>, int> constants_;
@@ -390,6 +433,13 @@ class Planner {
 absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target,
                                         const KernelChooser& chooser) {
   return Planner(target, chooser).Run(graph);
+}
+
+absl::StatusOr<NetworkPlan> PlanOpenNetwork(std::span<Graph* const> graphs, std::span<const SizePoint> points,
+                                            std::span<const OpenDim> dims, const Target& target,
+                                            const KernelChooser& chooser) {
+  ASSIGN_OR_RETURN(Witnesses witnesses, Witnesses::Of(graphs, points, dims));
+  return Planner(target, chooser, std::move(witnesses)).Run(*graphs[0]);
 }
 
 }  // namespace attune

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "graph/graph.h"
 #include "lower/strategy.h"
 #include "plan/chooser.h"
+#include "sizes/fit.h"
 #include "target/target.h"
 #include "tensor/stmt.h"
 
@@ -22,6 +24,7 @@ namespace attune {
 // Some memory. Tensors that share a storage are views of one another, or take turns.
 struct Storage {
   int64_t bytes = 0;
+  Expr open_bytes = {};  // of the plan's sizes, instead of `bytes`; null: constant
   // Constants: the data, and the prepacking that makes this storage from it, if any (an index into
   // prepackings).
   std::optional<Tensor> constant;
@@ -38,6 +41,9 @@ struct PlannedTensor {
   TensorType type;
   int storage = 0;
   int64_t offset = 0;  // in the storage, in bytes
+  // Empty, or like the physical shape: its open dimensions as expressions of the plan's sizes; the others are
+  // null.
+  std::vector<Expr> open = {};
 };
 
 // A kernel, shared by all groups that compute the same thing in the same way.
@@ -67,8 +73,11 @@ struct Step {
   // indices and their bounds (Opcode::kCheckIndices)
   std::vector<int> tensors;
   std::string label;
+  std::vector<Expr> sizes = {};  // kCall: of the kernel's LoopNest::sizes, by the plan's sizes
 };
 
+// The plan of a network with open sizes is made at one point: where a number is said to be open, the number
+// beside it is that of this point.
 struct NetworkPlan {
   std::vector<PlannedKernel> kernels;
   std::vector<LoopNest> prepackings;  // kernels from one constant to its stored form
@@ -77,8 +86,10 @@ struct NetworkPlan {
   std::vector<std::pair<std::string, int>> inputs, outputs;  // name, tensor
   std::vector<Step> steps;
   std::vector<std::string> symbols;  // of dynamic dimensions, by slot
+  std::vector<SizeParam> sizes;      // open dimensions; empty: all sizes are constant
 
-  // The memory plan: the arena offset of each storage (0 for constants).
+  // The memory plan: the arena offset of each storage (0 for constants). None with open sizes: the runtime
+  // makes it.
   std::vector<int64_t> offsets;
   int64_t arena_bytes = 0;
 };
@@ -87,6 +98,12 @@ struct NetworkPlan {
 // once, as one Unimplemented status with a line "not supported: operator node: reason" each.
 absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target,
                                         const KernelChooser& chooser = AnalyticChooser());
+
+// The same for a network with open sizes: `graphs` are it at several points, arranged alike. Kernels are chosen
+// at the first point. Fails with NotSupported where the network depends on its sizes in more than sizes.
+absl::StatusOr<NetworkPlan> PlanOpenNetwork(std::span<Graph* const> graphs, std::span<const SizePoint> points,
+                                            std::span<const OpenDim> dims, const Target& target,
+                                            const KernelChooser& chooser = AnalyticChooser());
 
 }  // namespace attune
 

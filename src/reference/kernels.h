@@ -54,7 +54,7 @@ Kernel EvaluateConstant, EvaluateIdentity, EvaluateUnary, EvaluateTest, Evaluate
     EvaluateArithmetic, EvaluatePow, EvaluateBitwise, EvaluateMulHigh, EvaluateComparison, EvaluateWhere;
 
 // movement.cc, pad.cc
-Kernel EvaluateReshape, EvaluateTranspose, EvaluateBroadcast, EvaluateSlice, EvaluateConcat, EvaluatePad,
+Kernel EvaluateIota, EvaluateReshape, EvaluateTranspose, EvaluateBroadcast, EvaluateSlice, EvaluateConcat, EvaluatePad,
     EvaluateDepthToSpace, EvaluateSpaceToDepth, EvaluateReverseSequence;
 
 // indexed.cc

@@ -9,6 +9,18 @@
 
 namespace attune::reference {
 
+Outputs EvaluateIota(const Node& node, Inputs) {
+  const Ints& steps = node.attrs().IntList("steps");
+  ASSIGN_OR_RETURN(Tensor out, NewTensor(node.attrs().Type("to"), node.attrs().IntList("shape")));
+  int64_t at = 0;
+  ForEachIndex(out.shape(), [&](const Shape& index) {
+    int64_t value = node.attrs().Int("start", 0);
+    for (size_t d = 0; d < index.size(); ++d) value += steps[d] * index[d];
+    out.SetInt(at++, value);
+  });
+  return One(std::move(out));
+}
+
 Outputs EvaluateReshape(const Node& node, Inputs inputs) {
   Shape shape = ResolveShape(node, inputs);
   if (CountElements(shape) != inputs[0].num_elements()) {

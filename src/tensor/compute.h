@@ -13,7 +13,7 @@ namespace attune {
 struct Axis {
   Var var;
   Extent extent;
-  int64_t min = 0;
+  Extent min = 0;
 };
 
 // One tensor of a kernel.

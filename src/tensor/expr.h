@@ -160,7 +160,7 @@ struct BufferNode {
     return open.empty() || !open[d] ? Extent(shape[d]) : Extent(open[d], shape[d]);
   }
   std::vector<Extent> extents() const;
-  // Of a buffer that is not open.
+  // For buffers that are not open.
   int64_t num_elements() const;
   std::vector<int64_t> strides() const;  // in elements
 };

@@ -39,6 +39,13 @@ bool CarrySymbols(const Dims& from, Dims& to) {
 
 }  // namespace
 
+TypesOr Iota(const Node& node) {
+  const Ints &shape = node.attrs().IntList("shape"), &steps = node.attrs().IntList("steps");
+  if (steps.size() != shape.size())
+    return InvalidInput("has ", steps.size(), " steps for ", shape.size(), " dimensions");
+  return Types{TensorType(node.attrs().Type("to"), shape)};
+}
+
 TypesOr Reshape(const Node& node) {
   const TensorType& x = InputType(node);
   const Ints& shape = node.attrs().IntList("shape");

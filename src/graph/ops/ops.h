@@ -27,7 +27,7 @@ InferenceRule Constant, Identity, UnaryFloat, UnaryNumber, UnarySigned, UnaryTes
     BinaryNumber, Pow, BinaryLogical, Shift, MulHigh, Equal, Compare, Where;
 
 // movement.cc
-InferenceRule Reshape, Transpose, Broadcast, Slice, Concat, Pad, LayoutTransform, DepthToSpace, SpaceToDepth,
+InferenceRule Iota, Reshape, Transpose, Broadcast, Slice, Concat, Pad, LayoutTransform, DepthToSpace, SpaceToDepth,
     ReverseSequence;
 
 // indexed.cc

@@ -91,7 +91,7 @@ void LoopTree::ResetLoops(ScheduledStage& state) {
   for (size_t i = 0; i < state.stage.axes.size(); ++i) {
     const Axis& axis = state.stage.axes[i];
     Expr value = add(axis, state.local ? state.local->extent(i) : axis.extent, false);
-    state.axis_values[axis.var.get()] = state.local ? state.region_min[i] + value : value + Expr(axis.min);
+    state.axis_values[axis.var.get()] = state.local ? state.region_min[i] + value : value + axis.min.expr();
   }
   for (const Axis& axis : state.stage.reduce_axes)
     state.axis_values[axis.var.get()] = add(axis, axis.extent, true);

@@ -154,7 +154,8 @@ void CollectReads(const LoopTree& tree, const ScheduledStage& state, std::set<co
 std::vector<PrepackableStage> PrepackableStages(const LoopTree& tree) {
   std::vector<PrepackableStage> prepackable;
   for (const ScheduledStage& state : tree.stages()) {
-    if (state.inlined || state.attached_to || state.stage.is_imperative()) continue;
+    if (state.inlined || state.attached_to || state.stage.is_imperative() || state.stage.output->is_open())
+      continue;
     const bool writes_all = std::ranges::none_of(tree.stages(), [&](const ScheduledStage& other) {
       return &other != &state && other.stage.output == state.stage.output;
     });
@@ -184,7 +185,6 @@ absl::StatusOr<LoopNest> LowerPrepacking(const LoopTree& tree, const std::string
     if (reads.contains(param.buffer.get())) nest.params.push_back(param);
   }
   nest.params.push_back({state->stage.output, BufferRole::kOutput});
-  nest.sizes = tree.def().sizes;
   nest.roots = {Lowering(tree, *state).Run()};
   return WithIndexedBuffersInMemory(std::move(nest));
 }

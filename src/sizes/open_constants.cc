@@ -1,0 +1,132 @@
+#include "sizes/open_constants.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "sizes/same_graphs.h"
+
+namespace attune {
+namespace {
+
+bool HaveSameAttributes(const SameNodes& same) {
+  return std::ranges::all_of(same, [&](const Node* node) { return node->attrs() == same[0]->attrs(); });
+}
+
+bool IsOneNumber(const Tensor& tensor) {
+  if (tensor.num_elements() == 0) return false;
+  const ExactNumber first = tensor.ToNumber(0);
+  for (int64_t i = 1; i < tensor.num_elements(); ++i) {
+    if (tensor.ToNumber(i) != first) return false;
+  }
+  return true;
+}
+
+// start + Σ steps[d] · i[d]
+struct Line {
+  int64_t start = 0;
+  Ints steps;
+};
+
+std::optional<Line> LineOf(const Tensor& tensor) {
+  if (tensor.num_elements() == 0) return std::nullopt;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (!tensor.ToNumber(i).is_integer()) return std::nullopt;
+  }
+  Line line{tensor.ToInt(0), Ints(tensor.shape().size(), 0)};
+  int64_t stride = 1;
+  for (size_t d = tensor.shape().size(); d-- > 0;) {
+    if (tensor.shape()[d] > 1) line.steps[d] = tensor.ToInt(stride) - line.start;
+    stride *= tensor.shape()[d];
+  }
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    int64_t value = line.start, rest = i;
+    for (size_t d = tensor.shape().size(); d-- > 0;) {
+      value += rest % tensor.shape()[d] * line.steps[d];
+      rest /= tensor.shape()[d];
+    }
+    if (value != tensor.ToInt(i)) return std::nullopt;
+  }
+  return line;
+}
+
+class Opening {
+ public:
+  explicit Opening(std::span<Graph* const> graphs) : graphs_(graphs) {}
+
+  absl::Status Run() {
+    RETURN_IF_ERROR(ForEachSameNode(graphs_, [this](const SameNodes& same, const SameOwners& owners) {
+      if (HaveSameAttributes(same)) return absl::OkStatus();
+      if (same[0]->op() == Op::kConstant) {
+        differing_.push_back({same, owners});
+      } else {
+        FreezeOperands(same);
+      }
+      return absl::OkStatus();
+    }));
+    for (const Differing& constant : differing_) RETURN_IF_ERROR(Compute(constant));
+    return absl::OkStatus();
+  }
+
+ private:
+  static void FreezeOperands(const SameNodes& same) {
+    for (const Node* node : same) {
+      for (const Value* operand : node->inputs()) {
+        if (operand != nullptr && operand->constant() != nullptr)
+          operand->producer()->mutable_attrs().Set("frozen", int64_t{1});
+      }
+    }
+  }
+
+  // A constant that is another one in each graph, and the graphs.
+  struct Differing {
+    SameNodes same;
+    SameOwners owners;
+  };
+
+  // Replaces it by an operator.
+  static absl::Status Compute(const Differing& differing) {
+    const SameNodes& same = differing.same;
+    std::vector<const Tensor*> tensors;
+    for (const Node* node : same) tensors.push_back(node->output()->constant());
+    const auto name = [&] { return same[0]->name().empty() ? same[0]->output()->name() : same[0]->name(); };
+    const bool is_one_number = std::ranges::all_of(tensors, [&](const Tensor* tensor) {
+      return IsOneNumber(*tensor) && tensor->ToNumber(0) == tensors[0]->ToNumber(0);
+    });
+    for (size_t g = 0; g < same.size(); ++g) {
+      Graph& graph = *differing.owners[g];
+      const Tensor& tensor = *tensors[g];
+      Value* computed = nullptr;
+      if (is_one_number) {
+        Value* number = graph.AddConstant(Tensor::Scalar(tensor.dtype(), tensor.ToNumber(0)), name(), same[g]);
+        number->producer()->mutable_attrs().Set("frozen", int64_t{1});
+        computed = graph.Make(Op::kBroadcast, {number}, {{"shape", tensor.shape()}}, same[g]);
+      } else if (const std::optional<Line> line = LineOf(tensor)) {
+        computed = graph.Make(Op::kIota, {},
+                              {{"shape", tensor.shape()},
+                               {"start", line->start},
+                               {"steps", line->steps},
+                               {"to", tensor.dtype()}},
+                              same[g]);
+      } else {
+        return NotSupported("with open sizes, the constant \"", name(), "\" has other values at each size (",
+                            ToString(same[g]->output()->type()), ")");
+      }
+      computed->producer()->set_name(name());
+      graph.ReplaceAllUses(same[g]->output(), computed);
+      graph.Erase(same[g]);
+    }
+    return absl::OkStatus();
+  }
+
+  std::span<Graph* const> graphs_;
+  std::vector<Differing> differing_;
+};
+
+}  // namespace
+
+absl::Status OpenConstants(std::span<Graph* const> graphs) { return Opening(graphs).Run(); }
+
+}  // namespace attune
