@@ -149,7 +149,7 @@ lint() {
 fuzz() {
   local target=${1:-all} seconds=${2:-60}
   if [ "$target" = graphs ]; then
-    build release --target graph_fuzz
+    tests=ON build release --target graph_fuzz
     build/release/bin/graph_fuzz --seconds "$seconds" --failures build/fuzz/graphs "${@:3}"
     return
   fi

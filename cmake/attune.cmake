@@ -1,6 +1,6 @@
 # The build's vocabulary: options, warnings, and one function for a folder of src/.
 
-option(ATTUNE_TESTS "Build the tests" ON)
+option(ATTUNE_TESTS "Build the tests, and the benchmarks and examples that they run" OFF)
 option(ATTUNE_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(ATTUNE_PYTHON "Build the Python module, with the nanobind of Python_EXECUTABLE" OFF)
 option(ATTUNE_PYTHON_SANITIZE "Build that module with sanitizers, and in it library and runtime" OFF)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,7 +13,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/named_shape.h"
 #include "api/samples.h"
+#include "base/picture_format.h"
 #include "base/printable.h"
 #include "options/settings.h"
 
@@ -45,7 +48,7 @@ struct OptionReader {
     reader.Read(row.name, *to, row.least, row.most);
   }
   void operator()(std::string* to) const {
-    if (row.form == OptionForm::kChannels) return ReadNumberOrText(*to);
+    if (row.form == OptionForm::kChannels) return ReadChannels(*to);
     if (row.form != OptionForm::kPath && row.form != OptionForm::kOutput) return ReadText(to);
     if (row.may_be_none) reader.Read(row.name, *to);
     if (!row.may_be_none || *to != "none") reader.ReadPath(row.name, *to, row.is_needed);
@@ -97,6 +100,11 @@ struct OptionReader {
       reader.Read(row.name, to);
     }
   }
+  void ReadChannels(std::string& to) const {
+    ReadNumberOrText(to);
+    if (!to.empty() && !ParseChannels(to).has_value())
+      reader.Fail(row.name, "is neither a number nor three with commas");
+  }
   void ReadShare(double* to) const {
     std::string text;
     ReadNumberOrText(text);
@@ -108,6 +116,12 @@ struct OptionReader {
     }
   }
 };
+
+bool NamesOne(const nlohmann::json& settings, const BoundOptions& options) {
+  return std::ranges::any_of(options, [&](const BoundOption& option) {
+    return option.row->is_setting && settings.contains(std::string(option.row->name));
+  });
+}
 
 }  // namespace
 
@@ -121,11 +135,21 @@ void WriteOptions(const BoundOptions& options, SettingsOf of, nlohmann::ordered_
     if (IsOffered(*option.row, of)) to[std::string(option.row->name)] = ValueOf(option);
 }
 
-bool ChangeCompiling(const nlohmann::json& settings) {
+void CheckShapes(SettingsReader& reader, const std::vector<std::string>& shapes) {
+  std::set<std::string> names;
+  for (const std::string& text : shapes) {
+    const auto shape = ParseNamedShape(text);
+    if (!shape.has_value())
+      return reader.Fail("shapes", absl::StrCat("\"", Printable(text), "\" is not like input=1x3x224x224"));
+    if (!names.insert(shape->first).second)
+      return reader.Fail("shapes", absl::StrCat("input \"", Printable(shape->first), "\" is given twice"));
+  }
+}
+
+bool ChangeArtifact(const nlohmann::json& settings) {
   CompileSettings compile;
-  return std::ranges::any_of(OptionsOf(compile), [&](const BoundOption& option) {
-    return option.row->is_setting && settings.contains(std::string(option.row->name));
-  });
+  PictureSettings pictures;
+  return NamesOne(settings, OptionsOf(compile)) || NamesOne(settings, OptionsOf(pictures));
 }
 
 }  // namespace attune

@@ -3,6 +3,8 @@
 #define ATTUNE_KINDS_OPTION_SETTINGS_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "options/option.h"
@@ -19,9 +21,12 @@ void ReadOptions(SettingsReader& reader, const BoundOptions& options, SettingsOf
 // Writes those of the options that are settings to an object.
 void WriteOptions(const BoundOptions& options, SettingsOf of, nlohmann::ordered_json& to);
 
-// Whether the settings of a tuning job name options of compiling, so that its network is not what another
-// job's measurements of the same model are about.
-bool ChangeCompiling(const nlohmann::json& settings);
+// Says of the setting "shapes" what is wrong with it, if anything is.
+void CheckShapes(SettingsReader& reader, const std::vector<std::string>& shapes);
+
+// Whether the settings of a tuning job name options of compiling or of pictures, so that its artifact is not
+// that of another job for the same model.
+bool ChangeArtifact(const nlohmann::json& settings);
 
 }  // namespace attune
 

@@ -83,6 +83,8 @@ TEST(OptionSettings, SharesAndChannelsAreNumbersOrTexts) {
   EXPECT_EQ(pictures.image_mean, "127.5");
   EXPECT_EQ(pictures.image_scale, "1,2,3");
   EXPECT_THAT(ErrorOf({{"preprocess", "keras"}}, pictures), HasSubstr("\"keras\" is none of none, torch, "));
+  EXPECT_EQ(ErrorOf({{"image_std", "1,2"}}, pictures),
+            "image_std: is neither a number nor three with commas");
 }
 
 TEST(OptionSettings, OfAVariantAreWrittenAsTheyAreRead) {
@@ -110,6 +112,7 @@ TEST(SettingsSchema, HasEachSettingWithItsTypeAndRange) {
   EXPECT_EQ(trials["description"], "most trials of one task (default: no limit)");
   EXPECT_EQ(tuning["properties"]["unchecked_indices"]["type"], "boolean");
   EXPECT_EQ(tuning["properties"]["strategy"]["enum"][0], "annealing");
+  EXPECT_EQ(tuning["properties"]["preprocess"]["enum"][1], "torch");
   EXPECT_FALSE(tuning["properties"].contains("device"));
   const JsonSchema quantization = JsonSchema::parse(QuantizationSchema());
   EXPECT_THAT(quantization["required"], ElementsAre("model", "data"));
@@ -145,9 +148,10 @@ TEST(OptionChoices, AreThoseOfTheTablesThatTheyName) {
     EXPECT_TRUE(quant::FindCriterion(name).has_value()) << name;
 }
 
-TEST(ChangeCompiling, KnowsTheOptionsOfCompiling) {
-  EXPECT_TRUE(ChangeCompiling({{"unchecked_indices", true}}));
-  EXPECT_FALSE(ChangeCompiling({{"trials", 5}, {"records", "r.db"}}));
+TEST(ChangeArtifact, KnowsTheOptionsOfCompilingAndOfPictures) {
+  EXPECT_TRUE(ChangeArtifact({{"unchecked_indices", true}}));
+  EXPECT_TRUE(ChangeArtifact({{"preprocess", "torch"}}));
+  EXPECT_FALSE(ChangeArtifact({{"trials", 5}, {"records", "r.db"}}));
 }
 
 }  // namespace

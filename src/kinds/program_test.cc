@@ -1,22 +1,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <thread>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "absl/strings/match.h"
-#include "base/clock.h"
-#include "base/testing/await_that.h"
-#include "base/testing/held_file.h"
-#include "base/testing/temporary_folder.h"
 #include "kinds/kind_functions.h"
+#include "kinds/program_job_for_test.h"
 #include "nlohmann/json.hpp"
 
 namespace attune {
@@ -25,54 +19,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// The beginning of the programs of these tests.
-constexpr char kPrelude[] = R"(
-import fcntl, json, os, subprocess, sys, time
-def hold(file):
-    held = open(file, 'w')
-    fcntl.flock(held, fcntl.LOCK_EX)
-    os.set_inheritable(held.fileno(), True)
-    return held
-def say(file): open(file, 'w').write('x\n')
-def send(message): print(json.dumps(message), flush=True)
-def receive(): return json.loads(sys.stdin.readline() or '{}')
-def stage(name, **more): send({'stage': {'name': name, **more}})
-first = receive()
-)";
-
-class ProgramJobTest : public ::testing::Test {
- protected:
-  ProgramJobTest() { std::filesystem::create_directory(place_.folder); }
-
-  // Makes it the program of the job.
-  void Write(const std::string& code) {
-    std::ofstream(base_ / "program.py") << kPrelude << code;
-    spec_.settings["command"] = {"python3", "program.py"};
-  }
-  absl::StatusOr<std::unique_ptr<Job>> Open() const { return OpenProgramJob(spec_, place_); }
-  absl::Status OpenError() const { return Open().status(); }
-
-  std::string Read(const std::string& file) const {
-    std::ostringstream text;
-    text << std::ifstream(base_ / file).rdbuf();
-    return text.str();
-  }
-  // Waits for a program to have written a line there.
-  std::string AwaitLine(const std::string& file) const {
-    std::string text;
-    testing::AwaitThat([&] { return (text = Read(file)).ends_with('\n'); });
-    return text;
-  }
-
-  // Whether the program, or anything that it has started, still is there.
-  bool IsAlive() const { return testing::IsHeld(base_ / "alive"); }
-
-  const testing::TemporaryFolder base_;
-  JobSpec spec_ = {.id = "one", .kind = "program", .base = base_.path()};
-  JobPlace place_ = {
-      .id = "one", .folder = base_ / "folder", .processors = 2, .devices = {"device/a", "device/b"}};
-};
 
 std::vector<absl::Status> RunAll(Job& job) {
   std::vector<absl::Status> statuses;
@@ -240,143 +186,6 @@ TEST_F(ProgramJobTest, StartsAProgramBesideTheSchedule) {
   absl::StatusOr<std::unique_ptr<Job>> job = Open();
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ((*job)->Result(), R"({"who":"me"})");
-}
-
-TEST_F(ProgramJobTest, KillsAProgramThatHangsAndItsChildrenWhenItIsCancelled) {
-  Write(R"(
-held = hold('alive')
-child = subprocess.Popen(['sleep', '1000'], close_fds=False)
-stage('a')
-receive()
-say('began')
-while True: time.sleep(1)
-)");
-  absl::StatusOr<std::unique_ptr<Job>> job = Open();
-  ASSERT_TRUE(job.ok()) << job.status();
-  absl::Status status;
-  std::thread runs([&] { status = (*job)->Run({}); });
-  AwaitLine("began");
-  EXPECT_TRUE(IsAlive());
-  EXPECT_TRUE((*job)->Next().has_value());
-  EXPECT_GT((*job)->SpentSeconds(), 0);
-  const Stopwatch since_cancel;
-  (*job)->Cancel();
-  runs.join();
-  EXPECT_TRUE(absl::IsCancelled(status)) << status;
-  EXPECT_GT(since_cancel.Seconds(), 4);  // it had time to end by itself
-  EXPECT_FALSE(IsAlive());
-}
-
-TEST_F(ProgramJobTest, ACancelledProgramMayAnswerOrEnd) {
-  for (const char* answer : {"send({'done': {'best': 1}})", "sys.exit(1)"}) {
-    Write(std::string("stage('a'); receive(); open('began', 'w').write('x\\n')\n"
-                      "if 'cancel' in receive(): ") +
-          answer);
-    absl::StatusOr<std::unique_ptr<Job>> job;
-    absl::Status status;
-    // A busy machine may leave the program no time before it is killed.
-    do {
-      std::filesystem::remove(base_ / "began");
-      job = Open();
-      ASSERT_TRUE(job.ok()) << job.status();
-      std::thread runs([&] { status = (*job)->Run({}); });
-      AwaitLine("began");
-      (*job)->Cancel();
-      runs.join();
-    } while (absl::StrContains(status.message(), "killed"));
-    if (std::string_view(answer).starts_with("send")) {
-      EXPECT_TRUE(status.ok()) << status;
-      EXPECT_EQ((*job)->Result(), R"({"best":1})");
-    } else {
-      EXPECT_TRUE(absl::IsCancelled(status)) << status;
-    }
-  }
-}
-
-TEST_F(ProgramJobTest, TheProgramRunsOnTheProcessorsGranted) {
-  cpu_set_t set;
-  ASSERT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
-  std::vector<int> usable;
-  for (int p = 0; p < CPU_SETSIZE; ++p) {
-    if (CPU_ISSET(p, &set)) usable.push_back(p);
-  }
-  Write(R"(
-import threading
-said = []
-def thread():
-    while len(said) < 2: time.sleep(0.001)
-    said.append(sorted(os.sched_getaffinity(threading.get_native_id())))
-other = threading.Thread(target=thread)
-other.start()
-stage('a')
-for i in range(2):
-    receive()
-    said.append(sorted(os.sched_getaffinity(0)))
-    if i == 0: stage('b')
-other.join()
-send({'done': {'said': said}})
-)");
-  absl::StatusOr<std::unique_ptr<Job>> job = Open();
-  ASSERT_TRUE(job.ok()) << job.status();
-  ASSERT_TRUE((*job)->Run({}).ok());
-  ASSERT_TRUE((*job)->Run({.processors = {usable.back()}}).ok());
-  const std::vector<int> last = {usable.back()};
-  EXPECT_EQ(nlohmann::json::parse((*job)->Result())["said"], nlohmann::json({usable, last, last}));
-}
-
-TEST_F(ProgramJobTest, AProgramThatIgnoresTheEndIsKilled) {
-  Write("held = hold('alive')\nstage('a')\nsay('began')\nwhile True: time.sleep(1)");
-  absl::StatusOr<std::unique_ptr<Job>> job = Open();
-  ASSERT_TRUE(job.ok()) << job.status();
-  AwaitLine("began");
-  EXPECT_TRUE(IsAlive());
-  job->reset();
-  EXPECT_FALSE(IsAlive());
-}
-
-TEST_F(ProgramJobTest, WhatLeavesTheSessionEndsWithTheJob) {
-  Write(R"(
-held = hold('alive')
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() > 0: os._exit(0)
-    os.closerange(0, 3)  # nobody waits for its output
-    say('began')
-    while True: time.sleep(1)
-held.close()
-os.wait()
-while not os.path.exists('began'): time.sleep(0.001)
-stage('a')
-receive()
-send({'done': {}})
-)");
-  absl::StatusOr<std::unique_ptr<Job>> job = Open();
-  ASSERT_TRUE(job.ok()) << job.status();
-  EXPECT_TRUE(IsAlive());
-  EXPECT_TRUE((*job)->Run({}).ok());
-  EXPECT_FALSE(IsAlive());
-}
-
-TEST_F(ProgramJobTest, OutlivesTheThreadThatOpenedIt) {
-  Write("stage('a'); receive(); send({'done': {}})");
-  absl::StatusOr<std::unique_ptr<Job>> job;
-  std::thread([&] { job = Open(); }).join();
-  ASSERT_TRUE(job.ok()) << job.status();
-  EXPECT_TRUE((*job)->Run({}).ok());
-}
-
-TEST_F(ProgramJobTest, DoesNotOutliveTheProcessThatOpenedIt) {
-  Write("held = hold('alive')\nstage('a')\nsay('began')\nwhile True: time.sleep(1)");
-  const pid_t opener = fork();
-  if (opener == 0) {
-    const absl::StatusOr<std::unique_ptr<Job>> job = Open();
-    for (;;) pause();
-  }
-  AwaitLine("began");
-  EXPECT_TRUE(IsAlive());
-  kill(opener, SIGKILL);
-  waitpid(opener, nullptr, 0);
-  testing::AwaitThat([&] { return !IsAlive(); });
 }
 
 TEST_F(ProgramJobTest, ChecksSettings) {

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/named_shape.h"
-#include "base/picture_format.h"
 #include "base/printable.h"
 #include "base/status.h"
 #include "kinds/option_settings.h"
@@ -49,26 +47,6 @@ void ReadVariants(SettingsReader& reader, std::vector<QuantizationVariant>& vari
   }
 }
 
-void CheckChannels(SettingsReader& reader, const PictureSettings& settings) {
-  for (const auto& [key, text] :
-       {std::pair("image_mean", &settings.image_mean), std::pair("image_std", &settings.image_std),
-        std::pair("image_scale", &settings.image_scale)}) {
-    if (!text->empty() && !ParseChannels(*text).has_value())
-      reader.Fail(key, "is neither a number nor three with commas");
-  }
-}
-
-void CheckShapes(SettingsReader& reader, const std::vector<std::string>& shapes) {
-  std::set<std::string> names;
-  for (const std::string& text : shapes) {
-    const auto shape = ParseNamedShape(text);
-    if (!shape.has_value())
-      return reader.Fail("shapes", absl::StrCat("\"", Printable(text), "\" is not like input=1x3x224x224"));
-    if (!names.insert(shape->first).second)
-      return reader.Fail("shapes", absl::StrCat("input \"", Printable(shape->first), "\" is given twice"));
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<SweepSettings> ReadSweepSettings(const JobSpec& spec) {
@@ -77,7 +55,6 @@ absl::StatusOr<SweepSettings> ReadSweepSettings(const JobSpec& spec) {
   ReadOptions(reader, OptionsOf(settings));
   ReadOptions(reader, OptionsOf(settings.samples));
   ReadOptions(reader, OptionsOf(settings.pictures));
-  CheckChannels(reader, settings.pictures);
   CheckShapes(reader, settings.shapes);
   ReadVariants(reader, settings.variants);
   RETURN_IF_ERROR(reader.Finish());

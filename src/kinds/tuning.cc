@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/named_shape.h"
+#include "api/givens.h"
 #include "api/network.h"
+#include "api/opened_model.h"
 #include "api/pipeline.h"
 #include "api/records.h"
 #include "base/clock.h"
@@ -40,6 +41,7 @@ namespace {
 struct TuningSettings : TuningJobSettings {
   TuneOptions tune;
   CompileSettings compile;
+  PictureSettings pictures;  // which the tuned artifact carries
 
   bool writes() const { return !output.empty() || !report.empty() || !json.empty(); }
 };
@@ -51,9 +53,8 @@ absl::StatusOr<TuningSettings> ReadSettings(const JobSpec& spec) {
   ReadOptions(reader, OptionsOf(settings));
   ReadOptions(reader, OptionsOf(tuning));
   ReadOptions(reader, OptionsOf(settings.compile));
-  for (const std::string& shape : settings.shapes) {
-    if (!ParseNamedShape(shape).has_value()) reader.Fail("shapes", shape + " is not like input=1x3x224x224");
-  }
+  ReadOptions(reader, OptionsOf(settings.pictures));
+  CheckShapes(reader, settings.shapes);
   if (!tuning.replay.empty() && tuning.records.empty())
     reader.Fail("replay",
                 "the records of this job will hold times of another run; name a database of its own");
@@ -247,14 +248,15 @@ absl::StatusOr<std::unique_ptr<Job>> OpenTuningJob(const JobSpec& spec, const Jo
   if (!settings.start_records.empty() && !is_whole) RETURN_IF_ERROR(TakeStartRecords(settings));
   TuningOptions& tuning = settings.tune.tuning;
   tuning.builders = std::min(tuning.builders > 0 ? tuning.builders : place.processors, place.processors);
-  ModelOptions options;
-  options.signature = settings.signature;
-  for (const std::string& shape : settings.shapes) options.shapes.insert(*ParseNamedShape(shape));
+  ASSIGN_OR_RETURN(OpenedModel model, OpenedModel::Open(settings.model, {settings.signature, {}}));
+  ASSIGN_OR_RETURN(const Givens givens,
+                   ReadGivens(model, settings.shapes, {.inputs = {}, .pictures = settings.pictures},
+                              /*samples=*/nullptr, WorkControl()));
   CompileRequest request;
   static_cast<CompileSettings&>(request) = settings.compile;
   request.service = place.service;
   request.jobs = place.processors;
-  ASSIGN_OR_RETURN(const Network network, OptimizeFor(Network::Load(settings.model, options), request));
+  ASSIGN_OR_RETURN(const Network network, OptimizeFor(Network::Load(model, givens.options), request));
   ASSIGN_OR_RETURN(std::unique_ptr<NetworkTuner> tuner, NetworkTuner::Create(network, settings.tune));
   auto job =
       std::make_unique<NetworkTuningJob>(place.id, std::move(settings), std::move(tuner), place.service);

@@ -3,48 +3,13 @@
 #define ATTUNE_LOWER_KERNEL_UNDER_TEST_H_
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "graph/graph.h"
-#include "graph/tensor.h"
-#include "lower/strategy.h"
+#include "lower/group_under_test.h"
 #include "target/target.h"
 
 namespace attune {
-
-// One input of a case: a type in text form, then its content: random numbers in a range ("i64[4] -3..2"),
-// or the values that follow ("f32[2] 0.5 nan"). Without content: random numbers in [-2, 2].
-using InputSpec = std::string;
-
-struct OperatorCase {
-  Op op;
-  std::vector<InputSpec> inputs;  // "": an optional one that is absent
-  Attributes attrs = {};
-  // The layout of the first output, as in the text form of a type: "{c1/16}"; empty: plain.
-  std::string layout = "";
-  // Elementwise operators of one input that follow in the group.
-  std::vector<Op> epilogue = {};
-  int num_outputs = -1;
-  // Where not empty, the group is scheduled by this strategy and config alone.
-  std::string strategy = "";
-  Config config = {};
-  // How many elements are there of each dynamic dimension of the inputs; -1: as many as its bound.
-  int64_t dynamic_size = -1;
-};
-
-// The group that a case describes, with its inputs.
-struct GroupUnderTest {
-  std::string description;
-  std::unique_ptr<Graph> region;
-  std::vector<Tensor> inputs;
-};
-absl::StatusOr<GroupUnderTest> MakeGroup(const OperatorCase& test_case);
-
-// A group from the text of a graph, if an OperatorCase cannot describe it.
-absl::StatusOr<GroupUnderTest> ParseGroup(const std::string& text);
 
 // Schedules each group with every strategy that applies, compiles all for `target`, links them at once,
 // runs them, and reports groups that differ from the reference or do not compile as test failures.
@@ -57,19 +22,6 @@ void ForTargets(const std::function<void(const Target&)>& check);
 // The same for each of these targets.
 void ExpectKernelsMatch(const std::vector<OperatorCase>& cases);
 void ExpectKernelsMatch(const std::vector<std::string>& groups);
-
-// Each case plain, and with its first input and its output in blocks of 8 and of 16 channels.
-std::vector<OperatorCase> InEachLayout(const std::vector<OperatorCase>& cases);
-
-// Each case with so many configs that are drawn from the space of each strategy that applies to it; those
-// that the strategy refuses are left out. The same for the same arguments.
-std::vector<OperatorCase> WithDrawnConfigs(const std::vector<OperatorCase>& cases,
-                                           const std::vector<std::string>& strategies, const Target& target,
-                                           int configs);
-
-// Each case with `from` replaced in its inputs' types by each of `dtypes`.
-std::vector<OperatorCase> InEachDType(const std::vector<OperatorCase>& cases, const std::string& from,
-                                      const std::vector<std::string>& dtypes);
 
 }  // namespace attune
 

@@ -164,5 +164,16 @@ jobs:
   EXPECT_EQ(json::parse(list.out)["runs"].size(), 2u);
 }
 
+TEST_F(TuneJobsTest, TheTunedArtifactCarriesHowPicturesBecomeNumbers) {
+  folder_.Write("net.onnx", ConvolutionsModel(/*channels=*/3));
+  const Outcome run = Jobs(R"(
+jobs:
+  - {model: net.onnx, trials: 2, batch: 2, candidate_seconds: 0.02, records: records.db, output: net.atn, preprocess: tf}
+)");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(RunAttune({"inspect", folder_ / "net.atn"}).out,
+              HasSubstr("// picture mean=127.5 std=127.5 order=rgb resize=stretch of \"x\""));
+}
+
 }  // namespace
 }  // namespace attune

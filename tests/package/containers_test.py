@@ -47,6 +47,8 @@ class ComposeTest(unittest.TestCase):
                           ("{a: {image: i, network_mode: host, depends_on: {a: {condition: x}}}}", "wait for each")):
             with self.assertRaisesRegex(Failed, why):
                 self.read(f"services: {text}")
+        with self.assertRaisesRegex(Failed, "compose.yaml: name: is not understood by all engines"):
+            self.read("{name: a, services: {}}")
 
 
 class ImagesTest(unittest.TestCase):

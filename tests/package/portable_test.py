@@ -14,6 +14,8 @@ DIST = pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "dist" 
 ALLOWED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2", "libgcc_s.so.1",
            "ld-linux-x86-64.so.2"}
 OURS = {"libattune.so.0"}
+# The C++ library is linked into all of them: its exception, and the licence that this is an exception to.
+LICENCES = ["GCC RUNTIME LIBRARY EXCEPTION", "GNU GENERAL PUBLIC LICENSE"]
 GLIBC, GLIBC_OF_RUNTIME = (2, 28), (2, 17)
 MOST_WHEEL_BYTES, MOST_RUNTIME_BYTES = 35_000_000, 1_000_000
 
@@ -83,6 +85,13 @@ class PortableTest(unittest.TestCase):
         for path in self.archives["runtime"]:
             self.assertRegex(path.name, "-py3-none-manylinux_2_17_x86_64|-py3-none-manylinux2014_x86_64")
             self.assertLess(path.stat().st_size, MOST_RUNTIME_BYTES, path.name)
+
+    def test_every_package_has_the_licences_of_what_is_linked_in(self):
+        for path in [*self.archives["wheel"], *self.archives["runtime"], *self.archives["archive"]]:
+            with self.subTest(path.name), tempfile.TemporaryDirectory() as folder:
+                unpack(path, folder)
+                file, = pathlib.Path(folder).rglob("LICENCES" if path.suffix == ".gz" else "licences.txt")
+                self.assertEqual([title for title in LICENCES if title not in file.read_text()], [])
 
     def test_libraries_export_the_c_interface_alone(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -14,6 +14,7 @@ sys.path += [str(ROOT / "python"), str(ROOT / "tools")]
 
 import attune_runtime  # noqa: E402
 from attune_runtime import _c  # noqa: E402
+from packages.runtime_wheel import write_licences  # noqa: E402
 from packages.two_files import version_of_sources, write_two_files  # noqa: E402
 
 _c.path = ATTUNE.parents[1] / "lib" / "libattune_runtime.so"
@@ -51,6 +52,14 @@ class RuntimeTest(unittest.TestCase):
             attune_runtime.Model(self.folder / "none.atn")
         with self.assertRaisesRegex(attune_runtime.Error, "net.atn"):
             attune_runtime.Model(self.artifact, sha256="0" * 64)
+
+    def test_the_wheel_has_the_licences_of_all_that_is_inside(self):
+        folder = self.folder / "licenses"
+        write_licences(folder)
+        self.assertIn("Apache License", (folder / "LICENSE").read_text())
+        said = (folder / "licences.txt").read_text()
+        titles = ["==== libstdc++-12-dev ====", "GCC RUNTIME LIBRARY EXCEPTION", "GNU GENERAL PUBLIC LICENSE"]
+        self.assertEqual([title for title in titles if title not in said], [])
 
     def test_two_files_are_all_that_a_program_needs(self):
         folder = self.folder / "two"

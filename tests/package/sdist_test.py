@@ -35,7 +35,7 @@ class SdistTest(unittest.TestCase):
 
     def test_a_build_begins(self):
         cmake, build = os.environ["CMAKE"], self.folder.name + "/build"
-        run(cmake, "--preset", "release", "-Wno-dev", "-DATTUNE_TESTS=OFF", "-DATTUNE_PYTHON=ON",
+        run(cmake, "--preset", "release", "-Wno-dev", "-DATTUNE_PYTHON=ON",
             f"-DPython_EXECUTABLE={sys.executable}", "-B", build, cwd=self.sources)
         targets = run(cmake, "--build", build, "--target", "help")
         self.assertIn("attune_python_stub", targets)

@@ -105,7 +105,7 @@ def prepare():
         subprocess.run(["git", "worktree", "add", "--detach", str(TREE), "HEAD"], cwd=ROOT, check=True)
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True)
     run(["git", "checkout", "--quiet", "--force", "--detach", head.stdout.strip()], check=True)
-    run(["cmake", "--preset", "release", "-Wno-dev"], check=True, stdout=subprocess.DEVNULL)
+    run(["cmake", "--preset", "release", "-Wno-dev", "-DATTUNE_TESTS=ON"], check=True, stdout=subprocess.DEVNULL)
     build()
 
 

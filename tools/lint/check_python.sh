@@ -26,8 +26,8 @@ case ${1:-} in
     ;;
   asan)
     python=$PWD/build/python/bin build=$PWD/build/python-asan
-    PATH=$python:$PATH cmake --preset release -B "$build" -Wno-dev -DATTUNE_PYTHON=ON -DATTUNE_PYTHON_SANITIZE=ON \
-      -DATTUNE_TESTS=OFF > /dev/null
+    PATH=$python:$PATH cmake --preset release -B "$build" -Wno-dev -DATTUNE_PYTHON=ON \
+      -DATTUNE_PYTHON_SANITIZE=ON > /dev/null
     cmake --build "$build" --target attune_python
     cp -r python/attune "$work/attune"
     cp "$build"/python/attune/_core*.so "$build"/options/python/attune/_options.py "$build/lib/attune/attune-worker" "$work/attune/"

@@ -7,7 +7,7 @@ import pathlib
 import sys
 import tempfile
 
-from packages.licences import licences
+from packages.licences import whole_licences
 from packages.release import BUILD, DIST, Failed, exit_status, is_portable, run, source_date, version
 from packages.two_files import write_two_files
 
@@ -27,7 +27,7 @@ def make_archives() -> None:
         tree = pathlib.Path(folder) / f"attune-{version()}-linux-x86_64"
         for component in ("command", "server", "runtime", "development"):
             run("cmake", "--install", BUILD, "--prefix", tree, "--component", component, "--strip")
-        (tree / "LICENCES").write_text(licences())
+        (tree / "LICENCES").write_text(whole_licences())
         pack(tree, DIST / f"{tree.name}.tar.gz")
         runtime = pathlib.Path(folder) / f"attune-runtime-{version()}-source"
         write_two_files(runtime, version())

@@ -12,6 +12,8 @@ from packages.release import Failed
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 KNOWN = {"image", "entrypoint", "command", "environment", "volumes", "depends_on", "healthcheck", "network_mode",
          "profiles", "restart"}
+# Beside extensions (x-…). docker-compose 1 refuses any other, such as a project's name.
+KNOWN_SECTIONS = {"services", "volumes"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,8 +88,10 @@ def service(name: str, fields: Mapping[str, Any]) -> Service:
 
 def read(path: pathlib.Path, variables: Mapping[str, str]) -> dict[str, Service]:
     """The services, each after those that it depends on."""
-    fields = filled(yaml.safe_load(path.read_text()), variables)["services"]
-    waiting = {name: service(name, entry) for name, entry in fields.items()}
+    sections = filled(yaml.safe_load(path.read_text()), variables)
+    if unknown := {name for name in sections if not name.startswith("x-")} - KNOWN_SECTIONS:
+        raise Failed(f"{path}: {', '.join(sorted(unknown))}: is not understood by all engines")
+    waiting = {name: service(name, entry) for name, entry in sections["services"].items()}
     ordered: dict[str, Service] = {}
     while waiting:
         ready = [name for name, entry in waiting.items() if set(entry.after) <= set(ordered)]

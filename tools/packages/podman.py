@@ -1,9 +1,10 @@
 """Runs the commands of docs/guides/packages.md for images with a real podman, and those for the compose file too where
-podman-compose is installed.
+podman-compose is installed. Where docker-compose is (Debian has it), it reads that file, for which it needs no engine.
 
     python3 -m packages.podman [--network NAME] [--trials N]
 
-Loads the images of build/dist/, which stay, and works in a folder of its own. Skips, with status 77, without podman.
+Loads the images of build/dist/, which stay, and works in a folder of its own. Without podman it skips all of that, with
+status 77.
 """
 import argparse
 import os
@@ -13,9 +14,11 @@ import sys
 import tempfile
 import time
 
+from packages import compose
 from packages.release import DIST, ROOT, Failed, exit_status, run, version
 
 CONTAINERS = ROOT / "docs" / "examples" / "containers"
+COMPOSE_FILE = CONTAINERS / "compose.yaml"
 SKIPPED = 77
 WAIT_S = 300
 
@@ -65,9 +68,21 @@ def await_agents(tool: list[object], folder: pathlib.Path) -> None:
         time.sleep(2)
 
 
+def read_compose() -> None:
+    """Has docker-compose read the compose file, and checks that it finds the services that we do."""
+    if shutil.which("docker-compose") is None:
+        print("docker-compose is not installed (apt install docker-compose): it has not read the compose file")
+        return
+    said = run("docker-compose", "--profile", "tools", "--file", COMPOSE_FILE, "config", "--services")
+    ours = set(compose.read(COMPOSE_FILE, {}))
+    if set(said.split()) != ours:
+        raise Failed(f"{COMPOSE_FILE}: docker-compose finds the services {said.split()}, and not {sorted(ours)}")
+    print(f"docker-compose takes {COMPOSE_FILE.name}, with {len(ours)} services")
+
+
 def run_compose(folder: pathlib.Path, trials: int) -> None:
     """Has the fleet of the compose file tune the network."""
-    shutil.copy(CONTAINERS / "compose.yaml", folder)
+    shutil.copy(COMPOSE_FILE, folder)
     tool: list[object] = ["podman-compose", "--profile", "tools", "run", "--rm"]
     try:
         say("podman-compose", "up", "--detach", cwd=folder)
@@ -96,6 +111,8 @@ def main() -> int:
     parser.add_argument("--network", default="squeezenet1_1", help="of attune zoo (default: %(default)s)")
     parser.add_argument("--trials", type=int, default=8)
     arguments = parser.parse_args()
+    if (status := exit_status(read_compose)) != 0:
+        return status
     if shutil.which("podman") is None:
         print("podman is not installed")
         return SKIPPED

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 
+from packages.licences import PACKAGES_OF_RUNTIME, whole_licences
 from packages.release import BUILD, DIST, ROOT, exit_status, run, source_date, version
 
 METADATA = """\
@@ -40,14 +41,20 @@ Tag: py3-none-linux_x86_64
 """
 
 
+def write_licences(folder: pathlib.Path) -> None:
+    """Writes ours, and those of what is linked into the library."""
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "LICENSE", folder)
+    (folder / "licences.txt").write_text(whole_licences(PACKAGES_OF_RUNTIME))
+
+
 def make_wheel() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder) / "tree"
         shutil.copytree(ROOT / "python" / "attune_runtime", tree / "attune_runtime", ignore=shutil.ignore_patterns("__pycache__"))
         run("strip", "-o", tree / "attune_runtime" / "libattune_runtime.so", BUILD / "lib" / "libattune_runtime.so")
         facts = tree / f"attune_runtime-{version()}.dist-info"
-        (facts / "licenses").mkdir(parents=True)
-        shutil.copy(ROOT / "LICENSE", facts / "licenses")
+        write_licences(facts / "licenses")
         (facts / "METADATA").write_text(METADATA.format(version=version()))
         (facts / "WHEEL").write_text(WHEEL)
         stamp = {"SOURCE_DATE_EPOCH": str(source_date())}

@@ -164,6 +164,7 @@ test('samples quantize a model, and each way has its loss and its file', async (
   await page.locator('.file-row').getByText('sent', { exact: true }).nth(SAMPLES).waitFor();
   rmSync(folder, { recursive: true });
   await page.getByLabel('Hold out one sample in').fill('2');
+  await page.getByLabel('Preprocessing').selectOption('torch');
   await page.getByLabel('Loss of accuracy, %').fill('100');
   await page.getByRole('button', { name: 'What can be promised?' }).click();
   await page.getByRole('region', { name: 'Promises' }).getByRole('rowheader', { name: 'Loss of accuracy' }).waitFor();

@@ -20,10 +20,17 @@ test('a tuning job has its budget, and parts if there are several', () => {
     settings: { model: 'in/net.onnx', threads: 1, events: 'out/events.jsonl', trials: 200, time: '5m' },
   });
 });
+test('what becomes of pictures is said for either kind', () => {
+  const pictures = { preprocess: 'caffe', imageMean: '127.5', imageScale: '1,2,3' };
+  const settings = { preprocess: 'caffe', image_mean: '127.5', image_scale: '1,2,3' };
+  const inputs = [{ name: 'net.onnx', sha256: 'n' }];
+  expect(jobOf({ ...wish, ...pictures }, inputs, []).settings).toMatchObject(settings);
+  expect(jobOf({ ...wish, ...pictures, kind: 'quantization' }, inputs, inputs).settings).toMatchObject(settings);
+});
 test('a quantization job has its samples', () => {
-  const job = jobOf({ ...wish, kind: 'quantization', imageMean: '127.5' }, [{ name: 'net.onnx', sha256: 'n' }], [{ name: 'cat.jpg', sha256: 'c' }]);
+  const job = jobOf({ ...wish, kind: 'quantization' }, [{ name: 'net.onnx', sha256: 'n' }], [{ name: 'cat.jpg', sha256: 'c' }]);
   expect(job.inputs).toEqual([{ name: 'in/net.onnx', sha256: 'n' }, { name: 'in/samples/cat.jpg', sha256: 'c' }]);
-  expect(job.settings).toEqual({ model: 'in/net.onnx', threads: 1, data: 'in/samples', image_mean: '127.5' });
+  expect(job.settings).toEqual({ model: 'in/net.onnx', threads: 1, data: 'in/samples' });
 });
 test('samples in folders stay in them, and some of them judge', () => {
   const samples = samplesOf([sent('0/ids.npy'), sent('0/mask.npy')]) ?? [];

@@ -11,12 +11,13 @@ export interface Wish {
   minutes: string;
   threads: string;
   parts: string;
+  preprocess: string;
   imageMean: string;
   imageScale: string;
   judged: string;
   agreement: AgreementWish;
 }
-export const FIRST_WISH: Wish = { kind: 'tuning', name: '', on: '', trials: '200', minutes: '', threads: '1', parts: '1', imageMean: '', imageScale: '', judged: '', agreement: NO_WISH };
+export const FIRST_WISH: Wish = { kind: 'tuning', name: '', on: '', trials: '200', minutes: '', threads: '1', parts: '1', preprocess: '', imageMean: '', imageScale: '', judged: '', agreement: NO_WISH };
 
 // A file that the server has.
 export interface Input {
@@ -48,13 +49,17 @@ export function samplesOf(sent: readonly Sending[]): readonly Input[] | null {
 const SAMPLES_FOLDER = 'in/samples';
 
 function settingsOf(wish: Wish, model: string): Record<string, unknown> {
-  const common = { model: `in/${model}`, threads: Number(wish.threads) };
+  const common = {
+    model: `in/${model}`,
+    threads: Number(wish.threads),
+    ...(wish.preprocess === '' ? {} : { preprocess: wish.preprocess }),
+    ...(wish.imageMean === '' ? {} : { image_mean: wish.imageMean }),
+    ...(wish.imageScale === '' ? {} : { image_scale: wish.imageScale }),
+  };
   if (wish.kind === 'quantization')
     return {
       ...common,
       data: SAMPLES_FOLDER,
-      ...(wish.imageMean === '' ? {} : { image_mean: wish.imageMean }),
-      ...(wish.imageScale === '' ? {} : { image_scale: wish.imageScale }),
       ...(wish.judged === '' ? {} : { judged: Number(wish.judged) }),
     };
   return {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/random.h"
-#include "import/common/emitter.h"
+#include "import/common/sizes.h"
 
 namespace attune::importing {
 namespace {

@@ -9,6 +9,7 @@
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/pytorch/inputs.h"
+#include "import/pytorch/targets.h"
 
 namespace attune::pytorch {
 namespace {

@@ -2,6 +2,7 @@
 #ifndef ATTUNE_IMPORT_PYTORCH_OPS_H_
 #define ATTUNE_IMPORT_PYTORCH_OPS_H_
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,15 +22,10 @@ struct Row {
   Memory memory = Memory::kNew;
 };
 
-// The meaning of a node's target. An in-place operator ("aten.relu_") uses the row of the operator that is
-// not in place.
-struct Target {
-  const Row* row = nullptr;  // nullptr: unknown
-  bool in_place = false;     // the result replaces the first tensor among the arguments
-};
-Target FindTarget(std::string_view target);
+// The rows, sorted by name.
+std::span<const Row> Rows();
 
-// All rows.
+// The rows as a list for people.
 std::vector<ListedOperator> ListOperators();
 
 }  // namespace attune::pytorch

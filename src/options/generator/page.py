@@ -16,8 +16,8 @@ SECTIONS = {
     "tune": ("Tuning", "`attune tune`, `Network::tune()`, and jobs of the kind tuning."),
     "quantize": ("Quantizing", "`attune quantize`, `Network::quantize()`, and jobs of the kind quantization; \"v\" is a "
                  "key of one of their variants."),
-    "picture": ("Pictures", "Commands that take `--input` or `--data`, `Network::picture()`, and jobs of the kind quantization. "
-                "[The guide](guides/pictures.md) has recipes."),
+    "picture": ("Pictures", "Commands that take `--input` or `--data`, `Network::picture()`, and jobs of the kinds "
+                "tuning, whose artifact carries them, and quantization. [The guide](guides/pictures.md) has recipes."),
     "tuning_job": ("Settings of a tuning job besides", ""),
     "quantization_job": ("Settings of a quantization job besides", ""),
 }

@@ -4,7 +4,7 @@ from typing import Any
 from generator.table import Option, Table
 
 # The sections whose options are settings of a job of the kind.
-KINDS = {"tuning": ("tuning_job", "tune", "compile"), "quantization": ("quantization_job", "quantize", "picture")}
+KINDS = {"tuning": ("tuning_job", "tune", "compile", "picture"), "quantization": ("quantization_job", "quantize", "picture")}
 SIMPLE = {"bool": "boolean", "seconds": ["number", "string"], "share": ["number", "string"], "channels": ["number", "string"],
           "int": "integer", "int64": "integer", "uint64": "integer", "float": "number"}
 # A body is bounded, too.

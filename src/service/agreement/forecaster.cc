@@ -71,7 +71,7 @@ absl::StatusOr<AgreementForecast> Forecaster::Forecast(const AskedJob& job) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const ModelFacts> facts, facts_.Of(job.tenant, *job.model));
   RETURN_IF_ERROR(known_.Refresh());
   const int threads = ThreadsOf(job.settings);
-  const bool may_be_known = job.kind == "tuning" && device.is_one_kind && !ChangeCompiling(job.settings);
+  const bool may_be_known = job.kind == "tuning" && device.is_one_kind && !ChangeArtifact(job.settings);
   const AnswerQuery query = {.tenant = job.tenant,
                              .network = facts->network,
                              .interface = facts->interface,

@@ -127,8 +127,8 @@ TuningPlan PlanOfSettings(const Json& settings, size_t tasks) {
 absl::StatusOr<Observation> ObservationOf(const JobRecord& job) {
   if (job.state != JobState::kDone || job.spec.kind != "tuning")
     return absl::NotFoundError("the job is not a finished tuning job");
-  if (ChangeCompiling(job.spec.settings))
-    return absl::NotFoundError("its network was compiled in another way");
+  if (ChangeArtifact(job.spec.settings))
+    return absl::NotFoundError("its artifact is not as that of other jobs");
   ASSIGN_OR_RETURN(const Json result, ParseJsonObject<Json>(job.result));
   if (!result.contains("judged")) return absl::NotFoundError("its network was not judged");
   if (result.contains("is_known") && result["is_known"] == true)

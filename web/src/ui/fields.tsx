@@ -64,3 +64,35 @@ export function TextField({ id, label, hint, value, pattern, isRequired = false,
     </div>
   );
 }
+
+export interface Choice {
+  value: string;
+  name: string;
+}
+interface SelectFieldProps {
+  id: string;
+  label: string;
+  hint?: string;
+  choices: readonly Choice[];
+  value: string;
+  set: (value: string) => void;
+}
+export function SelectField({ id, label, hint, choices, value, set }: SelectFieldProps) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} aria-describedby={hint === undefined ? undefined : `${id}-hint`} onChange={(event) => set(event.currentTarget.value)}>
+        {choices.map((one) => (
+          <option key={one.value} value={one.value}>
+            {one.name}
+          </option>
+        ))}
+      </select>
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -3,12 +3,17 @@ import { useState } from 'preact/hooks';
 import { quantityOf, rangeText, sentenceOfAgreement, type AgreementWish, type Offer } from '../agreement';
 import { api, body, sentenceOf, type NewJob, type Schemas } from '../api/client';
 import { duration, latency, percent } from '../format';
-import { NumberField } from '../ui/fields';
+import { NumberField, SelectField, type Choice } from '../ui/fields';
 import { Badge, Card, ErrorNote } from '../ui/parts';
 import { PromiseTable } from './promises';
 
 type Prediction = Schemas['Prediction'];
 const MOST = 1_000_000;
+const PRIORITIES: readonly Choice[] = [
+  { value: '', name: 'standard' },
+  { value: 'low', name: 'low: when no other job waits' },
+  { value: 'high', name: 'high: before others' },
+];
 
 export function AgreementFields({ wish, change }: { wish: AgreementWish; change: (next: Partial<AgreementWish>) => void }) {
   return (
@@ -21,14 +26,7 @@ export function AgreementFields({ wish, change }: { wish: AgreementWish; change:
         <NumberField id="deadline" label="Done within, minutes" min={0} max={MOST} step="any" value={wish.deadlineMinutes} set={(deadlineMinutes) => change({ deadlineMinutes })} />
         <NumberField id="device-time" label="Device time, minutes" min={0} max={MOST} step="any" value={wish.deviceMinutes} set={(deviceMinutes) => change({ deviceMinutes })} />
         <NumberField id="least" label="Refuse below a probability of, %" hint="Default: 50" min={0} max={100} step="any" value={wish.leastPercent} set={(leastPercent) => change({ leastPercent })} />
-        <div class="field">
-          <label for="priority">Priority</label>
-          <select id="priority" value={wish.priority} onChange={(event) => change({ priority: event.currentTarget.value })}>
-            <option value="">standard</option>
-            <option value="low">low: when no other job waits</option>
-            <option value="high">high: before others</option>
-          </select>
-        </div>
+        <SelectField id="priority" label="Priority" choices={PRIORITIES} value={wish.priority} set={(priority) => change({ priority })} />
       </div>
     </Card>
   );

@@ -7,7 +7,7 @@ import { FIRST_WISH, inputsOf, jobOf, lackOf, samplesOf, type Wish } from '../jo
 import { navigate, query } from '../router';
 import { DropZone } from '../ui/drop_zone';
 import { useLoaded } from '../ui/loading';
-import { NumberField, TextField } from '../ui/fields';
+import { NumberField, SelectField, TextField, type Choice } from '../ui/fields';
 import { Card, Empty, ErrorNote, ViewHead } from '../ui/parts';
 import { SentFileList } from '../ui/sent_file_list';
 import { isModelName, makeSentFiles, type SentFiles } from '../upload/sent_files';
@@ -18,6 +18,15 @@ const KINDS = [
   { kind: 'tuning', name: 'Tune', hint: 'Finds faster kernels; the results stay the same.' },
   { kind: 'quantization', name: 'Quantize', hint: 'Compares ways to quantize to 8-bit integers on samples: faster and smaller, with some loss of accuracy.' },
 ] as const;
+
+// Imagenet is a synonym of torch.
+const PREPROCESSINGS: readonly Choice[] = [
+  { value: '', name: 'as the model says, or else 0 to 255' },
+  { value: 'torch', name: 'torch: 0 to 1, with mean and deviation of ImageNet' },
+  { value: 'tf', name: 'tf: -1 to 1' },
+  { value: 'caffe', name: 'caffe: BGR, 0 to 255 less the mean of ImageNet' },
+  { value: 'none', name: 'none: 0 to 255' },
+];
 
 function newKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
@@ -84,10 +93,20 @@ function SamplesCard({ wish, change, samples }: FieldsProps & { samples: SentFil
           <SentFileList sent={samples} />
         </div>
         <div class="fields">
-          <TextField id="mean-of-pictures" label="Mean of pictures" hint="Subtracted first: one number, or three with commas" value={wish.imageMean} set={(imageMean) => change({ imageMean })} />
-          <TextField id="scale-of-pictures" label="Scale of pictures" hint="Multiplied afterwards: one number, or three with commas" value={wish.imageScale} set={(imageScale) => change({ imageScale })} />
           <NumberField id="judged" label="Hold out one sample in" hint="Held-out samples measure the loss of accuracy. Default: one in 4 if a loss of accuracy is asked for, else none." min={2} max={1_000_000} value={wish.judged} set={(judged) => change({ judged })} />
         </div>
+      </div>
+    </Card>
+  );
+}
+
+function PicturesCard({ wish, change }: FieldsProps) {
+  return (
+    <Card title="Pictures" hint="For networks that take pictures: the numbers that a photo becomes, as the network was trained. The resulting files carry them, so that they take photos.">
+      <div class="fields">
+        <SelectField id="preprocess" label="Preprocessing" hint="A mean or a scale beside it replaces that part." choices={PREPROCESSINGS} value={wish.preprocess} set={(preprocess) => change({ preprocess })} />
+        <TextField id="mean-of-pictures" label="Mean of pictures" hint="Subtracted first: one number, or three with commas" value={wish.imageMean} set={(imageMean) => change({ imageMean })} />
+        <TextField id="scale-of-pictures" label="Scale of pictures" hint="Multiplied afterwards: one number, or three with commas" value={wish.imageScale} set={(imageScale) => change({ imageScale })} />
       </div>
     </Card>
   );
@@ -205,6 +224,7 @@ function Form() {
       <ModelCard sent={sent} known={known.value} error={known.error} />
       <KindCard {...fields} />
       {wish.kind === 'quantization' && <SamplesCard {...fields} samples={samples} />}
+      <PicturesCard {...fields} />
       <PlaceCard {...fields} devices={devices.value?.devices ?? null} />
       {wish.kind === 'tuning' && <BudgetCard {...fields} />}
       <AgreementFields wish={wish.agreement} change={(next) => change({ agreement: { ...wish.agreement, ...next } })} />
