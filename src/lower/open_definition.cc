@@ -18,34 +18,6 @@ template <typename T>
 using Same = std::vector<T>;
 
 class Generalization {
- public:
-  Generalization(std::span<const ComputeDef> definitions, std::span<const SizePoint> points,
-                 std::span<const OpenDim> dims)
-      : definitions_(definitions), points_(points) {
-    for (const OpenDim& dim : dims) {
-      params_.push_back({MakeVar(dim.name), dim.min, dim.max});
-      bounds_.Set(params_.back().var, {dim.min, dim.max});
-    }
-  }
-
-  absl::StatusOr<ComputeDef> Run() {
-    ComputeDef open;
-    open.name = definitions_[0].name;
-    open.sizes = params_;
-    if (definitions_[0].dims_buffer) return Fail("sizes that data decides, besides open ones");
-    Expect(Agree([](const ComputeDef& def) { return def.params.size(); }) &&
-           Agree([](const ComputeDef& def) { return def.stages.size(); }));
-    for (size_t i = 0; status_.ok() && i < definitions_[0].params.size(); ++i) {
-      const auto param = Each([i](const ComputeDef& def) { return def.params[i].buffer; });
-      open.params.push_back({OpenBuffer(param), definitions_[0].params[i].role});
-    }
-    for (size_t i = 0; status_.ok() && i < definitions_[0].stages.size(); ++i)
-      open.stages.push_back(OpenStage(Each([i](const ComputeDef& def) { return &def.stages[i]; })));
-    RETURN_IF_ERROR(status_);
-    return open;
-  }
-
- private:
   template <typename F>
   auto Each(const F& part) const {
     Same<std::decay_t<decltype(part(definitions_[0]))>> parts;
@@ -71,10 +43,37 @@ class Generalization {
     return AllEqual(Each(same, part));
   }
 
+ public:
+  Generalization(std::span<const ComputeDef> definitions, std::span<const SizePoint> points,
+                 std::span<const OpenDim> dims)
+      : definitions_(definitions), points_(points) {
+    for (const OpenDim& dim : dims) {
+      params_.push_back({MakeVar(dim.name), dim.min, dim.max});
+      bounds_.Set(params_.back().var, {dim.min, dim.max});
+    }
+  }
+
+  absl::StatusOr<ComputeDef> Run() {
+    ComputeDef open;
+    open.name = definitions_[0].name;
+    open.sizes = params_;
+    if (definitions_[0].dims_buffer) return NotSupported("with open sizes: sizes that data decides");
+    Expect(Agree([](const ComputeDef& def) { return def.params.size(); }) &&
+           Agree([](const ComputeDef& def) { return def.stages.size(); }));
+    for (size_t i = 0; status_.ok() && i < definitions_[0].params.size(); ++i) {
+      const auto param = Each([i](const ComputeDef& def) { return def.params[i].buffer; });
+      open.params.push_back({OpenBuffer(param), definitions_[0].params[i].role});
+    }
+    for (size_t i = 0; status_.ok() && i < definitions_[0].stages.size(); ++i)
+      open.stages.push_back(OpenStage(Each([i](const ComputeDef& def) { return &def.stages[i]; })));
+    RETURN_IF_ERROR(status_);
+    return open;
+  }
+
+ private:
   template <typename... What>
-  absl::Status Fail(const What&... what) {
+  void Fail(const What&... what) {
     status_.Update(NotSupported("with open sizes: ", what...));
-    return status_;
   }
   void Expect(bool holds) {
     if (!holds) Fail("the formula of ", definitions_[0].name, " depends on them in more than its numbers");

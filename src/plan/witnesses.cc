@@ -25,7 +25,7 @@ absl::StatusOr<Witnesses> Witnesses::Of(std::span<Graph* const> graphs, std::spa
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(add_inputs(SameOwners(graphs.begin(), graphs.end())));
-  RETURN_IF_ERROR(ForEachSameNode(graphs, [&](const SameNodes& same, const SameOwners& owners) -> absl::Status {
+  const auto add_node = [&](const SameNodes& same, const SameOwners& owners) -> absl::Status {
     RETURN_IF_ERROR(add_inputs(owners));
     witnesses.nodes_[same[0]].assign(same.begin(), same.end());
     for (int i = 0; i < same[0]->num_outputs(); ++i) {
@@ -34,7 +34,8 @@ absl::StatusOr<Witnesses> Witnesses::Of(std::span<Graph* const> graphs, std::spa
       RETURN_IF_ERROR(witnesses.AddShape(outputs));
     }
     return absl::OkStatus();
-  }));
+  };
+  RETURN_IF_ERROR(ForEachSameNode(graphs, add_node));
   return witnesses;
 }
 

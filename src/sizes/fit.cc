@@ -1,7 +1,9 @@
 #include "sizes/fit.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
 
 namespace attune {
 namespace {
@@ -109,8 +111,9 @@ std::vector<int64_t> Candidates(const OpenDim& dim) {
   for (int64_t n = std::max(std::max<int64_t>(dim.min, 2), dim.likely - kReach);
        n <= std::min(dim.max, dim.likely + kReach); ++n)
     candidates.push_back(n);
-  std::ranges::stable_sort(candidates, {}, [&](int64_t n) { return std::abs(n - dim.likely); });
-  std::ranges::stable_partition(candidates, IsPrime);
+  std::ranges::sort(candidates, {}, [&](int64_t n) {
+    return std::tuple(!IsPrime(n), std::abs(n - dim.likely), n);
+  });
   return candidates;
 }
 

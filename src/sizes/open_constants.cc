@@ -57,7 +57,7 @@ class Opening {
   explicit Opening(std::span<Graph* const> graphs) : graphs_(graphs) {}
 
   absl::Status Run() {
-    RETURN_IF_ERROR(ForEachSameNode(graphs_, [this](const SameNodes& same, const SameOwners& owners) {
+    const auto visit = [this](const SameNodes& same, const SameOwners& owners) {
       if (HaveSameAttributes(same)) return absl::OkStatus();
       if (same[0]->op() == Op::kConstant) {
         differing_.push_back({same, owners});
@@ -65,7 +65,8 @@ class Opening {
         FreezeOperands(same);
       }
       return absl::OkStatus();
-    }));
+    };
+    RETURN_IF_ERROR(ForEachSameNode(graphs_, visit));
     for (const Differing& constant : differing_) RETURN_IF_ERROR(Compute(constant));
     return absl::OkStatus();
   }

@@ -86,7 +86,7 @@ std::string ToString(const SizeExpr& size, std::span<const OpenDim> dims) {
   std::string text;
   // The constant, which is first, is written last.
   std::vector<std::pair<SizeExpr::Monomial, int64_t>> terms(size.terms().begin(), size.terms().end());
-  std::ranges::stable_partition(terms, [](const auto& term) { return !term.first.empty(); });
+  if (!terms.empty() && terms[0].first.empty()) std::ranges::rotate(terms, terms.begin() + 1);
   for (const auto& [monomial, coefficient] : terms) {
     const int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
     std::vector<std::string> factors;
