@@ -45,7 +45,7 @@ MAY_INCLUDE = {
     # The reader with everything that it needs, which is all except the writer's files; and headers without
     # dependencies.
     "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h",
-                "artifact/signature.h", "base/printable.h", "base/processors.h",
+                "artifact/signature.h", "base/printable.h", "base/processors.h", "artifact/open_program.h",
                 "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
@@ -137,7 +137,7 @@ MAY_INCLUDE = {
 WRITER = ("compress", "signer", "writer")
 
 # Headers that depend only on the standard library.
-STANDALONE = ("base/printable.h", "base/processors.h")
+STANDALONE = ("base/checked.h", "base/memory_plan.h", "base/printable.h", "base/processors.h")
 
 INCLUDE = re.compile(r'\s*#\s*include\s+[<"]([^>"]+)[>"]')
 
