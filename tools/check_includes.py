@@ -45,7 +45,8 @@ MAY_INCLUDE = {
     # The reader with everything that it needs, which is all except the writer's files; and headers without
     # dependencies.
     "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h",
-                "artifact/signature.h", "base/printable.h", "base/processors.h", "artifact/open_program.h",
+                "artifact/signature.h", "base/printable.h", "base/processors.h",
+                "artifact/open_program.h", "artifact/size_code.h", "artifact/validate_open.h", "base/checked.h",
                 "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
