@@ -147,7 +147,10 @@ ATTUNE_EXPORT attune_code attune_model_verify(const attune_model* model, attune_
  * functions below describe that code. It can also hold the network for several sets of input shapes: the
  * model stands for the first set, and each attune_model_shape_set for one. They belong to the model, live as
  * long as it does, and are not freed; sessions are made from them as from the model. NULL for an index out of
- * range. */
+ * range.
+ *
+ * A set may leave sizes open, as the batch or the length of a sequence: it stands for all shapes within their
+ * ranges, and a session computes each with no padding (attune_session_use_shapes). */
 ATTUNE_EXPORT size_t attune_model_num_shape_sets(const attune_model* model);
 ATTUNE_EXPORT const attune_model* attune_model_shape_set(const attune_model* model, size_t index);
 
@@ -159,9 +162,9 @@ typedef struct attune_tensor_info {
   const char* name;
   attune_dtype dtype;
   size_t rank;
-  const int64_t* shape; /* `rank` sizes; upper bounds if sizes depend on the data */
-  int is_dynamic;       /* whether any size does; never for an input */
-  size_t bytes;         /* of a tensor of `shape`: dense, row-major */
+  const int64_t* shape; /* `rank` sizes; upper bounds where is_dynamic */
+  int is_dynamic;       /* whether a size is open or depends on the data; the latter never for an input */
+  size_t bytes;         /* of a tensor of `shape`: dense, row-major; SIZE_MAX if that is too small a number */
 } attune_tensor_info;
 
 ATTUNE_EXPORT size_t attune_model_num_inputs(const attune_model* model);
@@ -170,6 +173,21 @@ ATTUNE_EXPORT attune_code attune_model_input(const attune_model* model, size_t i
                                              attune_tensor_info* info, attune_error* error);
 ATTUNE_EXPORT attune_code attune_model_output(const attune_model* model, size_t index,
                                               attune_tensor_info* info, attune_error* error);
+
+/* The range of one dimension of an input or an output. */
+typedef struct attune_dimension {
+  const char*
+      name; /* of the open size that it is; NULL if it is constant, depends on the data or is computed */
+  int64_t min, max; /* both included; equal if it is constant */
+  int is_open;      /* whether the shapes of the inputs decide it */
+} attune_dimension;
+
+ATTUNE_EXPORT attune_code attune_model_input_dimension(const attune_model* model, size_t index,
+                                                       size_t dimension, attune_dimension* found,
+                                                       attune_error* error);
+ATTUNE_EXPORT attune_code attune_model_output_dimension(const attune_model* model, size_t index,
+                                                        size_t dimension, attune_dimension* found,
+                                                        attune_error* error);
 
 /* A text about the model, NULL for an unknown key: "target.arch", "target.cpu", "target.features" (joined by
  * commas), "target.cpus" (all that the artifact holds code for, the best first), "model.name",
@@ -180,7 +198,7 @@ ATTUNE_EXPORT const char* attune_model_metadata(const attune_model* model, const
 typedef struct attune_memory_info {
   uint64_t constant_bytes; /* weights, shared by all sessions; mapped, or made from the file's when loaded */
   uint64_t code_bytes;
-  uint64_t arena_bytes;   /* of each session */
+  uint64_t arena_bytes;   /* of each session; with open sizes, it has as much more as its largest need */
   uint64_t scratch_bytes; /* of each session and thread */
 } attune_memory_info;
 
@@ -225,8 +243,9 @@ ATTUNE_EXPORT attune_code attune_session_create(const attune_model* model, size_
 /* NULL is allowed. Not while the session runs. */
 ATTUNE_EXPORT void attune_session_free(attune_session* session);
 
-/* Makes the session run the network at another set of input shapes, by its index. All sets share the
- * session's memory, so the values of inputs and outputs are lost. Not while the session runs. */
+/* Makes the session run the network at another set of input shapes, by its index; a set with open sizes at
+ * the smallest that are at least 1, as in a new session. All sets share the session's memory, so the values
+ * of inputs and outputs are lost. Not while the session runs. After an error, the session is as before. */
 ATTUNE_EXPORT attune_code attune_session_use_shape_set(attune_session* session, size_t index,
                                                        attune_error* error);
 
@@ -235,23 +254,44 @@ typedef struct attune_shape {
   size_t rank;
 } attune_shape;
 
-/* The same by the shapes of all `count` inputs, in the model's order. The error lists the sets. */
+/* The same by the shapes of all `count` inputs, in the model's order; open sizes get the values that the
+ * shapes give them. A set without open sizes is preferred. The error lists the sets, or names the dimension
+ * that does not fit. Sizes that were used before, among the last 64 choices, take a few microseconds and no
+ * memory; others up to some 100 microseconds, and memory if they need more than the session has, which it
+ * keeps. */
 ATTUNE_EXPORT attune_code attune_session_use_shapes(attune_session* session, const attune_shape* shapes,
                                                     size_t count, attune_error* error);
 
-/* Where to write input `index`: 64-byte aligned, of attune_tensor_info.bytes bytes, zero at first. NULL for
- * an index out of range. The address and the content stay until the session is freed or uses another set of
- * shapes, over any number of runs. */
+/* Bounds the memory of the session for tensors and scratch: shapes that need more than `bytes` bytes are
+ * refused from now on (ATTUNE_OUT_OF_MEMORY, and the error says how many), and memory beyond the bound is
+ * freed when shapes are set. 0: no bound, as at first. Not while the session runs. */
+ATTUNE_EXPORT attune_code attune_session_set_max_memory(attune_session* session, uint64_t bytes,
+                                                        attune_error* error);
+
+/* As attune_model_input and attune_model_output, at the session's current shapes: open sizes have their
+ * values, so that `shape` is the actual one unless it depends on the data. `shape` lives until the session
+ * uses other shapes. */
+ATTUNE_EXPORT attune_code attune_session_input_info(const attune_session* session, size_t index,
+                                                    attune_tensor_info* info, attune_error* error);
+ATTUNE_EXPORT attune_code attune_session_output_info(const attune_session* session, size_t index,
+                                                     attune_tensor_info* info, attune_error* error);
+
+/* Where to write input `index`: 64-byte aligned, of as many bytes as attune_session_input_info says, zero at
+ * first. NULL for an index out of range. The address and the content stay until the session is freed or uses
+ * other shapes, over any number of runs. */
 ATTUNE_EXPORT void* attune_session_input(attune_session* session, size_t index);
 /* Copies `bytes` bytes at `data` there; a number other than the input's is an error. */
 ATTUNE_EXPORT attune_code attune_session_set_input(attune_session* session, size_t index, const void* data,
                                                    size_t bytes, attune_error* error);
 
+/* attune_model_num_instructions of the set of shapes that the session uses. */
+ATTUNE_EXPORT size_t attune_session_num_instructions(const attune_session* session);
+
 /* Computes the outputs from the inputs. Allocates nothing. While it runs, a second run of the same session
  * from another thread is refused. */
 ATTUNE_EXPORT attune_code attune_session_run(attune_session* session, attune_error* error);
 /* The same, and stores in nanoseconds[i] how long instruction i took, all its executions together. `count`
- * must be attune_model_num_instructions. Reading the clock costs some 50 ns per instruction. */
+ * must be attune_session_num_instructions. Reading the clock costs some 50 ns per instruction. */
 ATTUNE_EXPORT attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanoseconds,
                                                       size_t count, attune_error* error);
 

@@ -50,6 +50,13 @@ struct TensorInfo {
   size_t bytes;
 };
 
+// The range of one dimension, as attune_dimension. Points into the model.
+struct Dimension {
+  const char* name;  // nullptr unless it is an open size
+  int64_t min, max;
+  bool is_open;
+};
+
 // An output of the last run. Points into the session, until it runs again.
 struct Output {
   attune_dtype dtype;
@@ -73,6 +80,12 @@ class ModelInfo {
   size_t num_outputs() const { return attune_model_num_outputs(get()); }
   TensorInfo input(size_t index) const { return describe(attune_model_input, index); }
   TensorInfo output(size_t index) const { return describe(attune_model_output, index); }
+  Dimension input_dimension(size_t index, size_t dimension) const {
+    return range(attune_model_input_dimension, index, dimension);
+  }
+  Dimension output_dimension(size_t index, size_t dimension) const {
+    return range(attune_model_output_dimension, index, dimension);
+  }
   // Empty for an unknown key.
   std::string metadata(const std::string& key) const {
     const char* text = attune_model_metadata(get(), key.c_str());
@@ -88,6 +101,13 @@ class ModelInfo {
     attune_error error;
     if (function(get(), index, &info, &error)) throw Error(error);
     return {info.name, info.dtype, {info.shape, info.rank}, info.is_dynamic != 0, info.bytes};
+  }
+  template <typename Function>
+  Dimension range(Function function, size_t index, size_t dimension) const {
+    attune_dimension found;
+    attune_error error;
+    if (function(get(), index, dimension, &found, &error)) throw Error(error);
+    return {found.name, found.min, found.max, found.is_open != 0};
   }
 
   const attune_model* model_;
@@ -152,25 +172,41 @@ class Session {
     attune_error error;
     if (attune_session_create(model.get(), threads, &session, &error)) throw Error(error);
     handle_.reset(session);
-    describe(model);
   }
 
   // Switches to another of the model's sets of input shapes; the values of inputs and outputs are lost.
-  void use_shape_set(const Model& model, size_t index) {
+  void use_shape_set(size_t index) {
     attune_error error;
     if (attune_session_use_shape_set(get(), index, &error)) throw Error(error);
-    describe(model.shape_set(index));
   }
+  // The same, with the model that the session was made of.
+  void use_shape_set(const Model&, size_t index) { use_shape_set(index); }
+  // The same by the shapes of all inputs, in the model's order.
+  void use_shapes(std::span<const std::vector<int64_t>> shapes) {
+    std::vector<attune_shape> given;
+    for (const std::vector<int64_t>& shape : shapes) given.push_back({shape.data(), shape.size()});
+    attune_error error;
+    if (attune_session_use_shapes(get(), given.data(), given.size(), &error)) throw Error(error);
+  }
+  // The most bytes that the session may have from now on; 0: any number.
+  void set_max_memory(uint64_t bytes) {
+    attune_error error;
+    if (attune_session_set_max_memory(get(), bytes, &error)) throw Error(error);
+  }
+
+  // An input and an output at the current shapes.
+  TensorInfo input_info(size_t index) const { return describe(attune_session_input_info, index); }
+  TensorInfo output_info(size_t index) const { return describe(attune_session_output_info, index); }
 
   // Where to write an input. T as in Output::as.
   template <typename T>
   std::span<T> input(size_t index) const {
-    const Input& input = inputs_.at(index);
-    check_element<T>(input.dtype);
-    return {static_cast<T*>(attune_session_input(get(), index)), input.bytes / sizeof(T)};
+    const TensorInfo info = input_info(index);
+    check_element<T>(info.dtype);
+    return {static_cast<T*>(attune_session_input(get(), index)), info.bytes / sizeof(T)};
   }
   std::span<std::byte> input_bytes(size_t index) const {
-    return {static_cast<std::byte*>(attune_session_input(get(), index)), inputs_.at(index).bytes};
+    return {static_cast<std::byte*>(attune_session_input(get(), index)), input_info(index).bytes};
   }
 
   void run() {
@@ -179,9 +215,10 @@ class Session {
   }
   // The nanoseconds that each instruction took.
   std::vector<uint64_t> run_profiled() {
-    std::vector<uint64_t> nanoseconds(num_instructions_ + 1);  // never empty, so that data() is not null
+    const size_t count = attune_session_num_instructions(get());
+    std::vector<uint64_t> nanoseconds(count + 1);  // never empty, so that data() is not null
     attune_error error;
-    if (attune_session_run_profiled(get(), nanoseconds.data(), num_instructions_, &error)) throw Error(error);
+    if (attune_session_run_profiled(get(), nanoseconds.data(), count, &error)) throw Error(error);
     nanoseconds.pop_back();
     return nanoseconds;
   }
@@ -200,23 +237,16 @@ class Session {
   struct Free {
     void operator()(attune_session* session) const { attune_session_free(session); }
   };
-  struct Input {
-    attune_dtype dtype;
-    size_t bytes;
-  };
 
-  void describe(const ModelInfo& model) {
-    inputs_.clear();
-    for (size_t i = 0; i < model.num_inputs(); ++i) {
-      const TensorInfo info = model.input(i);
-      inputs_.push_back({info.dtype, info.bytes});
-    }
-    num_instructions_ = attune_model_num_instructions(model.get());
+  template <typename Function>
+  TensorInfo describe(Function function, size_t index) const {
+    attune_tensor_info info;
+    attune_error error;
+    if (function(get(), index, &info, &error)) throw Error(error);
+    return {info.name, info.dtype, {info.shape, info.rank}, info.is_dynamic != 0, info.bytes};
   }
 
   std::unique_ptr<attune_session, Free> handle_;
-  std::vector<Input> inputs_;
-  size_t num_instructions_ = 0;
 };
 
 }  // namespace attune::runtime

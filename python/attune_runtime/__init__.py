@@ -16,9 +16,17 @@ import numpy
 
 from . import _c
 
-__all__ = ["Error", "Model", "Session", "TensorInfo", "version"]
+__all__ = ["Error", "Model", "OpenDimension", "Session", "TensorInfo", "version"]
 
 Error = _c.Error
+
+
+class OpenDimension(NamedTuple):
+    """A dimension that the shapes of the inputs decide."""
+
+    name: Optional[str]  # of the open size that it is; None if it is computed from sizes
+    min: int             # both included
+    max: int
 
 
 class TensorInfo(NamedTuple):
@@ -27,7 +35,8 @@ class TensorInfo(NamedTuple):
     name: str
     dtype: str              # "f32", "i64", "bool", ...
     shape: Tuple[int, ...]  # upper bounds if is_dynamic
-    is_dynamic: bool        # whether a size depends on the data; never for an input
+    is_dynamic: bool        # whether a size is open or depends on the data; the latter never for an input
+    open_dimensions: Dict[int, OpenDimension] = {}  # by the dimension
 
 
 def version() -> str:
@@ -68,7 +77,17 @@ class Model:
             info = _c.TensorInfo()
             _c.call(f"model_{kind}", handle, index, ctypes.byref(info))
             found.append(TensorInfo(info.name.decode(), _c.dtype_name(info.dtype), tuple(info.shape[:info.rank]),
-                                    bool(info.is_dynamic)))
+                                    bool(info.is_dynamic), Model._open_dimensions(handle, kind, index, info.rank)))
+        return found
+
+    @staticmethod
+    def _open_dimensions(handle: Any, kind: str, index: int, rank: int) -> Dict[int, OpenDimension]:
+        found = {}
+        for dimension in range(rank):
+            one = _c.Dimension()
+            _c.call(f"model_{kind}_dimension", handle, index, dimension, ctypes.byref(one))
+            if one.is_open:
+                found[dimension] = OpenDimension(None if one.name is None else one.name.decode(), one.min, one.max)
         return found
 
     def metadata(self, key: str) -> Optional[str]:
@@ -90,11 +109,11 @@ class Session:
         self._model = model  # which has to live as long
         self._handle = handle
         self._free = weakref.finalize(self, _c.library().attune_session_free, handle)
-        self._shapes = model.shape_sets[0] if model.shape_sets else []
+        self._shapes: Optional[List[Tuple[int, ...]]] = None  # not known: open sizes begin with their smallest values
 
     def run(self, inputs: Mapping[str, Any]) -> Dict[str, Any]:
         """The outputs of one inference by name, as arrays of their own. `inputs`: arrays by name, of the model's dtypes and of
-        one of its sets of shapes. Raises Error."""
+        one of its sets of shapes, or within the ranges of its open sizes. Raises Error."""
         declared = self._model.inputs
         if set(inputs) != {info.name for info in declared}:
             raise Error(_c.INVALID_ARGUMENT, f"the network's inputs are {', '.join(info.name for info in declared)}, not "

@@ -36,6 +36,10 @@ class TensorInfo(ctypes.Structure):
                 ("shape", ctypes.POINTER(ctypes.c_int64)), ("is_dynamic", ctypes.c_int), ("bytes", ctypes.c_size_t)]
 
 
+class Dimension(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("min", ctypes.c_int64), ("max", ctypes.c_int64), ("is_open", ctypes.c_int)]
+
+
 class Shape(ctypes.Structure):
     _fields_ = [("sizes", ctypes.POINTER(ctypes.c_int64)), ("rank", ctypes.c_size_t)]
 
@@ -59,6 +63,8 @@ SIGNATURES = {
     "attune_model_num_outputs": (SIZE, POINTER),
     "attune_model_input": (ctypes.c_int, POINTER, SIZE, ctypes.POINTER(TensorInfo), ERROR),
     "attune_model_output": (ctypes.c_int, POINTER, SIZE, ctypes.POINTER(TensorInfo), ERROR),
+    "attune_model_input_dimension": (ctypes.c_int, POINTER, SIZE, SIZE, ctypes.POINTER(Dimension), ERROR),
+    "attune_model_output_dimension": (ctypes.c_int, POINTER, SIZE, SIZE, ctypes.POINTER(Dimension), ERROR),
     "attune_model_metadata": (ctypes.c_char_p, POINTER, ctypes.c_char_p),
     "attune_session_create": (ctypes.c_int, POINTER, SIZE, ctypes.POINTER(POINTER), ERROR),
     "attune_session_free": (None, POINTER),

@@ -94,10 +94,15 @@ TEST(ArtifactTest, RefusesOtherVersions) {
   }
 }
 
-TEST(ArtifactTest, ReadsTheVersionBefore) {
-  EXPECT_TRUE(Parse(WithHeader(MakeSampleArtifact().Write(), [](format::Header& header) {
-                header.version = kMinArtifactVersion;
-              })).ok());
+TEST(ArtifactTest, ReadsVersionsBefore) {
+  const SampleArtifact sample = MakeSampleArtifact();
+  for (uint32_t version = kMinArtifactVersion; version < kArtifactVersion; ++version) {
+    const std::string file = WriteUnchecked(sample, sample.manifest, /*repair_kernels=*/true, version);
+    ArtifactView view;
+    const ArtifactError error = ParseArtifact(Bytes(file), &view);
+    ASSERT_TRUE(error.ok()) << error.message;
+    EXPECT_EQ(view.manifest, sample.manifest);
+  }
 }
 
 TEST(ArtifactTest, RefusesEveryShorterFile) {

@@ -38,14 +38,14 @@ inline std::string WithHeader(std::string file, const std::function<void(format:
   return file;
 }
 
-// A file with a manifest that the writer would refuse: it is written with a valid manifest, which is then
-// replaced.
+// A file with a manifest that the writer would refuse, or of another version: it is written with a valid
+// manifest, which is then replaced.
 inline std::string WriteUnchecked(const SampleArtifact& sample, const Manifest& manifest,
-                                  bool repair_kernels = true) {
+                                  bool repair_kernels = true, uint32_t version = kArtifactVersion) {
   std::string file = sample.Write();
   format::Header header = HeaderOf(file);
   Manifest encoded = manifest;
-  format::Encoder encoder;
+  format::Encoder encoder(version);
   encoder(encoded);
   std::string body = file.substr(header.code.offset);
   file.resize(format::kHeaderBytes);
@@ -56,6 +56,7 @@ inline std::string WriteUnchecked(const SampleArtifact& sample, const Manifest& 
   return WithHeader(
       file,
       [&](format::Header& h) {
+        h.version = version;
         h.manifest.bytes = encoder.bytes().size();
         h.code.offset += shift;
         h.constants.offset += shift;

@@ -16,6 +16,9 @@ namespace attune::format {
 // Appends encoded values to a string.
 class Encoder {
  public:
+  explicit Encoder(uint32_t version = kArtifactVersion) : version_(version) {}
+
+  uint32_t version() const { return version_; }
   const std::string& bytes() const { return bytes_; }
 
   template <typename... T>
@@ -48,13 +51,15 @@ class Encoder {
     Put(number);
   }
 
+  uint32_t version_;
   std::string bytes_;
 };
 
-// The checksum of all kernels' interfaces in order, followed by the checksum of the code that they
-// describe.
-inline uint64_t KernelsChecksum(const Manifest& manifest, uint64_t code_checksum) {
-  Encoder encoder;
+// The checksum of all kernels' interfaces in order, as the version encodes them, followed by the checksum of
+// the code that they describe.
+inline uint64_t KernelsChecksum(const Manifest& manifest, uint64_t code_checksum,
+                                uint32_t version = kArtifactVersion) {
+  Encoder encoder(version);
   for (const Variant& variant : manifest.variants) {
     for (const KernelInfo& kernel : variant.kernels) {
       KernelInterface interface = kernel.interface;  // an archive takes its fields by non-const reference
@@ -70,8 +75,10 @@ inline uint64_t KernelsChecksum(const Manifest& manifest, uint64_t code_checksum
 // of bytes, since a list only grows as its items are read.
 class Decoder {
  public:
-  explicit Decoder(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit Decoder(std::span<const std::byte> bytes, uint32_t version = kArtifactVersion)
+      : bytes_(bytes), version_(version) {}
 
+  uint32_t version() const { return version_; }
   bool failed() const { return failed_; }
   bool at_end() const { return bytes_.empty(); }
 
@@ -121,6 +128,7 @@ class Decoder {
   }
 
   static uint8_t Largest(bool) { return 1; }
+  static uint8_t Largest(SizeOpcode) { return static_cast<uint8_t>(SizeOpcode::kMax); }
   static uint8_t Largest(Place) { return static_cast<uint8_t>(Place::kPrepacked); }
   static uint8_t Largest(Opcode) { return static_cast<uint8_t>(Opcode::kCheckIndices); }
   static uint8_t Largest(ConstantEncoding) { return static_cast<uint8_t>(ConstantEncoding::kBF16); }
@@ -131,6 +139,7 @@ class Decoder {
   }
 
   std::span<const std::byte> bytes_;
+  uint32_t version_;
   bool failed_ = false;
 };
 

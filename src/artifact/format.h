@@ -1,5 +1,5 @@
 // The encoding of the artifact's header and manifest, shared by writer and reader. The fields of each
-// struct are listed once, and an Archive either writes or reads them.
+// struct are listed once, and an Archive either writes or reads them, as its version of the format has them.
 //
 // Numbers are little-endian, strings and lists are preceded by their length in 32 bits.
 #ifndef ATTUNE_ARTIFACT_FORMAT_H_
@@ -63,8 +63,24 @@ void Fields(Archive& a, Provenance& p) {
 }
 
 template <typename Archive>
+void Fields(Archive& a, SizeStep& s) {
+  a(s.op, s.value);
+}
+
+template <typename Archive>
+void Fields(Archive& a, OpenSize& s) {
+  a(s.name, s.min, s.max);
+}
+
+template <typename Archive>
+void Fields(Archive& a, ArenaBlock& b) {
+  a(b.bytes, b.first, b.last, b.pinned);
+}
+
+template <typename Archive>
 void Fields(Archive& a, TensorInfo& t) {
   a(t.name, t.dtype, t.shape, t.dim_slots, t.place, t.offset, t.bytes);
+  if (a.version() >= kOpenSizesVersion) a(t.open_shape, t.block, t.open_offset);
 }
 
 template <typename Archive>
@@ -75,11 +91,13 @@ void Fields(Archive& a, Port& p) {
 template <typename Archive>
 void Fields(Archive& a, OperandInfo& p) {
   a(p.dtype, p.is_written, p.bytes, p.in_place_of);
+  if (a.version() >= kOpenSizesVersion) a(p.open_bytes);
 }
 
 template <typename Archive>
 void Fields(Archive& a, KernelInterface& i) {
   a(i.code_offset, i.scratch_bytes, i.num_dims, i.parallel, i.operands);
+  if (a.version() >= kOpenSizesVersion) a(i.num_sizes, i.open_scratch);
 }
 
 template <typename Archive>
@@ -90,6 +108,7 @@ void Fields(Archive& a, KernelInfo& k) {
 template <typename Archive>
 void Fields(Archive& a, Instruction& i) {
   a(i.opcode, i.kernel, i.target, i.tensors, i.label);
+  if (a.version() >= kOpenSizesVersion) a(i.sizes);
 }
 
 template <typename Archive>
@@ -100,6 +119,7 @@ void Fields(Archive& a, ConstantRange& r) {
 template <typename Archive>
 void Fields(Archive& a, Program& p) {
   a(p.graph_summary, p.tensors, p.inputs, p.outputs, p.num_dims, p.arena_bytes, p.instructions);
+  if (a.version() >= kOpenSizesVersion) a(p.sizes, p.numbers, p.blocks);
 }
 
 template <typename Archive>

@@ -89,11 +89,12 @@ ArtifactError ParseArtifact(std::span<const std::byte> bytes, ArtifactView* view
   if (Xxh64(manifest) != header.manifest.checksum) return Damaged("its manifest does not match its checksum");
   if (Xxh64(view->code) != header.code.checksum) return Damaged("its code does not match its checksum");
 
-  format::Decoder decoder(manifest);
+  format::Decoder decoder(manifest, header.version);
   view->manifest = Manifest();
   decoder(view->manifest);
   if (decoder.failed() || !decoder.at_end()) return Damaged("its manifest is malformed");
-  if (format::KernelsChecksum(view->manifest, header.code.checksum) != header.kernels_checksum)
+  if (format::KernelsChecksum(view->manifest, header.code.checksum, header.version) !=
+      header.kernels_checksum)
     return Damaged("its kernels are not those of its code");
   const std::string fault = ValidateManifest(view->manifest, view->code.size(), view->constants.size());
   return fault.empty() ? ArtifactError() : Damaged(fault);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "artifact/expand.h"
+#include "artifact/validate_open.h"
 #include "artifact/validate_program.h"
 
 namespace attune {
@@ -16,6 +17,7 @@ std::string CheckKernel(const KernelInfo& kernel, const Variant& variant, uint64
   if (interface.code_offset >= code_bytes || interface.code_offset % kKernelAlignment != 0)
     return fault("does not start inside the code");
   if (interface.scratch_bytes > variant.scratch_bytes) return fault("needs more scratch than there is");
+  if (const std::string open = CheckOpenInterface(interface); !open.empty()) return fault(open.c_str());
   for (const OperandInfo& operand : interface.operands) {
     if (ElementSize(operand.dtype) == 0) return fault("has an operand of an unknown dtype");
     if (operand.in_place_of.size() > interface.operands.size())
@@ -73,7 +75,7 @@ std::string CheckPrepacking(const Prepacking& prepacking, const Variant& variant
   const std::vector<OperandInfo>& operands = kernel.interface.operands;
   const std::string callee = "calls " + Quote(kernel.name);
   if (operands.size() != 2 || operands[0].is_written || !operands[1].is_written ||
-      kernel.interface.num_dims != 0)
+      kernel.interface.num_dims != 0 || kernel.interface.num_sizes != 0)
     return callee + ", which does not make one tensor of another";
   if (!IsInside(prepacking.constant_offset, operands[0].bytes, constants_bytes))
     return callee + " to read outside the constants";
@@ -105,7 +107,7 @@ std::string CheckVariant(const Variant& variant, uint64_t constants_bytes, uint6
     if (program.arena_bytes > kMaxBytes) return "it asks for too much memory";
     const PlaceSizes sizes = {program.arena_bytes, constants_bytes, variant.prepacked_bytes};
     if (std::string fault = ValidateProgram(program, variant.kernels, sizes); !fault.empty()) return fault;
-    shapes.push_back(InputShapes(program));
+    if (program.sizes.empty()) shapes.push_back(InputShapes(program));
   }
   std::ranges::sort(shapes);
   if (std::ranges::adjacent_find(shapes) != shapes.end())

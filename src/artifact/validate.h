@@ -22,6 +22,11 @@ namespace attune {
 // instructions have the tensors that their opcode or kernel requires, in number, dtype and size; they only
 // write to the arena and never to a tensor that they also read, unless the kernel computes in place; jumps
 // stay inside the program, and every loop has a way out.
+//
+// In a program with open sizes, each size is alone a dimension of an input, and none depends on the data; all
+// code is well formed; tensors of the arena have a block, and no instruction uses one outside the life of its
+// block; each port has a pinned block of its own. The rules about numbers of bytes are those of
+// open_program.h, which checks them whenever sizes are set.
 std::string ValidateManifest(const Manifest& manifest, uint64_t code_bytes, uint64_t section_bytes);
 
 }  // namespace attune

@@ -1,9 +1,9 @@
 #include "artifact/validate_program.h"
 
 #include <algorithm>
-#include <tuple>
 
-#include "base/printable.h"
+#include "artifact/extents.h"
+#include "artifact/validate_open.h"
 
 namespace attune {
 namespace {
@@ -40,30 +40,22 @@ std::string CheckTensor(const TensorInfo& tensor, const Program& program, const 
       return fault("has a dim slot that does not exist");
   }
   if (tensor.place != Place::kArena && !IsStatic(tensor)) return fault("is a constant of dynamic shape");
+  if (const std::string open = CheckOpenTensor(tensor, program); !open.empty()) return fault(open.c_str());
+  if (IsOpen(tensor)) return "";  // it has the bytes that it needs, in a block
   const uint64_t needed = ShapeBytes(tensor);
   if (needed > kMaxBytes) return fault("has a negative or too large shape");
   if (tensor.bytes < needed) return fault("has fewer bytes than its shape needs");
   if (tensor.offset % kTensorAlignment != 0) return fault("is not aligned");
+  if (tensor.block >= 0) return tensor.bytes > kMaxBytes ? fault("asks for too much memory") : "";
   const uint64_t place_bytes = sizes.Of(tensor.place);
   if (tensor.offset > place_bytes || tensor.bytes > place_bytes - tensor.offset)
     return fault("lies outside its place");
   return "";
 }
 
-// A range of bytes in a place.
-struct Extent {
-  Place place = Place::kArena;
-  uint64_t begin = 0;
-  uint64_t end = 0;
-
-  bool operator==(const Extent&) const = default;
-  bool Overlaps(const Extent& other) const {
-    return place == other.place && begin < other.end && other.begin < end;
-  }
-};
-
+// The extent of a tensor whose shape and offset are constant.
 Extent ExtentOf(const TensorInfo& tensor) {
-  return {tensor.place, tensor.offset, tensor.offset + tensor.bytes};
+  return {SpaceOf(tensor), tensor.offset, tensor.offset + tensor.bytes};
 }
 
 // Checks the tensor of a port. `kind` is "input" or "output".
@@ -76,7 +68,7 @@ std::string CheckPort(const Port& port, const std::string& kind, const Program& 
   return "";
 }
 
-// Checks that no two ports share a byte, so that together they are at most as large as the arena.
+// Checks that no two ports share a byte: of constant shape, together they are at most as large as the arena.
 std::string CheckPorts(const Program& program) {
   std::vector<const Port*> ports;
   for (const Port& input : program.inputs) {
@@ -87,6 +79,7 @@ std::string CheckPorts(const Program& program) {
     if (std::string fault = CheckPort(output, "output", program); !fault.empty()) return fault;
     ports.push_back(&output);
   }
+  if (!program.sizes.empty()) return CheckOpenPorts(ports, program);
   const auto extent = [&](const Port* port) { return ExtentOf(program.tensors[port->tensor]); };
   std::ranges::sort(ports, {}, [&](const Port* port) { return extent(port).begin; });
   const Port* last = nullptr;  // the earlier port that ends last
@@ -97,57 +90,6 @@ std::string CheckPorts(const Program& program) {
     last = port;
   }
   return "";
-}
-
-// An operand of a call and its tensor's memory.
-struct Operand {
-  Extent extent;
-  uint32_t index = 0;
-  const OperandInfo* info = nullptr;
-};
-
-// Whether `written` may have the same memory as the operand `other`, which overlaps it.
-bool MayShare(const Operand& written, const Operand& other) {
-  const std::vector<uint32_t>& inputs = written.info->in_place_of;
-  return written.extent == other.extent && std::ranges::find(inputs, other.index) != inputs.end();
-}
-
-// Whether the outputs of the call overlap none of its other operands, except those that the kernel may
-// compute in place of. The loop visits the operands in the order of their addresses. Among the earlier
-// ones, it keeps the written operand that ends last and the two operands that end last: since written
-// operands never overlap, no other earlier operand can overlap the next one.
-bool WritesApart(const Instruction& call, const std::vector<OperandInfo>& infos, const Program& program) {
-  std::vector<Operand> operands;
-  for (uint32_t i = 0; i < infos.size(); ++i) {
-    const Extent extent = ExtentOf(program.tensors[call.tensors[i]]);
-    if (extent.begin != extent.end) operands.push_back({extent, i, &infos[i]});
-  }
-  std::ranges::sort(operands, {}, [](const Operand& o) {
-    return std::tuple(o.extent.place, o.extent.begin, o.extent.end, o.info->is_written, o.index);
-  });
-  const Operand* written = nullptr;
-  const Operand* last = nullptr;
-  const Operand* second = nullptr;
-  const auto ends_after = [](const Operand& a, const Operand* b) {
-    return b == nullptr || a.extent.place != b->extent.place || a.extent.end > b->extent.end;
-  };
-  for (const Operand& operand : operands) {
-    const auto overlaps = [&](const Operand* other) {
-      return other != nullptr && operand.extent.Overlaps(other->extent);
-    };
-    if (overlaps(written)) return false;
-    if (operand.info->is_written) {
-      if (overlaps(second) || (overlaps(last) && !MayShare(operand, *last))) return false;
-      if (ends_after(operand, written)) written = &operand;
-    }
-    if (ends_after(operand, last)) {
-      second = last;
-      last = &operand;
-    } else if (ends_after(operand, second)) {
-      second = &operand;
-    }
-  }
-  return true;
 }
 
 std::string CheckCall(const Instruction& call, const Program& program,
@@ -165,20 +107,16 @@ std::string CheckCall(const Instruction& call, const Program& program,
   for (size_t i = 0; i < operands.size(); ++i) {
     const TensorInfo& tensor = program.tensors[call.tensors[i]];
     if (tensor.dtype != operands[i].dtype) return callee + "with a tensor of another dtype";
-    if (tensor.bytes < operands[i].bytes) return callee + "with a tensor that is too small";
     if (operands[i].is_written && tensor.place != Place::kArena) return callee + "to write a constant";
   }
-  return WritesApart(call, operands, program) ? "" : callee + "to write memory that it also uses";
+  return CheckCallSizes(call, kernel, program);
 }
 
 std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
   if (to.place != Place::kArena) return "copies to a constant";
   if (from.dtype != to.dtype) return "copies between two dtypes";
-  if (ExtentOf(from).Overlaps(ExtentOf(to))) return "copies a tensor onto itself";
-  if (from.shape.size() == to.shape.size()) return "";
-  if (!IsStatic(from) || !IsStatic(to) || ShapeBytes(from) != ShapeBytes(to))
-    return "copies between two shapes";
-  return "";
+  const bool any_shape = from.shape.size() == to.shape.size() || (IsStatic(from) && IsStatic(to));
+  return any_shape ? "" : "copies between two shapes";
 }
 
 std::string CheckIndexCheck(const TensorInfo& indices, const TensorInfo& bounds) {
@@ -188,8 +126,9 @@ std::string CheckIndexCheck(const TensorInfo& indices, const TensorInfo& bounds)
     return "checks indices without bounds";
   }
   if (bounds.shape[1] == 1) return "";
-  const bool fits =
-      !indices.shape.empty() && indices.shape.back() == bounds.shape[1] && indices.dim_slots.back() < 0;
+  const bool fits = !indices.shape.empty() && indices.shape.back() == bounds.shape[1] &&
+                    indices.dim_slots.back() < 0 &&
+                    (indices.open_shape.empty() || indices.open_shape.back() < 0);
   return fits ? "" : "checks indices of another number of axes";
 }
 
@@ -199,6 +138,7 @@ std::string CheckOperands(const Instruction& instruction, const Program& program
   for (const uint32_t tensor : instruction.tensors) {
     if (tensor >= tensors.size()) return "uses a tensor that does not exist";
   }
+  if (instruction.opcode != Opcode::kCall && !instruction.sizes.empty()) return "has sizes and calls nothing";
   const size_t count = instruction.tensors.size();
   switch (instruction.opcode) {
     case Opcode::kCall:
@@ -218,6 +158,28 @@ std::string CheckOperands(const Instruction& instruction, const Program& program
                         : "checks other than one tensor of indices";
   }
   return "has an unknown opcode";
+}
+
+// The rules for the memory of an instruction whose tensors have constant shapes. open_program.h
+// checks tensors of open shapes when the sizes are known.
+std::string CheckMemory(const Instruction& instruction, const Program& program,
+                        const std::vector<KernelInfo>& kernels, std::span<const Extent> extents) {
+  const std::vector<uint32_t>& tensors = instruction.tensors;
+  if (instruction.opcode == Opcode::kCopy) {
+    const TensorInfo& from = program.tensors[tensors[0]];
+    const TensorInfo& to = program.tensors[tensors[1]];
+    if (extents[tensors[0]].Overlaps(extents[tensors[1]])) return "copies a tensor onto itself";
+    const bool fits = from.shape.size() == to.shape.size() || ShapeBytes(from) == ShapeBytes(to);
+    return fits ? "" : "copies between two shapes";
+  }
+  if (instruction.opcode != Opcode::kCall) return "";
+  const KernelInfo& kernel = kernels[instruction.kernel];
+  const std::string callee = "calls " + Quote(kernel.name) + " ";
+  const std::vector<OperandInfo>& operands = kernel.interface.operands;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (extents[tensors[i]].bytes() < operands[i].bytes) return callee + "with a tensor that is too small";
+  }
+  return WritesApart(instruction, operands, extents) ? "" : callee + "to write memory that it also uses";
 }
 
 // The first instruction from which the program cannot reach its end, or the number of instructions. All
@@ -252,13 +214,22 @@ std::string ValidateProgram(const Program& program, const std::vector<KernelInfo
   uint64_t dimensions = 0;
   for (const TensorInfo& tensor : program.tensors) dimensions += tensor.shape.size();
   if (program.num_dims > dimensions) return "it has more dim slots than dimensions";
+  if (std::string fault = CheckOpenSizes(program); !fault.empty()) return fault;
   for (const TensorInfo& tensor : program.tensors) {
     if (std::string fault = CheckTensor(tensor, program, sizes); !fault.empty()) return fault;
   }
   if (std::string fault = CheckPorts(program); !fault.empty()) return fault;
+  if (std::string fault = CheckInputsOfSizes(program); !fault.empty()) return fault;
+  const bool is_open = !program.sizes.empty();
+  std::vector<Extent> extents;
+  if (!is_open) {
+    for (const TensorInfo& tensor : program.tensors) extents.push_back(ExtentOf(tensor));
+  }
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const Instruction& instruction = program.instructions[i];
     std::string fault = CheckOperands(instruction, program, kernels);
+    if (fault.empty())
+      fault = is_open ? CheckLives(i, program) : CheckMemory(instruction, program, kernels, extents);
     if (fault.empty() && instruction.target > program.instructions.size())
       fault = "jumps outside the program";
     if (!fault.empty()) return "instruction " + std::to_string(i) + " " + fault;

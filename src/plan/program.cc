@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "artifact/artifact.h"
+#include "base/memory_plan.h"
 #include "base/status.h"
 #include "graph/index_bounds.h"
 #include "plan/concat.h"
 #include "plan/kernel_cache.h"
 #include "plan/loop_control.h"
-#include "plan/memory.h"
 #include "plan/narrow_constants.h"
 #include "plan/witnesses.h"
 #include "tensor/schedule_expr.h"
@@ -411,10 +411,10 @@ class Planner {
                                          : Lifetime{bytes, storage.first, storage.last});
       placed.push_back(i);
     }
-    const MemoryPlan memory = PlanMemory(lifetimes, static_cast<int64_t>(kTensorAlignment));
+    std::vector<int64_t> offsets(lifetimes.size());
+    plan_.arena_bytes = MemoryPlanner().Plan(lifetimes, static_cast<int64_t>(kTensorAlignment), offsets);
     plan_.offsets.assign(plan_.storages.size(), 0);
-    for (size_t i = 0; i < placed.size(); ++i) plan_.offsets[placed[i]] = memory.offsets[i];
-    plan_.arena_bytes = memory.arena_bytes;
+    for (size_t i = 0; i < placed.size(); ++i) plan_.offsets[placed[i]] = offsets[i];
   }
 
   const Target& target_;

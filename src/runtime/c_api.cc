@@ -7,18 +7,24 @@
 #include <optional>
 #include <string>
 
+#include "artifact/size_code.h"
+#include "artifact/validate_open.h"
+#include "base/checked.h"
+
 using attune::Instruction;
 using attune::KernelInfo;
 using attune::LoadedModel;
 using attune::LoadOptions;
 using attune::Opcode;
+using attune::Port;
 using attune::Program;
 using attune::Provenance;
 using attune::RuntimeStatus;
 using attune::TargetInfo;
+using attune::TensorInfo;
 using attune::Variant;
 using attune::c_api::CheckIndex;
-using attune::c_api::DescribePort;
+using attune::c_api::DescribeTensor;
 using attune::c_api::Guard;
 using attune::c_api::Invalid;
 using attune::c_api::NullArgument;
@@ -50,28 +56,55 @@ RuntimeStatus CheckIndex(const char* what, size_t index, size_t count) {
                  std::to_string(count));
 }
 
-RuntimeStatus DescribePort(const Program& program, const std::vector<Port>& ports, const char* what,
-                           size_t index, attune_tensor_info* info) {
-  if (RuntimeStatus status = CheckIndex(what, index, ports.size()); !status.ok()) return status;
-  const Port& port = ports[index];
-  const TensorInfo& tensor = program.tensors[port.tensor];
+void DescribeTensor(const Port& port, const TensorInfo& tensor, std::span<const int64_t> shape,
+                    attune_tensor_info* info) {
+  // The bounds of open sizes may ask for more bytes than there are.
+  const std::optional<int64_t> elements = CheckedProduct(shape);
+  const std::optional<int64_t> bytes =
+      elements ? CheckedMul(*elements, ElementSize(tensor.dtype)) : std::nullopt;
+  const auto varies = [](int32_t slot) { return slot >= 0; };
   *info = {port.name.c_str(),
            static_cast<attune_dtype>(tensor.dtype),
-           tensor.shape.size(),
-           tensor.shape.data(),
+           shape.size(),
+           shape.data(),
            0,
-           0};
-  info->bytes = ElementSize(tensor.dtype);
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    info->bytes *= static_cast<size_t>(tensor.shape[i]);
-    info->is_dynamic |= tensor.dim_slots[i] >= 0;
-  }
-  return {};
+           bytes ? static_cast<size_t>(*bytes) : SIZE_MAX};
+  info->is_dynamic = std::ranges::any_of(tensor.dim_slots, varies);
 }
 
 }  // namespace attune::c_api
 
 namespace {
+
+// Describes port `index` of the program's `ports` by its bounds; `what` names their kind.
+RuntimeStatus DescribePort(const Program& program, const std::vector<Port>& ports, const char* what,
+                           size_t index, attune_tensor_info* info) {
+  if (RuntimeStatus status = CheckIndex(what, index, ports.size()); !status.ok()) return status;
+  const TensorInfo& tensor = program.tensors[ports[index].tensor];
+  DescribeTensor(ports[index], tensor, tensor.shape, info);
+  info->is_dynamic |= attune::IsOpen(tensor);
+  return {};
+}
+
+RuntimeStatus DescribeDimension(const Program& program, const std::vector<Port>& ports, const char* what,
+                                size_t index, size_t dimension, attune_dimension* found) {
+  if (RuntimeStatus status = CheckIndex(what, index, ports.size()); !status.ok()) return status;
+  const TensorInfo& tensor = program.tensors[ports[index].tensor];
+  if (dimension >= tensor.shape.size()) {
+    return Invalid("there is no dimension " + std::to_string(dimension) + ": the " + what + " has " +
+                   std::to_string(tensor.shape.size()));
+  }
+  const int64_t bound = tensor.shape[dimension];
+  const int32_t number = tensor.open_shape.empty() ? -1 : tensor.open_shape[dimension];
+  const bool varies = number >= 0 || tensor.dim_slots[dimension] >= 0;
+  *found = {nullptr, varies ? 0 : bound, bound, number >= 0};
+  if (number < 0) return {};
+  if (const auto size = attune::SizeOf(program.numbers[static_cast<size_t>(number)])) {
+    const attune::OpenSize& open = program.sizes[*size];
+    *found = {open.name.c_str(), open.min, open.max, 1};
+  }
+  return {};
+}
 
 bool IsSha256(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
@@ -224,6 +257,22 @@ attune_code attune_model_output(const attune_model* model, size_t index, attune_
   return Guard(error, [&] {
     if (model == nullptr || info == nullptr) return NullArgument();
     return DescribePort(model->program(), model->program().outputs, "output", index, info);
+  });
+}
+
+attune_code attune_model_input_dimension(const attune_model* model, size_t index, size_t dimension,
+                                         attune_dimension* found, attune_error* error) {
+  return Guard(error, [&] {
+    if (model == nullptr || found == nullptr) return NullArgument();
+    return DescribeDimension(model->program(), model->program().inputs, "input", index, dimension, found);
+  });
+}
+
+attune_code attune_model_output_dimension(const attune_model* model, size_t index, size_t dimension,
+                                          attune_dimension* found, attune_error* error) {
+  return Guard(error, [&] {
+    if (model == nullptr || found == nullptr) return NullArgument();
+    return DescribeDimension(model->program(), model->program().outputs, "output", index, dimension, found);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,10 @@ RuntimeStatus Invalid(std::string message);
 RuntimeStatus NullArgument();
 RuntimeStatus CheckIndex(const char* what, size_t index, size_t count);
 
-// Describes port `index` of the program's `ports`; `what` names their kind.
-RuntimeStatus DescribePort(const Program& program, const std::vector<Port>& ports, const char* what,
-                           size_t index, attune_tensor_info* info);
+// Describes a port whose tensor has this shape, which outlives the description. The shape has upper bounds
+// where sizes depend on the data.
+void DescribeTensor(const Port& port, const TensorInfo& tensor, std::span<const int64_t> shape,
+                    attune_tensor_info* info);
 
 }  // namespace attune::c_api
 

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 
-#include "base/printable.h"
 #include "runtime/c_api.h"
 
 using attune::ModelSession;
@@ -12,28 +11,21 @@ using attune::Port;
 using attune::Program;
 using attune::RuntimeStatus;
 using attune::c_api::CheckIndex;
-using attune::c_api::DescribePort;
+using attune::c_api::DescribeTensor;
 using attune::c_api::Guard;
 using attune::c_api::Invalid;
 using attune::c_api::NullArgument;
 
 namespace {
 
-bool TakesShapes(const Program& program, std::span<const attune_shape> shapes) {
-  return std::ranges::equal(program.inputs, shapes, [&](const Port& input, const attune_shape& shape) {
-    return std::ranges::equal(program.tensors[input.tensor].shape, std::span(shape.sizes, shape.rank));
-  });
-}
-
-// "x=1x3x224x224 mask=1x128".
-std::string InputShapes(const Program& program) {
-  std::string text;
-  for (const Port& input : program.inputs) {
-    text += (text.empty() ? "" : " ") + attune::Printable(input.name) + "=";
-    const std::vector<int64_t>& shape = program.tensors[input.tensor].shape;
-    for (size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : "x") + std::to_string(shape[i]);
-  }
-  return text;
+// Describes port `index` of the session's current program at its current sizes.
+RuntimeStatus DescribeNow(const ModelSession& session, const std::vector<Port>& ports, const char* what,
+                          size_t index, attune_tensor_info* info) {
+  const Program& program = session.program();
+  if (RuntimeStatus status = CheckIndex(what, index, ports.size()); !status.ok()) return status;
+  DescribeTensor(ports[index], program.tensors[ports[index].tensor],
+                 session.Current().Shape(ports[index].tensor), info);
+  return {};
 }
 
 }  // namespace
@@ -45,8 +37,7 @@ attune_code attune_session_create(const attune_model* model, size_t threads, att
   return Guard(error, [&] {
     if (model == nullptr || session == nullptr) return NullArgument();
     auto made = std::make_unique<attune_session>();
-    RuntimeStatus status = ModelSession::Create(model->loaded, threads, &made->session);
-    if (status.ok()) status = made->session->UseProgram(model->shape_set);
+    RuntimeStatus status = ModelSession::Create(model->loaded, model->shape_set, threads, &made->session);
     if (status.ok()) *session = made.release();
     return status;
   });
@@ -70,14 +61,33 @@ attune_code attune_session_use_shapes(attune_session* session, const attune_shap
     for (size_t i = 0; i < count; ++i) {
       if (shapes[i].sizes == nullptr && shapes[i].rank != 0) return NullArgument();
     }
-    const std::vector<Program>& programs = session->session->model().variant().programs;
-    for (size_t i = 0; i < programs.size(); ++i) {
-      if (TakesShapes(programs[i], {shapes, count})) return session->session->UseProgram(i);
-    }
-    std::string sets;
-    for (const Program& program : programs) sets += (sets.empty() ? "" : " or ") + InputShapes(program);
-    return Invalid("the model is not compiled for inputs of these shapes; it takes " + sets);
+    return session->session->UseShapes({shapes, count});
   });
+}
+
+attune_code attune_session_set_max_memory(attune_session* session, uint64_t bytes, attune_error* error) {
+  return Guard(error,
+               [&] { return session == nullptr ? NullArgument() : session->session->SetMaxMemory(bytes); });
+}
+
+attune_code attune_session_input_info(const attune_session* session, size_t index, attune_tensor_info* info,
+                                      attune_error* error) {
+  return Guard(error, [&] {
+    if (session == nullptr || info == nullptr) return NullArgument();
+    return DescribeNow(*session->session, session->session->program().inputs, "input", index, info);
+  });
+}
+
+attune_code attune_session_output_info(const attune_session* session, size_t index, attune_tensor_info* info,
+                                       attune_error* error) {
+  return Guard(error, [&] {
+    if (session == nullptr || info == nullptr) return NullArgument();
+    return DescribeNow(*session->session, session->session->program().outputs, "output", index, info);
+  });
+}
+
+size_t attune_session_num_instructions(const attune_session* session) {
+  return session == nullptr ? 0 : session->session->program().instructions.size();
 }
 
 void* attune_session_input(attune_session* session, size_t index) {
@@ -89,9 +99,9 @@ attune_code attune_session_set_input(attune_session* session, size_t index, cons
                                      attune_error* error) {
   return Guard(error, [&]() -> RuntimeStatus {
     if (session == nullptr || (data == nullptr && bytes != 0)) return NullArgument();
-    const Program& program = session->session->program();
     attune_tensor_info info = {};
-    RuntimeStatus status = DescribePort(program, program.inputs, "input", index, &info);
+    RuntimeStatus status =
+        DescribeNow(*session->session, session->session->program().inputs, "input", index, &info);
     if (!status.ok()) return status;
     if (bytes != info.bytes) {
       return Invalid("input " + std::to_string(index) + " (\"" + info.name + "\") takes " +
@@ -110,7 +120,7 @@ attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanos
                                         attune_error* error) {
   return Guard(error, [&] {
     if (session == nullptr || nanoseconds == nullptr) return NullArgument();
-    const size_t instructions = session->session->program().instructions.size();
+    const size_t instructions = attune_session_num_instructions(session);
     if (count != instructions) {
       return Invalid("the program has " + std::to_string(instructions) + " instructions, not " +
                      std::to_string(count));

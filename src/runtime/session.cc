@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <ranges>
 
 #include "base/printable.h"
 #include "base/processors.h"
 #include "runtime/float_mode.h"
 #include "runtime/index_check.h"
+#include "runtime/input_shapes.h"
 #include "runtime/strided.h"
 
 namespace attune {
 namespace {
-
-// The scratch of two threads shares no cache line, nor a pair of lines that are fetched together.
-constexpr uint64_t kScratchAlignment = 128;
 
 // Whether a dimension other than the outermost has a size that depends on the data, so that the elements
 // may not be contiguous.
@@ -30,15 +27,9 @@ uint64_t BytesOf(std::span<const int64_t> shape, uint8_t dtype) {
   return ElementSize(dtype) * CountElements(shape);
 }
 
-RuntimeStatus NoMemory(uint64_t bytes) {
-  return {ATTUNE_OUT_OF_MEMORY,
-          "the session needs " + std::to_string(bytes) +
-              " bytes of memory, which the system does not have; free some, or use fewer threads"};
-}
-
 }  // namespace
 
-RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, size_t threads,
+RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, size_t first, size_t threads,
                                    std::unique_ptr<ModelSession>* session) {
   if (RuntimeStatus status = model->CheckRunnable(); !status.ok()) return status;
   if (threads > kMaxThreads) {
@@ -49,94 +40,98 @@ RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, siz
   if (as_many_as_possible) threads = std::min(static_cast<size_t>(Processors()), kMaxThreads);
   for (;; threads /= 2) {
     std::unique_ptr<ModelSession> created(new ModelSession(model, static_cast<int32_t>(threads)));
-    RuntimeStatus status = created->Init();
+    RuntimeStatus status = created->Init(first);
     if (status.ok()) *session = std::move(created);
     if (status.code != ATTUNE_OUT_OF_MEMORY || !as_many_as_possible || threads == 1) return status;
   }
 }
 
-RuntimeStatus ModelSession::Init() {
-  const Device& device = model_->device();
-  const auto aligned = [](uint64_t bytes) {
-    return (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
-  };
-  // One allocation, so that scratch, too, is in huge pages: the addresses of small pages are random, and so
-  // is the amount of scratch that fits into the caches at a time.
-  const auto arena_of = [](const Program& program) { return program.arena_bytes; };
-  const uint64_t largest = std::ranges::max(variant().programs | std::views::transform(arena_of));
-  const uint64_t arena_bytes = aligned(largest + kReadAhead);
-  scratch_stride_ = aligned(variant().scratch_bytes);
-  const uint64_t bytes = arena_bytes + scratch_stride_ * static_cast<uint64_t>(threads_);
-  arena_ = device.Allocate(bytes);
-  if (arena_ == nullptr) return NoMemory(bytes);
-  scratch_ = arena_.get() + arena_bytes;
-
+RuntimeStatus ModelSession::Init(size_t first) {
+  programs_.reserve(variant().programs.size());
   for (const Program& program : variant().programs) {
-    if (RuntimeStatus status = Resolve(program); !status.ok()) return status;
+    if (RuntimeStatus status = AddProgram(program); !status.ok()) return status;
   }
-  return device.CreateStream(threads_, &stream_);
+  // Memory for all programs without open sizes, so that a change between them costs nothing.
+  const Program& largest = *std::ranges::max_element(variant().programs, {}, &Program::arena_bytes);
+  if (RuntimeStatus status = memory_.Reserve(largest, ConstantPlacement(largest)); !status.ok())
+    return status;
+  if (RuntimeStatus status = Select(first, SmallestSizes(variant().programs[first])); !status.ok())
+    return status;
+  return model_->device().CreateStream(threads_, &stream_);
 }
 
-RuntimeStatus ModelSession::Resolve(const Program& program) {
-  Resolved resolved = {&program, {}, {}, {}};
-  size_t operands = 0;
-  for (const Instruction& instruction : program.instructions) operands += instruction.tensors.size();
-  resolved.buffers.reserve(operands);  // keeps the steps' pointers into it valid
-  for (const Instruction& instruction : program.instructions) {
-    Step& step = resolved.steps.emplace_back();
-    step.opcode = instruction.opcode;
-    const bool is_call = instruction.opcode == Opcode::kCall;
-    step.threads = is_call && variant().kernels[instruction.kernel].interface.parallel ? threads_ : 1;
-    step.target = instruction.target;
-    step.kernel = is_call ? model_->kernel(instruction.kernel) : nullptr;
-    step.buffers = resolved.buffers.data() + resolved.buffers.size();
-    step.instruction = &instruction;
-    for (const uint32_t tensor : instruction.tensors) resolved.buffers.push_back(Address(tensor, program));
-  }
+RuntimeStatus ModelSession::AddProgram(const Program& program) {
+  ReadyProgram& added = programs_.emplace_back(ReadyProgram{PlacedProgram(program, *model_), {}});
   for (const Port& port : program.outputs) {
     const TensorInfo& tensor = program.tensors[port.tensor];
-    OutputRoom& room = resolved.outputs.emplace_back();
+    OutputRoom& room = added.outputs.emplace_back();
     room.shape = tensor.shape;
     if (!MayLieApart(tensor)) continue;
     room.compact = model_->device().Allocate(tensor.bytes);
     if (room.compact == nullptr) return NoMemory(tensor.bytes);
   }
-  programs_.push_back(std::move(resolved));
   dims_.resize(std::max<size_t>(dims_.size(), program.num_dims));
+  given_sizes_.resize(std::max(given_sizes_.size(), program.sizes.size()));
   for (const TensorInfo& tensor : program.tensors)
     actual_shape_.resize(std::max(actual_shape_.size(), tensor.shape.size()));
   return {};
 }
 
-std::byte* ModelSession::Address(uint32_t tensor, const Program& program) const {
-  const TensorInfo& info = program.tensors[tensor];
-  switch (info.place) {
-    case Place::kArena:
-      return arena_.get() + info.offset;
-    case Place::kConstant:
-      return model_->constants() + info.offset;
-    case Place::kPrepacked:
-      return model_->prepacked() + info.offset;
-  }
-  return nullptr;
-}
-
-RuntimeStatus ModelSession::Lock() {
-  if (!running_.exchange(true, std::memory_order_acquire)) return {};
+RuntimeStatus SessionLock::status() const {
+  if (held_) return {};
   return {ATTUNE_INVALID_ARGUMENT,
           "the session is already running in another thread; make a session for each"};
 }
 
 RuntimeStatus ModelSession::UseProgram(size_t index) {
-  if (RuntimeStatus status = Lock(); !status.ok()) return status;
-  has_outputs_ = has_outputs_ && index == current_;
+  const SessionLock lock(running_);
+  if (RuntimeStatus status = lock.status(); !status.ok()) return status;
+  return Select(index, SmallestSizes(variant().programs[index]));
+}
+
+RuntimeStatus ModelSession::UseShapes(std::span<const attune_shape> shapes) {
+  const SessionLock lock(running_);
+  if (RuntimeStatus status = lock.status(); !status.ok()) return status;
+  const std::vector<Program>& programs = variant().programs;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    if (programs[i].sizes.empty() && TakesShapes(programs[i], shapes)) return Select(i, {});
+  }
+  RuntimeStatus misfit;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    if (programs[i].sizes.empty()) continue;
+    const std::span<int64_t> sizes = std::span(given_sizes_).first(programs[i].sizes.size());
+    misfit = BindSizes(programs[i], shapes, sizes);
+    if (misfit.ok()) return Select(i, sizes);
+  }
+  if (programs.size() == 1 && !misfit.ok()) return misfit;
+  std::string sets;
+  for (const Program& program : programs) sets += (sets.empty() ? "" : " or ") + InputShapesText(program);
+  return {ATTUNE_INVALID_ARGUMENT, "the model is not compiled for inputs of these shapes; it takes " + sets};
+}
+
+RuntimeStatus ModelSession::SetMaxMemory(uint64_t bytes) {
+  const SessionLock lock(running_);
+  if (RuntimeStatus status = lock.status(); !status.ok()) return status;
+  memory_.SetMaxBytes(bytes);
+  return {};
+}
+
+RuntimeStatus ModelSession::Select(size_t index, std::span<const int64_t> sizes) {
+  PlacedProgram& selected = programs_[index].placed;
+  const ProgramPlacement* placement = nullptr;
+  if (RuntimeStatus status = selected.Find(sizes, &placement); !status.ok()) return status;
+  const std::byte* before = memory_.arena();
+  if (RuntimeStatus status = memory_.Reserve(selected.program(), *placement); !status.ok()) return status;
+  has_outputs_ =
+      has_outputs_ && index == current_ && placement == selected.placement() && before == memory_.arena();
+  selected.Use(*placement, memory_.arena());
   current_ = index;
-  Unlock();
   return {};
 }
 
 RuntimeStatus ModelSession::Run(std::span<uint64_t> nanoseconds) {
-  if (RuntimeStatus status = Lock(); !status.ok()) return status;
+  const SessionLock lock(running_);
+  if (RuntimeStatus status = lock.status(); !status.ok()) return status;
   const IeeeMode mode;
   has_outputs_ = false;
   std::fill(dims_.begin(), dims_.end(), 0);
@@ -144,13 +139,12 @@ RuntimeStatus ModelSession::Run(std::span<uint64_t> nanoseconds) {
   RuntimeStatus status = RunProgram(nanoseconds);
   stream_->EndRun();
   has_outputs_ = status.ok();
-  Unlock();
   return status;
 }
 
 RuntimeStatus ModelSession::RunProgram(std::span<uint64_t> nanoseconds) {
   using Clock = std::chrono::steady_clock;
-  const std::vector<Step>& steps = Current().steps;
+  const std::vector<ProgramStep>& steps = Current().steps();
   for (size_t at = 0; at < steps.size();) {
     const Clock::time_point start = nanoseconds.empty() ? Clock::time_point() : Clock::now();
     size_t next = at + 1;
@@ -164,11 +158,13 @@ RuntimeStatus ModelSession::RunProgram(std::span<uint64_t> nanoseconds) {
   return {};
 }
 
-RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
+RuntimeStatus ModelSession::RunStep(const ProgramStep& step, size_t* next) {
   switch (step.opcode) {
     case Opcode::kCall: {
-      const int32_t failure =
-          stream_->Launch({step.kernel, step.buffers, dims_.data(), scratch_, scratch_stride_, step.threads});
+      int64_t* dims = step.sizes == nullptr ? dims_.data() : step.sizes;
+      const int32_t threads = step.parallel ? threads_ : 1;
+      const int32_t failure = stream_->Launch(
+          {step.kernel, step.buffers, dims, memory_.scratch(), memory_.scratch_stride(), threads});
       if (failure == 0) return {};
       const KernelInfo& kernel = variant().kernels[step.instruction->kernel];
       return {ATTUNE_KERNEL_FAILED, "the kernel \"" + Printable(kernel.name) + "\" of \"" +
@@ -193,14 +189,15 @@ RuntimeStatus ModelSession::RunStep(const Step& step, size_t* next) {
 }
 
 RuntimeStatus ModelSession::CheckIndices(const Instruction& instruction) {
-  const TensorInfo& indices = program().tensors[instruction.tensors[0]];
-  const auto axes = static_cast<size_t>(program().tensors[instruction.tensors[1]].shape[1]);
+  const uint32_t indices = instruction.tensors[0], limits = instruction.tensors[1];
+  const std::span<const int64_t> strides = Current().Shape(indices);
+  const auto axes = static_cast<size_t>(Current().Shape(limits)[1]);
   int64_t bounds[2 * kMaxRank];
-  model_->device().Copy(bounds, Address(instruction.tensors[1], program()), 2 * axes * sizeof(int64_t));
-  const std::span<int64_t> shape = std::span(actual_shape_).first(indices.shape.size());
+  model_->device().Copy(bounds, Current().Address(limits), 2 * axes * sizeof(int64_t));
+  const std::span<int64_t> shape = std::span(actual_shape_).first(strides.size());
   if (RuntimeStatus status = ActualShape(indices, shape); !status.ok()) return status;
   const std::optional<OutOfBounds> fault = FindOutOfBounds(
-      model_->device(), {Address(instruction.tensors[0], program()), indices.dtype, indices.shape, shape},
+      model_->device(), {Current().Address(indices), program().tensors[indices].dtype, strides, shape},
       {bounds, axes}, {bounds + axes, axes});
   if (!fault.has_value()) return {};
   return {ATTUNE_INVALID_ARGUMENT, Printable(instruction.label) + ": index " + std::to_string(fault->index) +
@@ -210,17 +207,19 @@ RuntimeStatus ModelSession::CheckIndices(const Instruction& instruction) {
 RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
   const TensorInfo& from = program().tensors[instruction.tensors[0]];
   const TensorInfo& to = program().tensors[instruction.tensors[1]];
-  const std::byte* source = Address(instruction.tensors[0], program());
-  std::byte* destination = Address(instruction.tensors[1], program());
-  if (from.shape.size() != to.shape.size()) {
-    model_->device().Copy(destination, source, BytesOf(from.shape, from.dtype));
+  const std::span<const int64_t> from_bounds = Current().Shape(instruction.tensors[0]);
+  const std::span<const int64_t> to_bounds = Current().Shape(instruction.tensors[1]);
+  const std::byte* source = Current().Address(instruction.tensors[0]);
+  std::byte* destination = Current().Address(instruction.tensors[1]);
+  if (from_bounds.size() != to_bounds.size()) {
+    model_->device().Copy(destination, source, BytesOf(from_bounds, from.dtype));
     return {};
   }
-  const std::span<int64_t> shape = std::span(actual_shape_).first(from.shape.size());
-  if (RuntimeStatus status = ActualShape(from, shape); !status.ok()) return status;
+  const std::span<int64_t> shape = std::span(actual_shape_).first(from_bounds.size());
+  if (RuntimeStatus status = ActualShape(instruction.tensors[0], shape); !status.ok()) return status;
   for (size_t i = 0; i < shape.size(); ++i) {
     const int32_t slot = to.dim_slots[i];
-    if (shape[i] > to.shape[i] || (slot < 0 && shape[i] != to.shape[i])) {
+    if (shape[i] > to_bounds[i] || (slot < 0 && shape[i] != to_bounds[i])) {
       return {ATTUNE_KERNEL_FAILED, "the tensor \"" + Printable(from.name) + "\" has " +
                                         std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
                                         ", which does not fit \"" + Printable(to.name) +
@@ -228,18 +227,20 @@ RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
     }
     if (slot >= 0) dims_[static_cast<size_t>(slot)] = shape[i];
   }
-  CopyStrided(model_->device(), destination, to.shape, source, from.shape, shape, ElementSize(from.dtype));
+  CopyStrided(model_->device(), destination, to_bounds, source, from_bounds, shape, ElementSize(from.dtype));
   return {};
 }
 
-RuntimeStatus ModelSession::ActualShape(const TensorInfo& tensor, std::span<int64_t> shape) const {
+RuntimeStatus ModelSession::ActualShape(uint32_t index, std::span<int64_t> shape) const {
+  const TensorInfo& tensor = program().tensors[index];
+  const std::span<const int64_t> bounds = Current().Shape(index);
   for (size_t i = 0; i < shape.size(); ++i) {
     const int32_t slot = tensor.dim_slots[i];
-    shape[i] = slot < 0 ? tensor.shape[i] : dims_[static_cast<size_t>(slot)];
-    if (shape[i] < 0 || shape[i] > tensor.shape[i]) {
+    shape[i] = slot < 0 ? bounds[i] : dims_[static_cast<size_t>(slot)];
+    if (shape[i] < 0 || shape[i] > bounds[i]) {
       return {ATTUNE_KERNEL_FAILED, "the tensor \"" + Printable(tensor.name) + "\" came out with " +
                                         std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
-                                        ", over its bound of " + std::to_string(tensor.shape[i]) +
+                                        ", over its bound of " + std::to_string(bounds[i]) +
                                         "; report this as a defect of the compiler"};
     }
   }
@@ -252,17 +253,17 @@ RuntimeStatus ModelSession::GetOutput(size_t index, Output* output) {
             "the session has no outputs; run it first, and look whether the run succeeded"};
   }
   const uint32_t number = program().outputs[index].tensor;
-  const TensorInfo& tensor = program().tensors[number];
+  const uint8_t dtype = program().tensors[number].dtype;
+  const std::span<const int64_t> bounds = Current().Shape(number);
   OutputRoom& room = programs_[current_].outputs[index];
-  if (RuntimeStatus status = ActualShape(tensor, room.shape); !status.ok()) return status;
-  const std::byte* data = Address(number, program());
-  if (!IsContiguous(room.shape, tensor.shape)) {
+  if (RuntimeStatus status = ActualShape(number, room.shape); !status.ok()) return status;
+  const std::byte* data = Current().Address(number);
+  if (!IsContiguous(room.shape, bounds)) {
     std::byte* compact = room.compact.get();
-    CopyStrided(model_->device(), compact, room.shape, data, tensor.shape, room.shape,
-                ElementSize(tensor.dtype));
+    CopyStrided(model_->device(), compact, room.shape, data, bounds, room.shape, ElementSize(dtype));
     data = compact;
   }
-  *output = {data, room.shape, BytesOf(room.shape, tensor.dtype)};
+  *output = {data, room.shape, BytesOf(room.shape, dtype)};
   return {};
 }
 

@@ -48,7 +48,7 @@ FAULTS = [
     Fault("pool_hoisted_over_padding", "src/opt/hoist_pools.cc",
           'return AllAre(attrs.IntList("pads", {}), 0) && !attrs.Bool("ceil_mode") &&', "return"),
     # Plan.
-    Fault("lifetime_one_short", "src/plan/memory.cc",
+    Fault("lifetime_one_short", "src/base/memory_plan.h",
           "if (other.last < buffer.first || buffer.last < other.first) continue;",
           "if (other.last <= buffer.first || buffer.last < other.first) continue;"),
     Fault("overwritten_in_place", "src/plan/program.cc", "source.last != step ||", "source.last < step ||"),

@@ -11,8 +11,8 @@ from packages.release import ROOT, exit_status
 
 SOURCE = ROOT / "src"
 # As the libraries attune_artifact_reader and attune_runtime have them.
-PARTS = ["artifact/checksum.cc", "artifact/expand.cc", "artifact/reader.cc", "artifact/signature.cc", "artifact/validate.cc",
-         "artifact/validate_program.cc"]
+PARTS = [f"artifact/{name}.cc" for name in ("checksum", "expand", "extents", "open_program", "reader", "signature", "size_code",
+                                            "validate", "validate_open", "validate_program")]
 INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"].*$')
 GUARD = re.compile(r"^#(ifndef|define|endif).*\b\w+_H_$")
 HEAD = """\

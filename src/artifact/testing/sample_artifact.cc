@@ -95,7 +95,7 @@ void AddKernels(Variant& variant) {
 std::optional<Manifest> ManifestOf(std::span<const std::byte> file, const format::Header& header) {
   const format::Section& section = header.manifest;
   if (section.offset > file.size() || section.bytes > file.size() - section.offset) return std::nullopt;
-  format::Decoder decoder(file.subspan(section.offset, section.bytes));
+  format::Decoder decoder(file.subspan(section.offset, section.bytes), header.version);
   Manifest manifest;
   decoder(manifest);
   return decoder.failed() ? std::nullopt : std::optional(std::move(manifest));
@@ -181,7 +181,7 @@ void RepairChecksums(std::string& file, bool repair_kernels) {
     section->checksum = Xxh64(bytes.subspan(section->offset, section->bytes));
   }
   if (const std::optional<Manifest> manifest = ManifestOf(bytes, header); repair_kernels && manifest)
-    header.kernels_checksum = format::KernelsChecksum(*manifest, header.code.checksum);
+    header.kernels_checksum = format::KernelsChecksum(*manifest, header.code.checksum, header.version);
   for (int pass = 0; pass < 2; ++pass) {  // the second writes the checksum that the first computes
     format::Encoder encoder;
     encoder(header);
