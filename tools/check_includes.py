@@ -11,7 +11,7 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 EARLY = ["base", "graph"]
-FRONT = EARLY + ["import", "reference", "opt"]
+FRONT = EARLY + ["sizes", "import", "reference", "opt"]
 TUNER = ["tune/task", "tune/search", "tune/records", "tune/cost_model"]
 BACK = ["target", "device", "tensor", "lower", "plan", "codegen", "artifact"]
 # The folders by which a member of a fleet speaks with its server.

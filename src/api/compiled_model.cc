@@ -31,13 +31,22 @@ absl::Status ToStatus(attune_code code, const attune_error& error) {
   return absl::Status(CodeOf(code), error.message);
 }
 
-InputDeclaration Declare(const attune_tensor_info& info) {
+// `get` finds one dimension of the port.
+template <typename Get>
+InputDeclaration Declare(const attune_tensor_info& info, const Get& get) {
   InputDeclaration declaration;
   declaration.name = info.name;
   declaration.dtype = static_cast<DType>(info.dtype);
   declaration.dtype_name = DTypeName(*declaration.dtype);
   declaration.shape.assign(info.shape, info.shape + info.rank);
-  for (int64_t size : declaration.shape) declaration.dims.push_back(absl::StrCat(size));
+  for (size_t d = 0; d < info.rank; ++d) {
+    attune_dimension dimension{};
+    const bool is_open = get(d, &dimension) == ATTUNE_OK && dimension.is_open;
+    if (is_open) declaration.shape[d] = -1;
+    declaration.dims.push_back(!is_open               ? absl::StrCat(declaration.shape[d])
+                               : dimension.name != nullptr ? dimension.name
+                                                           : "?");
+  }
   return declaration;
 }
 
@@ -96,7 +105,9 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::ForShapes(
     const std::vector<InputDeclaration> inputs = set->Inputs();
     const bool fits = std::ranges::all_of(inputs, [&](const InputDeclaration& input) {
       const auto given = shapes.find(input.name);
-      return given == shapes.end() || given->second == input.shape;
+      return given == shapes.end() ||
+             std::ranges::equal(given->second, input.shape,
+                                [](int64_t size, int64_t compiled) { return compiled < 0 || size == compiled; });
     });
     if (fits) return std::move(set);
     std::vector<std::string> texts;
@@ -120,7 +131,9 @@ std::vector<InputDeclaration> CompiledModel::Inputs() const {
   for (size_t i = 0; i < attune_model_num_inputs(handle()); ++i) {
     attune_tensor_info info;
     if (attune_model_input(handle(), i, &info, nullptr) != ATTUNE_OK) continue;
-    inputs.push_back(Declare(info));
+    inputs.push_back(Declare(info, [&](size_t d, attune_dimension* found) {
+      return attune_model_input_dimension(handle(), i, d, found, nullptr);
+    }));
     inputs.back().picture = FindPictureComment(graph, info.name);
   }
   return inputs;
@@ -130,7 +143,10 @@ std::vector<InputDeclaration> CompiledModel::Outputs() const {
   std::vector<InputDeclaration> outputs;
   for (size_t i = 0; i < attune_model_num_outputs(handle()); ++i) {
     attune_tensor_info info;
-    if (attune_model_output(handle(), i, &info, nullptr) == ATTUNE_OK) outputs.push_back(Declare(info));
+    if (attune_model_output(handle(), i, &info, nullptr) != ATTUNE_OK) continue;
+    outputs.push_back(Declare(info, [&](size_t d, attune_dimension* found) {
+      return attune_model_output_dimension(handle(), i, d, found, nullptr);
+    }));
   }
   return outputs;
 }
@@ -144,8 +160,25 @@ absl::StatusOr<Session> Session::Create(std::shared_ptr<const CompiledModel> mod
   return Session(std::move(model), session);
 }
 
+absl::Status Session::UseShapesOf(const std::vector<NamedTensor>& inputs,
+                                  const std::vector<InputDeclaration>& declarations) {
+  const bool is_open = std::ranges::any_of(declarations, [](const InputDeclaration& declaration) {
+    return std::ranges::find(declaration.shape, -1) != declaration.shape.end();
+  });
+  if (!is_open) return absl::OkStatus();
+  std::vector<attune_shape> shapes;
+  for (const InputDeclaration& declaration : declarations) {
+    const auto given = std::ranges::find(inputs, declaration.name, &NamedTensor::name);
+    if (given == inputs.end()) return absl::OkStatus();  // which is an error later
+    shapes.push_back({given->tensor.shape().data(), given->tensor.shape().size()});
+  }
+  attune_error error;
+  return ToStatus(attune_session_use_shapes(handle_.get(), shapes.data(), shapes.size(), &error), error);
+}
+
 absl::Status Session::SetInputs(const std::vector<NamedTensor>& inputs) {
   const std::vector<InputDeclaration> declarations = model_->Inputs();
+  RETURN_IF_ERROR(UseShapesOf(inputs, declarations));
   std::vector<bool> given(declarations.size(), false);
   for (const NamedTensor& input : inputs) {
     const auto found = std::find_if(declarations.begin(), declarations.end(),

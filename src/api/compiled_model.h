@@ -82,6 +82,9 @@ class Session {
   struct Free {
     void operator()(attune_session* session) const { attune_session_free(session); }
   };
+  // Sets sizes that the model leaves open, if it has any, to those of the inputs.
+  absl::Status UseShapesOf(const std::vector<NamedTensor>& inputs,
+                           const std::vector<InputDeclaration>& declarations);
   Session(std::shared_ptr<const CompiledModel> model, attune_session* session)
       : model_(std::move(model)), handle_(session) {}
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "api/compiled_executor.h"
 #include "api/network_state.h"
+#include "api/open_model.h"
 #include "api/pictures.h"
 #include "base/file.h"
 #include "base/processors.h"
@@ -97,12 +99,26 @@ Network Network::Load(OpenedModel& model, const InputOptions& options) {
     state->compiled = *std::move(compiled);
     return network;
   }
-  absl::StatusOr<std::unique_ptr<Graph>> graph = model.Import(options);
-  if (!graph.ok()) return network.Failed(graph.status());
+  if (absl::Status imported = Import(model, options, *state); !imported.ok())
+    return network.Failed(std::move(imported));
   state->sha256 = model.sha256();
-  state->imported = *std::move(graph);
   state->pictures = KnownFormats(model, options, *state->imported);
   return network;
+}
+
+absl::Status Network::Import(OpenedModel& model, const InputOptions& options, State& state) {
+  if (options.leaves_open) {
+    ASSIGN_OR_RETURN(const bool is_open, LeavesOpen(model, options));
+    if (is_open) {
+      ASSIGN_OR_RETURN(OpenImport open, ImportOpen(model, options));
+      state.open = std::move(open.open);
+      state.imported = std::move(open.graphs.front());
+      std::move(open.graphs.begin() + 1, open.graphs.end(), std::back_inserter(state.imported_elsewhere));
+      return absl::OkStatus();
+    }
+  }
+  ASSIGN_OR_RETURN(state.imported, model.Import(options));
+  return absl::OkStatus();
 }
 
 Network Network::FromGraph(const Graph& graph, const std::string& name) {
@@ -195,6 +211,15 @@ Network Network::Optimize(PassPlan plan, const OptimizeOptions& options) const {
                                .not_measured = std::move(narrowing.failure)};
   }
   state->expected = std::move(narrowing.outputs);
+  state->other_shapes.clear();
+  for (const std::shared_ptr<const Graph>& elsewhere : state_->imported_elsewhere) {
+    std::shared_ptr<Graph> other = elsewhere->Clone();
+    RunOptions elsewhere_run;
+    elsewhere_run.control = options.control;
+    const absl::Status ran = RunPlan(*other, plan, elsewhere_run).status();
+    if (!ran.ok()) return Failed(ran);
+    state->other_shapes.push_back(std::move(other));
+  }
   state->optimized = std::move(graph);
   state->pass_plan = Print(plan);
   state->passes = *std::move(passes);
@@ -224,6 +249,7 @@ Network Network::Compile(CompileOptions options) const {
   options.model_sha256 = state_->sha256;
   options.pass_plan = state_->pass_plan;
   options.pictures = state_->pictures;
+  options.open = state_->open;
 
   auto state = std::make_shared<State>(*state_);
   std::vector<std::shared_ptr<const Graph>> graphs = {state_->optimized == nullptr ? state_->imported

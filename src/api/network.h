@@ -181,6 +181,7 @@ class Network {
   explicit Network(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   Network Failed(absl::Status status) const;
+  static absl::Status Import(OpenedModel& model, const InputOptions& options, State& state);
   // Fails if this is an artifact and there is no model.
   absl::Status CheckImported() const;
   absl::StatusOr<std::unique_ptr<Graph>> CloneOptimized() const;

@@ -11,6 +11,7 @@
 #include "api/name_errors.h"
 #include "api/network.h"
 #include "graph/picture_comments.h"
+#include "sizes/fit.h"
 
 namespace attune {
 
@@ -22,6 +23,10 @@ struct Network::State {
   PictureFormats pictures;                     // what is known, for inputs of the imported graph
   std::shared_ptr<const Graph> imported, optimized;
   std::vector<std::shared_ptr<const Graph>> other_shapes;  // the same as `optimized`, at other input shapes
+  // Not empty for a network with open sizes: `imported` and `optimized` are at its first point, and
+  // `imported_elsewhere` and `other_shapes` at the others.
+  OpenSizes open;
+  std::vector<std::shared_ptr<const Graph>> imported_elsewhere;
   std::shared_ptr<const QuantizedModel> quantized;         // if set, its graph is `imported`
   std::string pass_plan;
   NetworkPrecision precision;  // of the parts that the model has in f32

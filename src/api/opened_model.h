@@ -35,6 +35,9 @@ struct InputOptions {
   // Values of inputs. They define the shapes, and if a shape inside the network depends on a value, the
   // network is specialized for that value. The input may then disappear from the network.
   std::map<std::string, Tensor> values;
+  // Whether sizes that neither shapes nor values decide stay open: the network is then one for all of them.
+  // Otherwise they are an error.
+  bool leaves_open = false;
   // How pictures become the values of inputs, where that is not what the model says. The network carries it
   // into its artifact.
   PictureFormats pictures;

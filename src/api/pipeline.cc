@@ -45,6 +45,7 @@ absl::StatusOr<ReadyNetwork> ImportModel(OpenedModel& model, const std::vector<s
                                          StageSeconds& seconds) {
   const SampleSettings* samples = request.is_quantized() ? &source.samples : nullptr;
   ASSIGN_OR_RETURN(Givens givens, ReadGivens(model, shapes, source.inputs, samples, request.control));
+  givens.options.leaves_open = source.leaves_open && source.shape_sets.empty() && !request.is_quantized();
   const Stopwatch watch;
   ReadyNetwork ready = {Network::Load(model, givens.options), std::move(givens.inputs.values)};
   seconds.load += watch.Seconds();

@@ -45,6 +45,9 @@ struct NetworkSource {
   std::vector<std::string> shapes;  // of inputs, as ParseNamedShape() reads them
   // More of them: the artifact is for each of these sets. Empty: for `shapes` alone.
   std::vector<std::vector<std::string>> shape_sets;
+  // Whether the network is one for all sizes that its inputs leave open, without `shape_sets` and quantizing;
+  // otherwise such sizes are an error.
+  bool leaves_open = false;
   InputSources inputs;
   SampleSettings samples;  // read if the request quantizes the network
 };

@@ -123,6 +123,7 @@ absl::StatusOr<Network> CompileNetwork(const CompileFlags& flags, Progress& prog
   }
   for (const std::string& set : flags.shape_sets) work.source.shape_sets.push_back(ShapesOfSet(set));
   seconds = work.seconds;
+  work.source.leaves_open = true;
   ASSIGN_OR_RETURN(ReadyNetwork ready,
                    CompileModel(std::move(work.model), work.source, work.request, &seconds));
   return std::move(ready.network);

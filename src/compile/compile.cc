@@ -61,15 +61,40 @@ absl::StatusOr<std::string> Write(const std::vector<VariantBuilder>& variants, c
   return WriteArtifact({std::move(manifest), std::as_bytes(code_bytes), section});
 }
 
+const KernelChooser& ChooserOf(const CompileOptions& options) {
+  return options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
+}
+
+absl::StatusOr<LayoutOverrides> OverridesFor(const Graph& graph, const CompileOptions& options) {
+  if (options.layout_overrides.has_value()) return *options.layout_overrides;
+  return ChooseLayoutOverrides(graph, options.target, ChooserOf(options));
+}
+
+// Arranges the graphs of a network with open sizes alike, as is best for the first, and plans it. Leaves that
+// graph in `arranged`.
+absl::StatusOr<NetworkPlan> ArrangeAndPlanOpen(const std::vector<const Graph*>& graphs,
+                                               const CompileOptions& options,
+                                               std::unique_ptr<Graph>& arranged) {
+  const KernelChooser& chooser = ChooserOf(options);
+  ASSIGN_OR_RETURN(const LayoutOverrides overrides, OverridesFor(*graphs[0], options));
+  std::vector<std::unique_ptr<Graph>> copies;
+  std::vector<Graph*> same;
+  for (const Graph* graph : graphs) {
+    same.push_back(copies.emplace_back(graph->Clone()).get());
+    RETURN_IF_ERROR(ArrangeGroups(*same.back(), options.target, overrides, chooser).status());
+  }
+  ASSIGN_OR_RETURN(NetworkPlan plan, PlanOpenNetwork(same, options.open.points, options.open.dims,
+                                                     options.target, chooser));
+  arranged = std::move(copies[0]);
+  return plan;
+}
+
 }  // namespace
 
 absl::StatusOr<NetworkPlan> ArrangeAndPlan(Graph& graph, const CompileOptions& options) {
-  const KernelChooser& chooser = options.chooser == nullptr ? AnalyticChooser() : *options.chooser;
-  std::optional<LayoutOverrides> overrides = options.layout_overrides;
-  if (!overrides.has_value()) {
-    ASSIGN_OR_RETURN(overrides, ChooseLayoutOverrides(graph, options.target, chooser));
-  }
-  RETURN_IF_ERROR(ArrangeGroups(graph, options.target, *overrides, chooser).status());
+  const KernelChooser& chooser = ChooserOf(options);
+  ASSIGN_OR_RETURN(const LayoutOverrides overrides, OverridesFor(graph, options));
+  RETURN_IF_ERROR(ArrangeGroups(graph, options.target, overrides, chooser).status());
   return PlanNetwork(graph, options.target, chooser);
 }
 
@@ -88,11 +113,14 @@ absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, con
     for (const Graph* graph : graphs) {
       RETURN_IF_ERROR(options.control.Continue("planning"));
       std::unique_ptr<Graph> arranged = graph->Clone();
-      ASSIGN_OR_RETURN(NetworkPlan plan, ArrangeAndPlan(*arranged, of_target));
+      const bool is_open = !options.open.empty();
+      ASSIGN_OR_RETURN(NetworkPlan plan, is_open ? ArrangeAndPlanOpen(graphs, of_target, arranged)
+                                                 : ArrangeAndPlan(*arranged, of_target));
       if (times.contractions.empty()) {
         ASSIGN_OR_RETURN(times.contractions, ListContractions(plan, of_target.target));
       }
       variant.Add(std::move(arranged), std::move(plan));
+      if (is_open) break;
     }
   }
   times.plan_seconds = watch.Lap();

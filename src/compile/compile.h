@@ -15,6 +15,7 @@
 #include "plan/chooser.h"
 #include "plan/contractions.h"
 #include "plan/program.h"
+#include "sizes/fit.h"
 #include "target/target.h"
 
 namespace attune {
@@ -40,6 +41,8 @@ struct CompileOptions {
   // takes longer to load, and its weights are not mapped but take the process's own memory. Kernels are the
   // same.
   bool compress_constants = false;
+  // If not empty, the graphs are one network at these points, and the artifact has one program, for all sizes.
+  OpenSizes open;
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;

@@ -6,13 +6,38 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "compile/kernels.h"
+#include "compile/size_code.h"
 #include "graph/text.h"
 
 namespace attune {
 namespace {
 
+// The numbers of a program that depend on its sizes, each once.
+class ProgramNumbers {
+ public:
+  explicit ProgramNumbers(const std::vector<SizeParam>& sizes) : sizes_(sizes) {}
+
+  uint32_t IndexOf(const Expr& number) {
+    SizeCode code = CodeOf(number, sizes_);
+    const auto known = std::ranges::find(codes_, code);
+    const auto index = static_cast<uint32_t>(known - codes_.begin());
+    if (known == codes_.end()) codes_.push_back(std::move(code));
+    return index;
+  }
+  std::vector<SizeCode> Take() { return std::move(codes_); }
+
+ private:
+  const std::vector<SizeParam>& sizes_;
+  std::vector<SizeCode> codes_;
+};
+
+// Where the storages of a program with open sizes are: the block of each, or -1 for constants and those that
+// no tensor has.
+using Blocks = std::vector<int32_t>;
+
 TensorInfo DescribeTensor(const PlannedTensor& tensor, const NetworkPlan& plan,
-                          const std::vector<PlacedWeights::Location>& locations) {
+                          const std::vector<PlacedWeights::Location>& locations, const Blocks& blocks,
+                          ProgramNumbers& numbers) {
   TensorInfo info;
   info.name = tensor.name;
   info.dtype = static_cast<uint8_t>(tensor.type.dtype);
@@ -28,11 +53,43 @@ TensorInfo DescribeTensor(const PlannedTensor& tensor, const NetworkPlan& plan,
   if (plan.storages[storage].constant.has_value()) {
     info.place = locations[storage].place;
     info.offset = locations[storage].offset;
-  } else {
+  } else if (plan.sizes.empty()) {
     info.offset = static_cast<uint64_t>(plan.offsets[storage] + tensor.offset);
+  } else {
+    info.block = blocks[storage];
+    info.offset = static_cast<uint64_t>(tensor.offset);
   }
   info.bytes = static_cast<uint64_t>(tensor.type.num_physical_bytes());
+  if (tensor.open.empty()) return info;
+  info.bytes = 0;
+  const Bounds bounds = BoundsOf(plan.sizes);
+  for (size_t d = 0; d < tensor.open.size(); ++d) {
+    const Expr& size = tensor.open[d];
+    info.open_shape.push_back(size ? static_cast<int32_t>(numbers.IndexOf(size)) : -1);
+    if (size) info.shape[d] = bounds.Range(size).max;
+  }
   return info;
+}
+
+// The storages of the arena as blocks; `starts` has the first instruction of each step, and their number.
+std::vector<ArenaBlock> DescribeBlocks(const NetworkPlan& plan, const std::vector<uint32_t>& starts,
+                                       Blocks& blocks, ProgramNumbers& numbers) {
+  std::set<int> used;
+  for (const PlannedTensor& tensor : plan.tensors) used.insert(tensor.storage);
+  std::vector<ArenaBlock> described;
+  blocks.assign(plan.storages.size(), -1);
+  for (const int storage : used) {
+    const Storage& one = plan.storages[static_cast<size_t>(storage)];
+    if (one.constant.has_value()) continue;
+    blocks[static_cast<size_t>(storage)] = static_cast<int32_t>(described.size());
+    const auto last_step = std::min(static_cast<size_t>(one.last), plan.steps.size() - 1);
+    const Expr bytes = one.open_bytes ? one.open_bytes : Expr(one.bytes);
+    described.push_back({.bytes = numbers.IndexOf(bytes),
+                         .first = starts[std::min(static_cast<size_t>(one.first), last_step)],
+                         .last = starts[last_step + 1] - 1,
+                         .pinned = one.pinned});
+  }
+  return described;
 }
 
 Instruction Translate(const Step& step) {
@@ -53,9 +110,10 @@ struct Phases {
 };
 
 // The plan's steps as instructions: a call for each phase of a kernel. `phases` are by the plan's kernels.
-std::vector<Instruction> Translate(const NetworkPlan& plan, const std::vector<Phases>& phases) {
+// Sets `starts` to the first instruction of each step, and the number of all.
+std::vector<Instruction> Translate(const NetworkPlan& plan, const std::vector<Phases>& phases,
+                                   std::vector<uint32_t>& starts, ProgramNumbers& numbers) {
   std::vector<Instruction> instructions;
-  std::vector<uint32_t> starts;
   for (const Step& step : plan.steps) {
     starts.push_back(static_cast<uint32_t>(instructions.size()));
     const bool is_call = step.kind == StepKind::kCall;
@@ -63,6 +121,7 @@ std::vector<Instruction> Translate(const NetworkPlan& plan, const std::vector<Ph
     for (uint32_t phase = 0; phase < called.count; ++phase) {
       instructions.push_back(Translate(step));
       if (is_call) instructions.back().kernel = called.first + phase;
+      for (const Expr& size : step.sizes) instructions.back().sizes.push_back(numbers.IndexOf(size));
     }
   }
   starts.push_back(static_cast<uint32_t>(instructions.size()));
@@ -80,10 +139,16 @@ KernelInterface DescribeInterface(const LoopNest& nest, const std::vector<std::p
   interface.scratch_bytes = static_cast<uint64_t>(compiled.scratch_bytes);
   if (nest.dims_buffer) interface.num_dims = static_cast<uint32_t>(nest.dims_buffer->num_elements());
   for (const LoopNest::Param& param : nest.params) {
-    const auto bytes = static_cast<uint64_t>(param.buffer->num_elements() * DTypeSize(param.buffer->dtype));
-    interface.operands.push_back(
-        {static_cast<uint8_t>(param.buffer->dtype), param.role != BufferRole::kInput, bytes, {}});
+    OperandInfo& operand = interface.operands.emplace_back();
+    operand.dtype = static_cast<uint8_t>(param.buffer->dtype);
+    operand.is_written = param.role != BufferRole::kInput;
+    if (param.buffer->is_open()) {
+      operand.open_bytes = CodeOf(BytesOf(*param.buffer), nest.sizes);
+    } else {
+      operand.bytes = static_cast<uint64_t>(param.buffer->num_elements() * DTypeSize(param.buffer->dtype));
+    }
   }
+  interface.num_sizes = static_cast<uint32_t>(nest.sizes.size());
   for (const auto& [in, out] : may_alias)
     interface.operands[static_cast<size_t>(out)].in_place_of.push_back(static_cast<uint32_t>(in));
   return interface;
@@ -94,15 +159,21 @@ Program DescribeProgram(const PlannedProgram& program, const std::vector<PlacedW
   const NetworkPlan& plan = program.plan;
   Program described;
   described.graph_summary = Print(*program.graph, {.max_constant_elements = 8});
+  ProgramNumbers numbers(plan.sizes);
+  std::vector<uint32_t> starts;
+  described.instructions = Translate(plan, phases, starts, numbers);
+  Blocks blocks;
+  if (!plan.sizes.empty()) described.blocks = DescribeBlocks(plan, starts, blocks, numbers);
   for (const PlannedTensor& tensor : plan.tensors)
-    described.tensors.push_back(DescribeTensor(tensor, plan, locations));
+    described.tensors.push_back(DescribeTensor(tensor, plan, locations, blocks, numbers));
   for (const auto& [name, tensor] : plan.inputs)
     described.inputs.push_back({name, static_cast<uint32_t>(tensor)});
   for (const auto& [name, tensor] : plan.outputs)
     described.outputs.push_back({name, static_cast<uint32_t>(tensor)});
   described.num_dims = static_cast<uint32_t>(plan.symbols.size());
   described.arena_bytes = static_cast<uint64_t>(plan.arena_bytes);
-  described.instructions = Translate(plan, phases);
+  for (const SizeParam& size : plan.sizes) described.sizes.push_back({size.var->name, size.min, size.max});
+  described.numbers = numbers.Take();
   return described;
 }
 
@@ -181,10 +252,13 @@ int VariantBuilder::CountChanged() const {
 }
 
 void VariantBuilder::DescribeKernels(const LinkedCode& code, Variant& variant) const {
-  const auto add = [&](KernelInfo info, const CompiledKernel& compiled, size_t phase) {
+  const auto add = [&](KernelInfo info, const CompiledKernel& compiled, size_t phase,
+                       const std::vector<SizeParam>& sizes) {
     info.name = compiled.phases[phase].symbol;
     info.interface.code_offset = static_cast<uint64_t>(code.symbols.at(info.name));
     info.interface.parallel = compiled.phases[phase].parallel;
+    if (const Expr& bytes = compiled.phases[phase].open_scratch_bytes; !IsConst(bytes, 0))
+      info.interface.open_scratch = CodeOf(bytes, sizes);
     variant.scratch_bytes = std::max(variant.scratch_bytes, info.interface.scratch_bytes);
     variant.kernels.push_back(std::move(info));
   };
@@ -202,7 +276,7 @@ void VariantBuilder::DescribeKernels(const LinkedCode& code, Variant& variant) c
         info.bytes_read = static_cast<uint64_t>(planned.bytes_read);
         info.bytes_written = static_cast<uint64_t>(planned.bytes_written);
       }
-      add(info, kernel.compiled, phase);
+      add(info, kernel.compiled, phase, kernel.nest.sizes);
     }
   }
   for (const PrepackingKernel& prepacking : prepackings_) {
@@ -212,7 +286,7 @@ void VariantBuilder::DescribeKernels(const LinkedCode& code, Variant& variant) c
     info.interface = DescribeInterface(prepacking.nest, {}, prepacking.compiled);
     info.bytes_read = info.interface.operands.front().bytes;
     info.bytes_written = info.interface.operands.back().bytes;
-    add(std::move(info), prepacking.compiled, 0);
+    add(std::move(info), prepacking.compiled, 0, {});
   }
 }
 

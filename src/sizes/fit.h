@@ -21,6 +21,13 @@ using SizePoint = std::vector<int64_t>;
 inline constexpr size_t kLeastPoints = 5;
 std::optional<SizeExpr> FitSize(std::span<const int64_t> values, std::span<const SizePoint> points);
 
+// The open dimensions of a network, and the points at which it was seen.
+struct OpenSizes {
+  std::vector<OpenDim> dims;
+  std::vector<SizePoint> points;
+  bool empty() const { return dims.empty(); }
+};
+
 // Points to see a network at: near the likely values, primes where that is possible, so that no product of
 // dimensions and no multiple of a tile is met by chance. Fails to find enough where a dimension has too few
 // values; nothing then.

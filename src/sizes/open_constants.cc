@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -92,7 +93,7 @@ class Opening {
     const SameNodes& same = differing.same;
     std::vector<const Tensor*> tensors;
     for (const Node* node : same) tensors.push_back(node->output()->constant());
-    const auto name = [&] { return same[0]->name().empty() ? same[0]->output()->name() : same[0]->name(); };
+    const std::string name = same[0]->name().empty() ? same[0]->output()->name() : same[0]->name();
     const bool is_one_number = std::ranges::all_of(tensors, [&](const Tensor* tensor) {
       return IsOneNumber(*tensor) && tensor->ToNumber(0) == tensors[0]->ToNumber(0);
     });
@@ -101,7 +102,7 @@ class Opening {
       const Tensor& tensor = *tensors[g];
       Value* computed = nullptr;
       if (is_one_number) {
-        Value* number = graph.AddConstant(Tensor::Scalar(tensor.dtype(), tensor.ToNumber(0)), name(), same[g]);
+        Value* number = graph.AddConstant(Tensor::Scalar(tensor.dtype(), tensor.ToNumber(0)), name, same[g]);
         number->producer()->mutable_attrs().Set("frozen", int64_t{1});
         computed = graph.Make(Op::kBroadcast, {number}, {{"shape", tensor.shape()}}, same[g]);
       } else if (const std::optional<Line> line = LineOf(tensor)) {
@@ -112,10 +113,10 @@ class Opening {
                                {"to", tensor.dtype()}},
                               same[g]);
       } else {
-        return NotSupported("with open sizes, the constant \"", name(), "\" has other values at each size (",
+        return NotSupported("with open sizes, the constant \"", name, "\" has other values at each size (",
                             ToString(same[g]->output()->type()), ")");
       }
-      computed->producer()->set_name(name());
+      computed->producer()->set_name(name);
       graph.ReplaceAllUses(same[g]->output(), computed);
       graph.Erase(same[g]);
     }

@@ -1,0 +1,20 @@
+// What a network's operators allow of its open dimensions.
+#ifndef ATTUNE_SIZES_LIMITS_H_
+#define ATTUNE_SIZES_LIMITS_H_
+
+#include <span>
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+#include "sizes/fit.h"
+
+namespace attune {
+
+// Lowers the greatest sizes to those at which every slice stays inside of its operand: a table of 512 positions
+// bounds a sequence. `graphs` are the network at the points of `open`. Fails with NotSupported, naming the node,
+// where that depends on several dimensions, or where no size is left.
+absl::Status LimitToSlices(std::span<Graph* const> graphs, OpenSizes& open);
+
+}  // namespace attune
+
+#endif  // ATTUNE_SIZES_LIMITS_H_
