@@ -1,7 +1,7 @@
 """Artifacts with several sets of input shapes, and open models that cannot be compiled for any."""
 import numpy
 import pytest
-from onnx_writer import Model
+from onnx_writer import Model, data, number
 
 import attune
 from attune.onnxruntime import InferenceSession
@@ -56,8 +56,19 @@ def test_one_of_several_sets_is_loaded_by_its_shapes(open_model, saved):
 def test_what_is_compiled_takes_no_more_steps(saved):
     loaded = attune.load(saved)
     for step in (loaded.optimize, loaded.compile, loaded.tune, lambda: loaded.quantize([])):
-        with pytest.raises(attune.InvalidError, match="is compiled already; load the model"):
+        with pytest.raises(attune.InvalidError, match=f"{saved} is compiled already; load the model"):
             step()
+
+
+def test_what_is_compiled_has_no_reference_to_verify_with(open_model, saved, tmp_path):
+    loaded = attune.load(saved)
+    for inputs in (None, {"v1": given(*SETS[0]["v1"])}):
+        with pytest.raises(attune.InvalidError, match=r"^verify\(\): .*net.atn is compiled already; load the model that it was"):
+            loaded.verify(inputs)
+    attune.load(open_model[0], shapes=SETS[0]).save(tmp_path / "one.atn")
+    for path, shapes in ((saved, SETS[0]), (tmp_path / "one.atn", None)):
+        with pytest.raises(attune.InvalidError, match=f"^{path}: is compiled already; to verify it, give the model"):
+            attune.load(path, shapes=shapes).verify()
 
 
 def test_operators_that_are_missing_are_named_before_any_shape(tmp_path):
@@ -66,3 +77,9 @@ def test_operators_that_are_missing_are_named_before_any_shape(tmp_path):
     for load in (attune.load, InferenceSession):
         with pytest.raises(attune.UnsupportedError, match="not supported: Poem "):
             load(tmp_path / "net.onnx")
+    size, kind = data(7, data(2, number(1, -1))), number(6, 1)
+    attributes = [data(5, data(1, key) + data(2, value)) for key, value in (("dtype", kind), ("shape", size))]
+    nodes = [data(1, "x") + data(2, "Placeholder") + b"".join(attributes), data(1, "y") + data(2, "Poem") + data(3, "x")]
+    (tmp_path / "net.pb").write_bytes(b"".join(data(1, node) for node in nodes) + data(4, number(1, 1000)))
+    with pytest.raises(attune.UnsupportedError, match="not supported: Poem y: no such operator is known"):
+        attune.load(tmp_path / "net.pb")
