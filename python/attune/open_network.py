@@ -12,7 +12,7 @@ import numpy
 
 from . import _core
 from ._arrays import arrays_by_name
-from ._declared import Declared, Sizes, bind, check_arrays, declared, without
+from ._declared import Declared, Sizes, StillOpenError, bind, check_arrays, declared, without
 from ._options import COMPILE_DEFAULTS, Arrays, check_options
 from ._padding import Buckets, PadTo
 from ._plan import Plan
@@ -43,6 +43,16 @@ class OpenModel:
     def named(self, sizes: Sizes) -> dict[str, tuple[int, ...]]:
         """Returns {input: shape}."""
         return {input.name: shape for input, shape in zip(self.inputs, sizes)}
+
+    def bind(self, shapes: Mapping[str, Sequence[int]]) -> Sizes:
+        """Returns the shapes of all inputs, from those of some. An error about one that is still open has an example."""
+        try:
+            return bind(self.inputs, shapes)
+        except StillOpenError as error:
+            still_open = error
+        if not self.is_compiled:
+            self.read(shapes)  # fails, with an example of sizes that suit the model
+        raise still_open
 
 
 def _bytes_of(network: Network) -> int:
@@ -151,7 +161,7 @@ class OpenNetwork(Network):
     def at(self, shapes: Mapping[str, Sequence[int]]) -> Network:
         """Returns the Network for these shapes {input: sizes}, after the same steps. A named dimension that one input
         sets is set in all of them."""
-        sizes = bind(self._source.inputs, shapes)
+        sizes = self._source.bind(shapes)
         if sizes in self._tuned:
             return self._tuned[sizes]
         network = self._replayed(sizes)
@@ -220,10 +230,15 @@ class OpenNetwork(Network):
         """Returns the shapes of the inputs, or else the only ones that load() was given."""
         arrays = arrays_by_name(what, inputs, list(self.inputs))
         if arrays:
-            return bind(self._source.inputs, {name: array.shape for name, array in arrays.items()})
+            return self._source.bind({name: array.shape for name, array in arrays.items()})
         if len(self._ahead) == 1:
             return self._ahead[0]
-        raise InvalidError(f"{what} needs one set of shapes: use network.at({{...}}).{what}")
+        way_out = f"{what} needs one set of shapes: use network.at({{...}}).{what}"
+        try:
+            self._source.bind({})
+        except InvalidError as error:
+            raise InvalidError(f"{way_out}; {error}") from None
+        raise InvalidError(way_out)
 
     def save(self, path: str | os.PathLike[str]) -> OpenNetwork:
         """Works like Network.save(). The artifact has all sets of shapes that load() was given, and their weights once;
@@ -262,7 +277,7 @@ class OpenNetwork(Network):
         shapes = {input.name: (1, *input.shape[1:]) for input in self._source.inputs}
         only_batch_is_open = all(input.shape[:1] in ((-1,), (1,)) for input in self._source.inputs) and all(
             size >= 0 for shape in shapes.values() for size in shape)
-        sizes = bind(self._source.inputs, shapes) if only_batch_is_open else self._sizes_for(None, "picture()")
+        sizes = self._source.bind(shapes) if only_batch_is_open else self._sizes_for(None, "picture()")
         return self._compiled_at(sizes)._picture(options)
 
     def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
@@ -350,7 +365,7 @@ def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]]
     model = OpenModel(source.name, inputs, declared(found["outputs"]), arrays, read,
                       lambda: source.digest(found["files"]) + signature, found["is_compiled"])
     buckets = None if pad_to is None else Buckets(pad_to, pad_value, model.inputs, model.outputs)
-    return OpenNetwork(model, [bind(inputs, shapes) for shapes in ahead], buckets, limits, device)
+    return OpenNetwork(model, [model.bind(shapes) for shapes in ahead], buckets, limits, device)
 
 
 def compiled_once(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
@@ -359,5 +374,5 @@ def compiled_once(source: ModelSource, read: Callable[[Mapping[str, Sequence[int
     networks if it is there. found: what _core.declaration() has."""
     inputs = declared(found["inputs"])
     model = OpenModel(source.name, inputs, declared(found["outputs"]), {}, read, lambda: source.digest(found["files"]), False)
-    sizes = bind(inputs, shapes)
+    sizes = model.bind(shapes)
     return OpenNetwork(model, [], None, CacheLimits(), Device.here()).compile(threads=threads)._compiled_at(sizes)

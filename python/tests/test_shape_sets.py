@@ -1,7 +1,7 @@
-"""Artifacts with several sets of input shapes, and open models that cannot be compiled for any."""
+"""Artifacts with several sets of input shapes, and open models that cannot be compiled for any, or ask for shapes."""
 import numpy
 import pytest
-from onnx_writer import Model, data, number
+from onnx_writer import DTYPES, Model, data, number
 
 import attune
 from attune.onnxruntime import InferenceSession
@@ -83,3 +83,23 @@ def test_operators_that_are_missing_are_named_before_any_shape(tmp_path):
     (tmp_path / "net.pb").write_bytes(b"".join(data(1, node) for node in nodes) + data(4, number(1, 1000)))
     with pytest.raises(attune.UnsupportedError, match="not supported: Poem y: no such operator is known"):
         attune.load(tmp_path / "net.pb")
+
+
+@pytest.mark.parametrize("dtype, example", [("float32", [1, 3, 224, 224]), ("int64", [1, 128])])
+def test_an_input_without_rank_is_asked_for_by_an_example_that_works(tmp_path, dtype, example):
+    model = Model()
+    model.parts.append(data(11, data(1, model.name()) + data(2, data(1, number(1, DTYPES[dtype])))))
+    model.write(tmp_path / "net.onnx", model.node("Abs", "v1"), dtype)
+    network = attune.load(tmp_path / "net.onnx")
+    words = f"input 'v1' of any shape; give the shapes, for example shapes={{\"v1\": {example}}}"
+    for ask in (lambda: network.at({}), network.bench, lambda: attune.load(tmp_path / "net.onnx", shapes={})):
+        with pytest.raises(attune.InvalidError) as raised:
+            ask()
+        assert str(raised.value).endswith(words)
+    assert network.at({"v1": example}).inputs["v1"][1] == tuple(example)
+
+
+def test_an_input_of_open_sizes_is_asked_for_by_an_example(open_model):
+    for ask, words in ((lambda network: network.at({}), ""), (lambda network: network.verify(), r"network.at\({...}\).verify\(\); ")):
+        with pytest.raises(attune.InvalidError, match=words + r".*for example shapes={\"v1\": \[1, 128, 4\]}$"):
+            ask(attune.load(open_model[0]))
