@@ -28,11 +28,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -243,13 +245,16 @@ class Network {
   // `seed`; so in the next two.
   std::vector<OutputCheck> verify(const NamedTensors& inputs = {}, uint64_t seed = 0, int threads = 0) const;
   // Returns the milliseconds of each run, for `seconds` seconds and at least 3 runs. `threads`: by default
-  // threads(); 0: as many as processors; so in the next one.
+  // threads(); 0: as many as processors; so in the next one. Both call `note` with a sentence if other
+  // programs had the processors for a part of the time, so that the times are too long.
   std::vector<double> bench(double seconds = 1, std::optional<int> threads = {},
-                            const NamedTensors& inputs = {}, uint64_t seed = 0) const;
+                            const NamedTensors& inputs = {}, uint64_t seed = 0,
+                            const std::function<void(std::string_view)>& note = {}) const;
   // Returns the time of each kernel, the slowest first: the median of `rounds` runs, or of as many as a
   // device of a fleet chooses.
   std::vector<KernelTime> profile(int rounds = 20, std::optional<int> threads = {},
-                                  const NamedTensors& inputs = {}, uint64_t seed = 0) const;
+                                  const NamedTensors& inputs = {}, uint64_t seed = 0,
+                                  const std::function<void(std::string_view)>& note = {}) const;
 
   std::vector<InputInfo> inputs() const;
   // -1: data decides the size.

@@ -80,6 +80,9 @@ ATTUNE_EXPORT void attune_checks_free(const attune_checks* checks);
 typedef struct attune_run_times {
   size_t count;
   const double* milliseconds; /* of each run */
+  /* A sentence with numbers if other programs had the processors for a part of the time, so that the times
+   * are too long; otherwise empty. */
+  const char* disturbance;
 } attune_run_times;
 
 ATTUNE_EXPORT void attune_run_times_free(const attune_run_times* times);
@@ -99,6 +102,7 @@ typedef struct attune_kernel_time {
 typedef struct attune_kernel_times {
   size_t count;
   const attune_kernel_time* const* items;
+  const char* disturbance; /* as in attune_run_times */
 } attune_kernel_times;
 
 ATTUNE_EXPORT void attune_kernel_times_free(const attune_kernel_times* times);

@@ -47,6 +47,10 @@ def named_dims(inputs: Sequence[Declared]) -> list[str]:
                               if isinstance(dim, str) and dim != "?"))
 
 
+class StillOpenError(InvalidError):
+    """The shapes that are given leave an input open."""
+
+
 def _check_shape(input: Declared, shape: Sequence[int], sizes: dict[str, int]) -> None:
     """Checks a shape, and notes the sizes of named dimensions."""
     if input.dims is None:
@@ -66,7 +70,8 @@ def unknown_input(name: str, inputs: Sequence[Declared]) -> str:
 
 
 def bind(inputs: Sequence[Declared], shapes: Mapping[str, Sequence[int]]) -> Sizes:
-    """Returns the shapes of all inputs, from those of some: a named dimension has the same size everywhere."""
+    """Returns the shapes of all inputs, from those of some: a named dimension has the same size everywhere. Raises
+    StillOpenError if they leave one open."""
     unknown = shapes.keys() - {input.name for input in inputs}
     if unknown:
         raise InvalidError(unknown_input(sorted(unknown)[0], inputs))
@@ -80,7 +85,7 @@ def bind(inputs: Sequence[Declared], shapes: Mapping[str, Sequence[int]]) -> Siz
         if shape is None:
             dims = [sizes.get(dim) if isinstance(dim, str) else dim for dim in input.dims or (None,)]
             if any(size is None for size in dims):
-                raise InvalidError(f"input \"{input.name}\" is {input}; give its shape")
+                raise StillOpenError(f"input \"{input.name}\" is {input}; give its shape")
             shape = [size for size in dims if size is not None]
         bound.append(tuple(int(size) for size in shape))
     return tuple(bound)

@@ -58,6 +58,11 @@ class ModelSource:
         else:
             self._bytes = _bytes_of(model)
 
+    @property
+    def name(self) -> str:
+        """The path, or what it is instead of a file."""
+        return self._path or self._name
+
     @contextlib.contextmanager
     def file(self) -> Iterator[str]:
         """Yields the path to read it from. Errors of Attune name the object instead of the path."""

@@ -63,8 +63,7 @@ class Network(Steps, Unpicklable):
         with Line(self._progress) as line:
             quantized = self._next(self._core.quantize(given, _options.quantize_options(**options), line.step))
         result = quantized.quantization
-        if result["is_slower"]:
-            warnings.warn(result["verdict"], stacklevel=callers_level())
+        _warn(result["verdict"] if result["is_slower"] else "")
         return quantized
 
     def _tune(self, options: dict[str, Any]) -> Self:
@@ -144,22 +143,26 @@ class Network(Steps, Unpicklable):
 
     def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Any = None,
               seed: int = 0) -> list[float]:
-        """Returns the milliseconds of each run, for `seconds` seconds and at least 3 runs."""
+        """Returns the milliseconds of each run, for `seconds` seconds and at least 3 runs. Warns if other programs had the
+        processors for a part of the time, so that the times are too long; so does the next one."""
         threads = self._threads() if threads is None else integer("threads", threads)
-        return self._compiled_core().bench(number("seconds", seconds), threads, self._given(inputs),
-                                           integer("seed", seed, "uint64"))
+        milliseconds, warning = self._compiled_core().bench(number("seconds", seconds), threads, self._given(inputs),
+                                                            integer("seed", seed, "uint64"))
+        _warn(warning)
+        return milliseconds
 
     def profile(self, rounds: int = 20, threads: int | None = None, inputs: Any = None, seed: int = 0) -> Profile:
         """Returns the time of each kernel, the slowest first: a Profile, which a notebook shows as a table."""
         threads = self._threads() if threads is None else integer("threads", threads)
-        return Profile(self._compiled_core().profile(integer("rounds", rounds), threads, self._given(inputs),
-                                                     integer("seed", seed, "uint64")))
+        kernels, warning = self._compiled_core().profile(integer("rounds", rounds), threads, self._given(inputs),
+                                                         integer("seed", seed, "uint64"))
+        _warn(warning)
+        return Profile(kernels)
 
     def _picture(self, options: dict[str, Any]) -> numpy.ndarray[Any, Any]:
         path, name = os.fspath(options.pop("path")), options.pop("input")
         array, warning = self._core.picture(path, name, _options.picture_options(**options))
-        if warning:
-            warnings.warn(warning, stacklevel=3)
+        _warn(warning)
         return numpy.asarray(array)
 
     def inspect(self) -> dict[str, Any]:
@@ -196,6 +199,12 @@ class Network(Steps, Unpicklable):
         steps = [step for step, done in (("quantized", self._core.is_quantized()), ("compiled", self._core.is_compiled()))
                  if done]
         return f"<attune.Network({inputs}){''.join(', ' + step for step in steps)}>"
+
+
+def _warn(text: str) -> None:
+    """Warns at the caller's line, unless the text is empty."""
+    if text:
+        warnings.warn(text, stacklevel=callers_level())
 
 
 class Profile(list[dict[str, Any]]):

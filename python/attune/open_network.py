@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
-import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +12,10 @@ import numpy
 
 from . import _core
 from ._arrays import arrays_by_name
-from ._declared import Declared, Sizes, bind, check_arrays, declared, without
+from ._declared import Declared, Sizes, StillOpenError, bind, check_arrays, declared, without
 from ._options import COMPILE_DEFAULTS, Arrays, check_options
 from ._padding import Buckets, PadTo
+from ._plan import Plan
 from ._shape_notice import ShapeNotice
 from ._source import ModelSource
 from ._values import integer, samples, texts
@@ -33,6 +32,7 @@ Sample = dict[str, numpy.ndarray[Any, Any]]
 class OpenModel:
     """The model of an open network: how to import it at some shapes, and its declarations."""
 
+    name: str  # for messages
     inputs: tuple[Declared, ...]  # without those whose values are given
     outputs: tuple[Declared, ...]  # empty if the file does not declare them
     values: Sample
@@ -44,44 +44,15 @@ class OpenModel:
         """Returns {input: shape}."""
         return {input.name: shape for input, shape in zip(self.inputs, sizes)}
 
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """The steps that are replayed for each set of shapes."""
-
-    steps: tuple[tuple[str, dict[str, Any]], ...] = ()  # optimize and quantize, with their arguments
-    compiling: dict[str, Any] | None = None
-    records: str = ""  # that tune() has written
-    threads: int = 1  # options of the latest tune() or compile()
-
-    @property
-    def compile_options(self) -> dict[str, Any]:
-        """The options of compile(), with the records of tune() unless they name others."""
-        options = dict(self.compiling or {**COMPILE_DEFAULTS, "threads": self.threads})
-        if not options["records"] and not options["cpus"]:
-            options["records"] = self.records
-        return options
-
-
-def _digest_of(value: Any) -> Any:
-    """Returns something that json takes instead of an array or an object of another kind."""
-    if isinstance(value, numpy.ndarray):
-        return [str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
-    return str(value)
-
-
-def _state_of_records(options: Mapping[str, Any]) -> list[Any]:
-    """Returns a text that differs once the database has other records."""
-    if options["cpus"] or options["records"] == "none":
-        return []
-    state: list[Any] = []
-    path = options["records"] or _core.records_path()
-    for file in (path, path + "-wal"):
-        with contextlib.suppress(OSError):
-            status = os.stat(file)
-            if status.st_size:
-                state.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
-    return state
+    def bind(self, shapes: Mapping[str, Sequence[int]]) -> Sizes:
+        """Returns the shapes of all inputs, from those of some. An error about one that is still open has an example."""
+        try:
+            return bind(self.inputs, shapes)
+        except StillOpenError as error:
+            still_open = error
+        if not self.is_compiled:
+            self.read(shapes)  # fails, with an example of sizes that suit the model
+        raise still_open
 
 
 def _bytes_of(network: Network) -> int:
@@ -117,9 +88,12 @@ class OpenNetwork(Network):
     def _with(self, plan: Plan, tuned: Mapping[Sizes, Network] | None = None) -> OpenNetwork:
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, self._device, plan, tuned)
 
-    def _check_step(self, name: str, options: dict[str, Any]) -> None:
+    def _check_is_model(self, name: str) -> None:
         if self._source.is_compiled:
-            raise InvalidError(f"{name}(): the network is compiled already; load the model that it was made from")
+            raise InvalidError(f"{name}(): {self._source.name} is compiled already; load the model that it was made from")
+
+    def _check_step(self, name: str, options: dict[str, Any]) -> None:
+        self._check_is_model(name)
         check_options(name, options)
 
     def _with_step(self, name: str, options: dict[str, Any]) -> OpenNetwork:
@@ -187,18 +161,12 @@ class OpenNetwork(Network):
     def at(self, shapes: Mapping[str, Sequence[int]]) -> Network:
         """Returns the Network for these shapes {input: sizes}, after the same steps. A named dimension that one input
         sets is set in all of them."""
-        sizes = bind(self._source.inputs, shapes)
+        sizes = self._source.bind(shapes)
         if sizes in self._tuned:
             return self._tuned[sizes]
         network = self._replayed(sizes)
         is_compiled = self._plan.compiling is not None or self._plan.records
         return network.compile(**self._plan.compile_options) if is_compiled else network
-
-    def _key(self, sizes: Sizes) -> str:
-        options = self._plan.compile_options
-        parts = [_core.build_id(), self._device.fingerprint, self._source.digest(), self._source.values, sizes, self._plan.steps,
-                 options, _state_of_records(options)]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=_digest_of).encode()).hexdigest()
 
     def _loaded(self, artifact: bytes) -> Network:
         network = Network(_core.Network.from_artifact(artifact))
@@ -218,7 +186,7 @@ class OpenNetwork(Network):
             return self._replayed(sizes)
         if not self._device.is_here:
             return self._compiled_anew(sizes)
-        key = self._key(sizes)
+        key = self._plan.key(self._device.fingerprint, self._source.digest(), self._source.values, sizes)
         artifact = self._files.get(key)
         if artifact is not None:
             # One that does not load is compiled again.
@@ -262,10 +230,15 @@ class OpenNetwork(Network):
         """Returns the shapes of the inputs, or else the only ones that load() was given."""
         arrays = arrays_by_name(what, inputs, list(self.inputs))
         if arrays:
-            return bind(self._source.inputs, {name: array.shape for name, array in arrays.items()})
+            return self._source.bind({name: array.shape for name, array in arrays.items()})
         if len(self._ahead) == 1:
             return self._ahead[0]
-        raise InvalidError(f"{what} needs one set of shapes: use network.at({{...}}).{what}")
+        way_out = f"{what} needs one set of shapes: use network.at({{...}}).{what}"
+        try:
+            self._source.bind({})
+        except InvalidError as error:
+            raise InvalidError(f"{way_out}; {error}") from None
+        raise InvalidError(way_out)
 
     def save(self, path: str | os.PathLike[str]) -> OpenNetwork:
         """Works like Network.save(). The artifact has all sets of shapes that load() was given, and their weights once;
@@ -282,6 +255,7 @@ class OpenNetwork(Network):
     def verify(self, inputs: Any = None, seed: int = 0, threads: int = 0) -> list[dict[str, Any]]:
         """Works like Network.verify(), at the shapes of the inputs or the only ones that load() was given; the same
         holds for the next ones."""
+        self._check_is_model("verify")
         return self.at(self._source.named(self._sizes_for(inputs, "verify()"))).verify(inputs, seed, threads)
 
     def bench(self, seconds: float = 1.0, threads: int | None = None, inputs: Any = None,
@@ -303,7 +277,7 @@ class OpenNetwork(Network):
         shapes = {input.name: (1, *input.shape[1:]) for input in self._source.inputs}
         only_batch_is_open = all(input.shape[:1] in ((-1,), (1,)) for input in self._source.inputs) and all(
             size >= 0 for shape in shapes.values() for size in shape)
-        sizes = bind(self._source.inputs, shapes) if only_batch_is_open else self._sizes_for(None, "picture()")
+        sizes = self._source.bind(shapes) if only_batch_is_open else self._sizes_for(None, "picture()")
         return self._compiled_at(sizes)._picture(options)
 
     def random_input(self, name: str, seed: int = 0) -> numpy.ndarray[Any, Any]:
@@ -388,10 +362,10 @@ def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]]
             return None
         if found["unsupported"]:
             raise UnsupportedError(found["unsupported"])
-    model = OpenModel(inputs, declared(found["outputs"]), arrays, read, lambda: source.digest(found["files"]) + signature,
-                      found["is_compiled"])
+    model = OpenModel(source.name, inputs, declared(found["outputs"]), arrays, read,
+                      lambda: source.digest(found["files"]) + signature, found["is_compiled"])
     buckets = None if pad_to is None else Buckets(pad_to, pad_value, model.inputs, model.outputs)
-    return OpenNetwork(model, [bind(inputs, shapes) for shapes in ahead], buckets, limits, device)
+    return OpenNetwork(model, [model.bind(shapes) for shapes in ahead], buckets, limits, device)
 
 
 def compiled_once(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
@@ -399,6 +373,6 @@ def compiled_once(source: ModelSource, read: Callable[[Mapping[str, Sequence[int
     """Returns the network at these shapes, which leave nothing open, compiled for this machine: from the folder of compiled
     networks if it is there. found: what _core.declaration() has."""
     inputs = declared(found["inputs"])
-    model = OpenModel(inputs, declared(found["outputs"]), {}, read, lambda: source.digest(found["files"]), False)
-    sizes = bind(inputs, shapes)
+    model = OpenModel(source.name, inputs, declared(found["outputs"]), {}, read, lambda: source.digest(found["files"]), False)
+    sizes = model.bind(shapes)
     return OpenNetwork(model, [], None, CacheLimits(), Device.here()).compile(threads=threads)._compiled_at(sizes)

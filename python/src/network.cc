@@ -1,6 +1,7 @@
 // The classes Network and Device: the compiler's.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -162,10 +163,27 @@ nb::list Verify(const Network& network, const Arrays& inputs, uint64_t seed, int
       [&](const std::stop_token&) { return network.verify(tensors, seed, threads); }, [] {}));
 }
 
-nb::list Profile(const Network& network, int rounds, int threads, const Arrays& inputs, uint64_t seed) {
+// Measures, and returns the result and the warning about it, which may be empty.
+template <typename Measure>
+auto Noted(const Measure& measure) {
+  std::string warning;
+  auto result = RunInterruptibly(
+      [&](const std::stop_token&) { return measure([&](std::string_view text) { warning = text; }); }, [] {});
+  return std::pair(std::move(result), std::move(warning));
+}
+
+std::pair<std::vector<double>, std::string> Bench(const Network& network, double seconds, int threads,
+                                                  const Arrays& inputs, uint64_t seed) {
   const compiler::NamedTensors tensors = ToTensors(inputs);
-  return ToDicts(RunInterruptibly(
-      [&](const std::stop_token&) { return network.profile(rounds, threads, tensors, seed); }, [] {}));
+  return Noted([&](const auto& note) { return network.bench(seconds, threads, tensors, seed, note); });
+}
+
+std::pair<nb::list, std::string> Profile(const Network& network, int rounds, int threads,
+                                         const Arrays& inputs, uint64_t seed) {
+  const compiler::NamedTensors tensors = ToTensors(inputs);
+  const auto [kernels, warning] =
+      Noted([&](const auto& note) { return network.profile(rounds, threads, tensors, seed, note); });
+  return {ToDicts(kernels), warning};
 }
 
 }  // namespace
@@ -202,13 +220,7 @@ void BindNetwork(nb::module_& m) {
       .def("save_onnx", &Network::save_onnx, nb::call_guard<nb::gil_scoped_release>())
       .def("artifact", &Artifact)
       .def("verify", &Verify)
-      .def("bench",
-           [](const Network& network, double seconds, int threads, const Arrays& inputs, uint64_t seed) {
-             const compiler::NamedTensors tensors = ToTensors(inputs);
-             return RunInterruptibly(
-                 [&](const std::stop_token&) { return network.bench(seconds, threads, tensors, seed); },
-                 [] {});
-           })
+      .def("bench", &Bench)
       .def("profile", &Profile)
       .def("inputs", [](const Network& network) { return ToRows(network.inputs()); })
       .def("outputs", [](const Network& network) { return ToRows(network.outputs()); })

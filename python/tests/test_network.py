@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy
 import pytest
@@ -153,6 +154,19 @@ def test_quantizes(squeezenet, image, tmp_path):
     assert quantized.inspect()["file_bytes"] < squeezenet.inspect()["file_bytes"] / 2
 
 
+@pytest.mark.parametrize("is_slower", [False, True])
+def test_quantizing_warns_if_integers_are_slower(open_model, monkeypatch, is_slower):
+    verdict = "quantized, one inference takes 1.110 ms instead of 0.960 in fp32: int8 is slower than fp32 on this processor"
+    figures = {"agreement": 1.0, "baseline_seconds": 0.96e-3, "quantized_seconds": 1.11e-3, "is_slower": is_slower, "verdict": verdict}
+    monkeypatch.setattr(attune.Network, "quantization", property(lambda network: figures))
+    sample = numpy.ones((1, 2, 4), numpy.float32)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        attune.load(open_model[0], shapes={"v1": [1, 2, 4]}).quantize([sample])
+        attune.load(open_model[0]).quantize([sample]).at({"v1": [1, 2, 4]})
+    assert [(str(warning.message), warning.filename) for warning in caught] == 2 * is_slower * [(verdict, __file__)]
+
+
 def test_tunes(tmp_path):
     tuned = attune.zoo("squeezenet1_1").tune(trials=4, batch=4, records=tmp_path / "records.db")
     assert tuned.tuning["trials"] >= 4
@@ -193,6 +207,39 @@ def test_no_step_loses_what_another_one_was_told(few_values, tmp_path, seed):
         assert (network._core.threads(), is_small) == (
             told["threads"], told["compact"] or told["weights"] == "fp16"), (step, told)
         assert len(network.bench(seconds=0.001)) >= 3
+
+
+@pytest.fixture
+def neighbour():
+    """A program that wants the processor of this thread, to which both are bound."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    with subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        yield
+        process.kill()
+    os.sched_setaffinity(0, before)
+
+
+def test_measurements_on_a_busy_machine_warn(squeezenet, neighbour):
+    for measure in (lambda: squeezenet.bench(0.2), lambda: squeezenet.profile(40)):
+        with pytest.warns(UserWarning, match=r"^the machine is busy: in \d.* the times are too long; end other programs") as caught:
+            measure()
+        assert caught[0].filename == __file__
+
+
+def test_measurements_that_nothing_disturbs_do_not_warn(squeezenet, monkeypatch):
+    class Quiet:
+        def bench(self, *_):
+            return [1.0, 1.5], ""
+
+        def profile(self, *_):
+            return [], ""
+
+    monkeypatch.setattr(attune.Network, "_compiled_core", lambda network: Quiet())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert squeezenet.bench() == [1.0, 1.5] and squeezenet.profile() == []
 
 
 def test_a_profile_is_a_table(squeezenet):

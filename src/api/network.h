@@ -64,6 +64,9 @@ struct TimedRuns {
   std::vector<double> milliseconds = {};
   double waited_share = 0;
   RunTimes times = {};  // on this machine alone
+
+  // A sentence for people if other programs disturbed them; otherwise empty.
+  std::string disturbance() const { return DescribeDisturbance(waited_share, times); }
 };
 
 // A value type: copies are cheap and share all large data. Thread safe.

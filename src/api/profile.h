@@ -52,6 +52,9 @@ struct ProfileReport {
   // which times it follows.
   double waited_share = 0;
   RunTimes times = {};
+
+  // A sentence for people if other programs disturbed them; otherwise empty.
+  std::string disturbance() const { return DescribeDisturbance(waited_share, times); }
 };
 
 // The time that an instruction of a network takes, all its executions in one inference together.

@@ -25,7 +25,7 @@ absl::Status Bench(const BenchFlags& flags) {
   WorkOnDevice work(flags.model.service.get(), progress);
   ASSIGN_OR_RETURN(const TimedRuns runs,
                    work->Bench(ready.network, flags.model.compile.threads, flags.seconds, ready.inputs));
-  NoteDisturbance(runs.waited_share, runs.times);
+  NoteDisturbance(runs.disturbance());
   if (!flags.model.json.empty()) {
     Json json = {{"latency_ms", runs.milliseconds}, {"threads", flags.model.compile.threads}};
     AddTimes(runs.waited_share, runs.times, json);

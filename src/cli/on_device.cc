@@ -1,10 +1,5 @@
 #include "cli/on_device.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_format.h"
-#include "device/contention.h"
-
 namespace attune {
 
 void AddOnFlag(CLI::App& command, std::string& key) {
@@ -16,8 +11,8 @@ void AddOnFlag(CLI::App& command, std::string& key) {
       ->type_name("KEY");
 }
 
-void NoteDisturbance(double waited_share, const RunTimes& times) {
-  if (const std::string text = DescribeDisturbance(waited_share, times); !text.empty()) PrintNote(text);
+void NoteDisturbance(const std::string& sentence) {
+  if (!sentence.empty()) PrintNote(sentence);
 }
 
 void AddTimes(double waited_share, const RunTimes& times, Json& json) {

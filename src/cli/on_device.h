@@ -17,8 +17,8 @@ namespace attune {
 
 void AddOnFlag(CLI::App& command, std::string& key);
 
-// Prints a note if other programs have disturbed the runs.
-void NoteDisturbance(double waited_share, const RunTimes& times);
+// Prints a note unless the sentence is empty: other programs have disturbed the runs.
+void NoteDisturbance(const std::string& sentence);
 
 // Adds "wall_seconds" and "processor_seconds", which are null for a device elsewhere, and "waited_share".
 void AddTimes(double waited_share, const RunTimes& times, Json& json);

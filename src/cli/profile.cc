@@ -94,7 +94,7 @@ absl::Status Profile(const ProfileFlags& flags) {
   WorkOnDevice work(flags.model.service.get(), progress);
   ASSIGN_OR_RETURN(const ProfileReport report,
                    work->Profile(ready.network, flags.model.compile.threads, flags.rounds, ready.inputs));
-  NoteDisturbance(report.waited_share, report.times);
+  NoteDisturbance(report.disturbance());
   if (!flags.model.json.empty()) RETURN_IF_ERROR(WriteJson(ToJson(report), flags.model.json));
   if (flags.model.json != "-") PrintResult(ToText(report));
   return absl::OkStatus();

@@ -1,12 +1,14 @@
 // The public C++ interface, and so the C interface below it, but for tuning, whose workers tests/package has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "api/network.h"
@@ -79,6 +81,44 @@ TEST_F(LibraryTest, StepsThatAreLeftOutAreDone) {
   EXPECT_GE(compiled.bench(0.01).size(), 3);
   EXPECT_GT(compiled.profile(1).at(0).seconds, 0);
   EXPECT_GT(compiled.sizes().code_bytes, 0);
+}
+
+// A program that wants the processor of this thread, to which both are bound meanwhile.
+class BusyNeighbour {
+ public:
+  BusyNeighbour() {
+    sched_getaffinity(0, sizeof(before_), &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    // It inherits the binding.
+    thread_ = std::jthread([](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+      }
+    });
+  }
+  ~BusyNeighbour() {
+    thread_.request_stop();
+    thread_.join();
+    sched_setaffinity(0, sizeof(before_), &before_);
+  }
+
+ private:
+  cpu_set_t before_ = {};
+  std::jthread thread_;
+};
+
+TEST_F(LibraryTest, MeasurementsSayThatTheMachineWasBusy) {
+  const Network compiled = Squeezenet().compile({.records = "none"});
+  std::vector<std::string> notes;
+  const auto note = [&](std::string_view text) { notes.emplace_back(text); };
+  const BusyNeighbour neighbour;
+  compiled.bench(0.2, 1, {}, 0, note);
+  compiled.profile(40, 1, {}, 0, note);
+  EXPECT_THAT(notes,
+              ElementsAre(HasSubstr("the machine is busy: in "), HasSubstr("the machine is busy: in ")));
+  compiled.bench(0.2, 1);
 }
 
 TEST_F(LibraryTest, ArtifactsAreTheSameInAFileAndInMemory) {

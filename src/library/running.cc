@@ -51,6 +51,7 @@ absl::StatusOr<const attune_run_times*> Bench(const attune_network& network, dou
   auto times = std::make_unique<Result<attune_run_times>>();
   times->count = runs.milliseconds.size();
   times->milliseconds = times->memory.Copy(runs.milliseconds);
+  times->disturbance = times->memory.Text(runs.disturbance());
   return times.release();
 }
 
@@ -75,6 +76,7 @@ absl::StatusOr<const attune_kernel_times*> Profile(const attune_network& network
                               .peak_share = kernel.peak_share,
                               .roofline_share = kernel.roofline_share};
   });
+  times->disturbance = memory.Text(report.disturbance());
   return times.release();
 }
 

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attune/compiler.hpp"
@@ -26,6 +28,15 @@ struct Network::State {
   mutable std::optional<CompileOptions> compiling = {};
   mutable std::optional<TuningReport> tuning = {};
 };
+
+namespace detail {
+
+// A sentence of the library that may be empty, for a caller who may not want it.
+inline void note_if(const char* text, const std::function<void(std::string_view)>& note) {
+  if (note && *text != '\0') note(text);
+}
+
+}  // namespace detail
 
 inline Network::Network(attune_network* network)
     : state_(std::make_shared<const State>(detail::Owned<attune_network_free>(network))) {}
@@ -79,20 +90,24 @@ inline std::vector<OutputCheck> Network::verify(const NamedTensors& inputs, uint
 }
 
 inline std::vector<double> Network::bench(double seconds, std::optional<int> threads,
-                                          const NamedTensors& inputs, uint64_t seed) const {
+                                          const NamedTensors& inputs, uint64_t seed,
+                                          const std::function<void(std::string_view)>& note) const {
   const std::vector<attune_array> arrays = detail::arrays_of(inputs);
   const auto times = detail::get<attune_run_times_free>(attune_network_bench, get(), seconds,
                                                         threads.value_or(this->threads()), arrays.data(),
                                                         arrays.size(), seed);
+  detail::note_if(times->disturbance, note);
   return {times->milliseconds, times->milliseconds + times->count};
 }
 
 inline std::vector<KernelTime> Network::profile(int rounds, std::optional<int> threads,
-                                                const NamedTensors& inputs, uint64_t seed) const {
+                                                const NamedTensors& inputs, uint64_t seed,
+                                                const std::function<void(std::string_view)>& note) const {
   const std::vector<attune_array> arrays = detail::arrays_of(inputs);
   const auto times = detail::get<attune_kernel_times_free>(attune_network_profile, get(), rounds,
                                                            threads.value_or(this->threads()), arrays.data(),
                                                            arrays.size(), seed);
+  detail::note_if(times->disturbance, note);
   return detail::from_c(times->items, times->count);
 }
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
-#include "base/face.h"
+#include "base/dtype.h"
 #include "base/status.h"
 #include "graph/infer.h"
 #include "import/common/failure.h"
@@ -72,8 +72,18 @@ std::optional<Shape> Resolve(const DeclaredTensor& input, const Symbols& symbols
   return shape;
 }
 
-// Sizes for the open dimensions that are typical of images, and of texts and sounds.
-WrittenShape Example(const DeclaredTensor& input, const InputRules& rules) {
+// The sizes of all dimensions of an input that states no shape: an image, or ids of a text.
+std::vector<std::string> ExampleOfAnyShape(std::string_view dtype, const InputRules& rules) {
+  const std::optional<DType> known = ParseDType(dtype);
+  if (known && !IsFloat(*known) && *known != DType::kU8) return {"1", "128"};
+  if (rules.channels_last) return {"1", "224", "224", "3"};
+  return {"1", "3", "224", "224"};
+}
+
+}  // namespace
+
+WrittenShape ExampleShape(const DeclaredTensor& input, const InputRules& rules) {
+  if (!input.ranked) return {input.name, ExampleOfAnyShape(input.dtype, rules)};
   constexpr size_t kImageRank = 4;
   const size_t channels = rules.channels_last ? kImageRank - 1 : 1;
   std::vector<std::string> dims = input.dims;
@@ -86,15 +96,8 @@ WrittenShape Example(const DeclaredTensor& input, const InputRules& rules) {
       dims[i] = is_image ? "224" : "128";
     }
   }
-  if (!input.ranked) {
-    dims.assign(kImageRank, "224");
-    dims[0] = "1";
-    dims[channels] = "3";
-  }
   return {input.name, std::move(dims)};
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>& inputs,
                                               const ImportOptions& options, const InputRules& rules) {
@@ -111,7 +114,7 @@ absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>&
     if (!shape) shape = Resolve(input, symbols);
     if (!shape) {
       open.push_back(absl::StrCat("'", input.name, "' ", ShapeText(input)));
-      examples.push_back(Example(input, rules));
+      examples.push_back(ExampleShape(input, rules));
     }
     shapes.push_back(shape.value_or(Shape()));
   }

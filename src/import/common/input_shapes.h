@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/face.h"
 #include "graph/graph.h"
 #include "import/common/declared_tensor.h"
 #include "import/common/evaluator.h"
@@ -23,10 +24,13 @@ struct InputRules {
   std::string_view advice = {};     // ends the error about a shape that does not fit
 };
 
+// Returns an example of the shape of an input: 1 for the first open dimension, 224 for the others of an image
+// with four dimensions, and else 128. Without a declared shape, an image, or 128 integers.
+WrittenShape ExampleShape(const DeclaredTensor& input, const InputRules& rules);
+
 // Returns the shape of each input: from the options, directly or by its value, or from the model and the
 // symbols that other inputs bind. Fails if a given shape does not fit, or with a list of all inputs whose
-// shapes are still open and an example of how to give them: the first dimension as 1, others as 224 for an
-// image with four dimensions, and else as 128.
+// shapes are still open and an example of how to give them.
 absl::StatusOr<std::vector<Shape>> BindShapes(const std::vector<DeclaredTensor>& inputs,
                                               const ImportOptions& options, const InputRules& rules = {});
 

@@ -147,4 +147,29 @@ void Body::FindSwitches(const std::unordered_map<const NodeDef*, LoopFrame*>& fr
   }
 }
 
+bool IsPivot(const Body& body, std::string_view name) {
+  const NodeDef* node = body.Find(name);
+  if (node == nullptr || node->op() != "Identity") return false;
+  const NodeDef* source = body.Producer(*node, 0);
+  return source != nullptr && IsOp(*source, "Switch");
+}
+
+std::vector<std::string_view> NeededNodes(const NodeDef& node, const Body& body) {
+  std::vector<std::string_view> needs;
+  if (IsOp(node, "Exit")) {
+    const LoopFrame& frame = body.FrameOf(node);
+    const auto add_inputs = [&needs](const NodeDef& enter) {
+      for (const Reference& input : DataInputs(enter)) needs.push_back(input.node);
+    };
+    for (const LoopVariable& variable : frame.variables) add_inputs(*variable.enter);
+    for (const NodeDef* enter : frame.constants) add_inputs(*enter);
+    return needs;
+  }
+  for (const std::string& input : node.input()) {
+    const Reference reference = ParseReference(input);
+    if (!reference.control || IsPivot(body, reference.node)) needs.push_back(reference.node);
+  }
+  return needs;
+}
+
 }  // namespace attune::tensorflow

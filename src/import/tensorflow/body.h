@@ -71,6 +71,12 @@ bool IsOp(const NodeDef& node, std::string_view op);
 // The tensors among the inputs, without nodes that only have to run before.
 std::vector<Reference> DataInputs(const NodeDef& node);
 
+// Whether a control input tells in which branch a node is: an identity of one side of a Switch.
+bool IsPivot(const Body& body, std::string_view name);
+
+// The names of the nodes and arguments that must be imported before `node`, which leaves a loop as a whole.
+std::vector<std::string_view> NeededNodes(const NodeDef& node, const Body& body);
+
 }  // namespace attune::tensorflow
 
 #endif  // ATTUNE_IMPORT_TENSORFLOW_BODY_H_

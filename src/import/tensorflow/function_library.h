@@ -12,6 +12,9 @@
 
 namespace attune::tensorflow {
 
+// The maximum nesting of function calls, and of loops, which are expanded like these.
+inline constexpr int kMaxCallDepth = 64;
+
 // Refers to the functions that it is made from. Members throw ImportFailure.
 class FunctionLibrary {
  public:

@@ -15,12 +15,10 @@
 #include "import/tensorflow/declared_shapes.h"
 #include "import/tensorflow/ops.h"
 #include "import/tensorflow/tensor_proto.h"
+#include "import/tensorflow/unknown_operators.h"
 
 namespace attune::tensorflow {
 namespace {
-
-// The maximum nesting of function calls and loops.
-constexpr int kMaxDepth = 64;
 
 // How much a small file may unroll and tabulate; the limit grows with the size of the file.
 Budget BudgetFor(const Model& model, const WorkControl& control) {
@@ -28,14 +26,6 @@ Budget BudgetFor(const Model& model, const WorkControl& control) {
   for (const FunctionDef& function : model.graph().library().function()) own += function.node_def_size();
   return {
       .nodes = 80'000 + 200 * own, .bytes = (int64_t{16} << 20) + 16 * model.num_bytes(), .control = control};
-}
-
-// Whether a control input tells in which branch a node is: an identity of one side of a Switch.
-bool IsPivot(const Body& body, std::string_view name) {
-  const NodeDef* node = body.Find(name);
-  if (node == nullptr || node->op() != "Identity") return false;
-  const NodeDef* source = body.Producer(*node, 0);
-  return source != nullptr && IsOp(*source, "Switch");
 }
 
 // The size of all names that an expansion of the node looks up.
@@ -54,25 +44,6 @@ const Result* Find(const Scope& scope, std::string_view name) {
     if (at->outer != nullptr && at->outer->graph != at->graph) return nullptr;
   }
   return nullptr;
-}
-
-// The names of the nodes that must be imported before `node`.
-std::vector<std::string_view> Needs(const NodeDef& node, const Scope& scope) {
-  std::vector<std::string_view> needs;
-  if (IsOp(node, "Exit")) {
-    const LoopFrame& frame = scope.body->FrameOf(node);
-    const auto add_inputs = [&needs](const NodeDef& enter) {
-      for (const Reference& input : DataInputs(enter)) needs.push_back(input.node);
-    };
-    for (const LoopVariable& variable : frame.variables) add_inputs(*variable.enter);
-    for (const NodeDef* enter : frame.constants) add_inputs(*enter);
-    return needs;
-  }
-  for (const std::string& input : node.input()) {
-    const Reference reference = ParseReference(input);
-    if (!reference.control || IsPivot(*scope.body, reference.node)) needs.push_back(reference.node);
-  }
-  return needs;
 }
 
 // The index of the output that `reference` means among all outputs of `node`.
@@ -150,8 +121,14 @@ std::unique_ptr<Graph> Importer::Import() {
 void Importer::AddInputs(Scope& scope) {
   std::vector<DeclaredTensor> declared;
   for (const Endpoint& input : endpoints_.inputs) declared.push_back(Describe(input));
-  const std::vector<Shape> shapes =
-      OrThrow(importing::BindShapes(declared, options_, {.channels_last = true}));
+  const absl::StatusOr<std::vector<Shape>> bound =
+      importing::BindShapes(declared, options_, {.channels_last = true});
+  if (!bound.ok()) {
+    // An unsupported model should be reported as such before asking for shapes.
+    UnknownOperators(&functions_, &budget_, &not_supported_).Report(model_.body(), endpoints_);
+    OrThrow(not_supported_.status());
+  }
+  const std::vector<Shape> shapes = OrThrow(bound);
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Endpoint& input = endpoints_.inputs[i];
     as_declared_ &= input.shape != nullptr && WholeShape(*input.shape) == shapes[i];
@@ -164,10 +141,9 @@ void Importer::AddInput(const Endpoint& endpoint, const Shape& shape, Scope& sco
   if (model_.body().Find(reference.node) == nullptr) {
     Invalid("the input '", endpoint.name, "' is not a tensor of the graph: '", endpoint.tensor, "'");
   }
-  const std::optional<DType> dtype = DTypeOf(endpoint.type);
+  const std::optional<DType> dtype = TypeOf(endpoint, not_supported_);
   Result& result = scope.results[reference.node];
   if (!dtype) {
-    not_supported_.Add("Placeholder", endpoint.name, absl::StrCat("its type is ", Describe(endpoint).dtype));
     result.failed = true;
     return;
   }
@@ -215,7 +191,7 @@ Binding Importer::Demand(const Reference& reference, Scope& scope) {
 
 // Depth first without recursion, since a path may be as long as the model.
 void Importer::DemandNode(std::string_view name, Scope& scope) {
-  const DepthGuard guard(&depth_, kMaxDepth, "functions and loops");
+  const DepthGuard guard(&depth_, kMaxCallDepth, "functions and loops");
   std::vector<std::string_view> stack = {name};
   std::unordered_set<std::string_view> entered;  // the unfinished ones are the path to the current node
   while (!stack.empty()) {
@@ -227,7 +203,7 @@ void Importer::DemandNode(std::string_view name, Scope& scope) {
     const NodeDef* node = scope.body->Find(current);
     if (node == nullptr) Invalid("something uses '", current, "', which the model does not have");
     if (entered.insert(current).second) {
-      for (std::string_view need : Needs(*node, scope)) {
+      for (std::string_view need : NeededNodes(*node, *scope.body)) {
         if (Find(scope, need) != nullptr) continue;
         if (entered.contains(need)) Invalid("the node '", need, "' depends on its own result");
         stack.push_back(need);
@@ -273,7 +249,7 @@ Result Importer::ImportNode(const NodeDef& node, Scope& scope) {
   }
   if (!result.failed) return CallOperator(node, name, std::move(inputs), scope);
   if (FindOp(node.op()) == nullptr && functions_.Find(node.op()) == nullptr) {
-    not_supported_.Add(node.op(), name, "no such operator is known");
+    not_supported_.Add(node.op(), name, kUnknownOperator);
   }
   return result;
 }
@@ -291,7 +267,7 @@ Result Importer::CallOperator(const NodeDef& node, const std::string& name, std:
     } else if (functions_.Find(node.op()) != nullptr) {
       result.outputs = Call(node.op(), &node.attr(), std::move(inputs), scope.graph, name);
     } else {
-      status = NotSupported("no such operator is known");
+      status = NotSupported(kUnknownOperator);
     }
   } catch (const ImportFailure& failure) {
     status = failure.status;

@@ -17,6 +17,9 @@ struct OpRow {
   std::string_view outputs = "";
 };
 
+// Why an operator without a row is not supported, unless it is the name of a function.
+inline constexpr std::string_view kUnknownOperator = "no such operator is known";
+
 // nullptr: there is no such operator, or it is not supported.
 const OpRow* FindOp(std::string_view op);
 

@@ -15,18 +15,6 @@ namespace {
 
 using namespace tflite;  // NOLINT: this file is the folder's face
 
-DeclaredTensor Describe(const schema::Tensor& tensor, std::string name) {
-  DeclaredTensor declared;
-  declared.name = std::move(name);
-  declared.dtype = TypeName(tensor.type());
-  // The signature has -1 for an open dimension; in the shape, the writer replaced it by a number.
-  const Ints shape =
-      SizeOf(tensor.shape_signature()) > 0 ? ToInts(tensor.shape_signature()) : ToInts(tensor.shape());
-  declared.ranked = !shape.empty() || tensor.has_rank();
-  for (int64_t dim : shape) declared.dims.push_back(dim < 0 ? "?" : absl::StrCat(dim));
-  return declared;
-}
-
 class ParsedTfliteModel final : public ParsedModel {
  public:
   static absl::StatusOr<std::unique_ptr<ParsedModel>> Parse(std::string bytes) {

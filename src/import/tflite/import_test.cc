@@ -241,7 +241,9 @@ TEST(TfliteImport, ShapesOfInputsCanBeGiven) {
   EXPECT_EQ((*graph)->outputs()[0].value->type().shape(), Shape({4, 3}));
   EXPECT_THAT(ErrorOf(bytes, {.input_shapes = {{"x", {4}}}}),
               HasSubstr("input 'x' is [1,3] in the model, but [4]"));
-  EXPECT_THAT(ErrorOf(Unary(Code::TANH, {-1, 3})), HasSubstr("leaves dimensions of input 'x' open"));
+  EXPECT_THAT(
+      ErrorOf(Unary(Code::TANH, {-1, 3})),
+      HasSubstr("leaves dimensions of input 'x' open: [-1,3]; give its shape, for example --shape x=1x3"));
 }
 
 TEST(TfliteImport, WhatIsNotSupportedIsListedBeforeShapesAreAskedFor) {

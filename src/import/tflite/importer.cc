@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/face.h"
 #include "graph/infer.h"
+#include "import/common/input_shapes.h"
 #include "import/common/names.h"
 #include "import/common/remove_unused.h"
 #include "import/tflite/ops.h"
@@ -180,7 +181,8 @@ Shape Importer::InputShape(const std::string& name, const schema::Tensor& tensor
       ReportUnknown(scope);
       Invalid("the model leaves dimensions of input '", name, "' open: [", absl::StrJoin(stated, ","),
               "]; give its shape, for example ",
-              ShapesAsGiven(std::vector<WrittenShape>{{name, {"1", "224", "224", "3"}}}));
+              ShapesAsGiven(
+                  std::vector{importing::ExampleShape(Describe(tensor, name), {.channels_last = true})}));
     }
     return RequireShape(tensor);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "base/checked.h"
 #include "import/tflite/sparse.h"
 
@@ -110,6 +111,18 @@ Shape RequireShape(const schema::Tensor& tensor) {
   }
   Product(shape);
   return shape;
+}
+
+DeclaredTensor Describe(const schema::Tensor& tensor, std::string name) {
+  DeclaredTensor declared;
+  declared.name = std::move(name);
+  declared.dtype = TypeName(tensor.type());
+  // The signature has -1 for an open dimension; in the shape, the writer replaced it by a number.
+  const Ints shape =
+      SizeOf(tensor.shape_signature()) > 0 ? ToInts(tensor.shape_signature()) : ToInts(tensor.shape());
+  declared.ranked = !shape.empty() || tensor.has_rank();
+  for (int64_t dim : shape) declared.dims.push_back(dim < 0 ? "?" : absl::StrCat(dim));
+  return declared;
 }
 
 std::optional<Shape> DeclaredShape(const schema::Tensor& tensor) {

@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "graph/tensor.h"
+#include "import/common/declared_tensor.h"
 #include "import/common/emitter.h"
 #include "import/tflite/model.h"
 
@@ -27,6 +28,8 @@ Shape RequireShape(const schema::Tensor& tensor);
 // The stated shape; a size that the signature leaves open is -1. nullopt if none is stated: writers leave it
 // out both for a scalar and for a tensor of unknown rank.
 std::optional<Shape> DeclaredShape(const schema::Tensor& tensor);
+// The declaration of an input or an output with this name.
+DeclaredTensor Describe(const schema::Tensor& tensor, std::string name);
 
 // real = scale (stored - zero), with one pair for the whole tensor, or one per index along `axis`.
 struct Quantization {
