@@ -43,7 +43,7 @@ InputDeclaration Declare(const attune_tensor_info& info, const Get& get) {
     attune_dimension dimension{};
     const bool is_open = get(d, &dimension) == ATTUNE_OK && dimension.is_open;
     if (is_open) declaration.shape[d] = -1;
-    declaration.dims.push_back(!is_open               ? absl::StrCat(declaration.shape[d])
+    declaration.dims.push_back(!is_open                    ? absl::StrCat(declaration.shape[d])
                                : dimension.name != nullptr ? dimension.name
                                                            : "?");
   }
@@ -106,8 +106,9 @@ absl::StatusOr<std::shared_ptr<const CompiledModel>> CompiledModel::ForShapes(
     const bool fits = std::ranges::all_of(inputs, [&](const InputDeclaration& input) {
       const auto given = shapes.find(input.name);
       return given == shapes.end() ||
-             std::ranges::equal(given->second, input.shape,
-                                [](int64_t size, int64_t compiled) { return compiled < 0 || size == compiled; });
+             std::ranges::equal(given->second, input.shape, [](int64_t size, int64_t compiled) {
+               return compiled < 0 || size == compiled;
+             });
     });
     if (fits) return std::move(set);
     std::vector<std::string> texts;

@@ -27,7 +27,7 @@ struct Network::State {
   // `imported_elsewhere` and `other_shapes` at the others.
   OpenSizes open;
   std::vector<std::shared_ptr<const Graph>> imported_elsewhere;
-  std::shared_ptr<const QuantizedModel> quantized;         // if set, its graph is `imported`
+  std::shared_ptr<const QuantizedModel> quantized;  // if set, its graph is `imported`
   std::string pass_plan;
   NetworkPrecision precision;  // of the parts that the model has in f32
   std::vector<StepReport> passes;

@@ -218,7 +218,8 @@ enum class Opcode : uint8_t {
   kCopy = 3,
   // End the run with an error unless each element of tensors[0], indices of i32 or i64, is in its bounds:
   // tensors[1], a constant i64[2, n], has the least index and the size of n axes, one for all elements, or
-  // one for each element of the last axis. The label says who reads the indices.
+  // one for each element of the last axis. With sizes, these are the sizes of the axes instead, and a least
+  // index below 0 is the negative of its size. The label says who reads the indices.
   kCheckIndices = 4,
 };
 
@@ -226,11 +227,12 @@ enum class Opcode : uint8_t {
 // it can reach from every instruction.
 struct Instruction {
   Opcode opcode = Opcode::kCall;
-  uint32_t kernel = 0;               // kCall: index into Variant::kernels
-  uint32_t target = 0;               // kJump, kBranchIfFalse: an instruction, or their number for the end
-  std::vector<uint32_t> tensors;     // indices into Program::tensors
-  std::string label;                 // the nodes it computes, for profiles and errors
-  std::vector<uint32_t> sizes = {};  // kCall: indices into Program::numbers of the kernel's num_sizes sizes
+  uint32_t kernel = 0;            // kCall: index into Variant::kernels
+  uint32_t target = 0;            // kJump, kBranchIfFalse: an instruction, or their number for the end
+  std::vector<uint32_t> tensors;  // indices into Program::tensors
+  std::string label;              // the nodes it computes, for profiles and errors
+  // Indices into Program::numbers. kCall: the kernel's num_sizes sizes; kCheckIndices: none, or n.
+  std::vector<uint32_t> sizes = {};
   bool operator==(const Instruction&) const = default;
 };
 

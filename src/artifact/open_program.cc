@@ -136,11 +136,10 @@ PlacementError OpenProgram::CheckCalls(ProgramPlacement* placement) const {
     const Instruction& instruction = program_.instructions[i];
     PlacementError error;
     if (instruction.opcode == Opcode::kCopy) error = CheckCopy(instruction);
-    if (instruction.opcode == Opcode::kCall) {
-      const size_t begin = placement->call_sizes.size();
-      for (const uint32_t number : instruction.sizes) placement->call_sizes.push_back(numbers_[number]);
+    const size_t begin = placement->call_sizes.size();
+    for (const uint32_t number : instruction.sizes) placement->call_sizes.push_back(numbers_[number]);
+    if (instruction.opcode == Opcode::kCall)
       error = CheckCall(i, std::span(placement->call_sizes).subspan(begin), placement);
-    }
     if (!error.ok()) return {error.fault, "instruction " + std::to_string(i) + " " + error.message};
   }
   return {};

@@ -119,12 +119,14 @@ std::string CheckCopy(const TensorInfo& from, const TensorInfo& to) {
   return any_shape ? "" : "copies between two shapes";
 }
 
-std::string CheckIndexCheck(const TensorInfo& indices, const TensorInfo& bounds) {
+std::string CheckIndexCheck(const TensorInfo& indices, const TensorInfo& bounds, size_t sizes) {
   if (indices.dtype != kDTypeI32 && indices.dtype != kDTypeI64) return "checks values that are not indices";
   if (bounds.place != Place::kConstant || bounds.dtype != kDTypeI64 || bounds.shape.size() != 2 ||
       bounds.shape[0] != 2 || bounds.shape[1] < 1 || bounds.shape[1] > static_cast<int64_t>(kMaxRank)) {
     return "checks indices without bounds";
   }
+  if (sizes != 0 && sizes != static_cast<size_t>(bounds.shape[1]))
+    return "checks indices of another number of axes";
   if (bounds.shape[1] == 1) return "";
   const bool fits = !indices.shape.empty() && indices.shape.back() == bounds.shape[1] &&
                     indices.dim_slots.back() < 0 &&
@@ -138,7 +140,9 @@ std::string CheckOperands(const Instruction& instruction, const Program& program
   for (const uint32_t tensor : instruction.tensors) {
     if (tensor >= tensors.size()) return "uses a tensor that does not exist";
   }
-  if (instruction.opcode != Opcode::kCall && !instruction.sizes.empty()) return "has sizes and calls nothing";
+  const bool may_have_sizes =
+      instruction.opcode == Opcode::kCall || instruction.opcode == Opcode::kCheckIndices;
+  if (!may_have_sizes && !instruction.sizes.empty()) return "has sizes and calls nothing";
   const size_t count = instruction.tensors.size();
   switch (instruction.opcode) {
     case Opcode::kCall:
@@ -154,8 +158,9 @@ std::string CheckOperands(const Instruction& instruction, const Program& program
       return count == 2 ? CheckCopy(tensors[instruction.tensors[0]], tensors[instruction.tensors[1]])
                         : "copies other than one tensor to another";
     case Opcode::kCheckIndices:
-      return count == 2 ? CheckIndexCheck(tensors[instruction.tensors[0]], tensors[instruction.tensors[1]])
-                        : "checks other than one tensor of indices";
+      if (count != 2) return "checks other than one tensor of indices";
+      return CheckIndexCheck(tensors[instruction.tensors[0]], tensors[instruction.tensors[1]],
+                             instruction.sizes.size());
   }
   return "has an unknown opcode";
 }

@@ -40,8 +40,8 @@ struct CodegenOptions {
 struct KernelPhase {
   std::string symbol;     // LoopNest::name + "." + the statement's index
   bool parallel = false;  // may be split into parts
-  // The bytes of open buffers in each thread's scratch, beyond CompiledKernel::scratch_bytes, an expression of
-  // the kernel's sizes.
+  // The bytes of open buffers in each thread's scratch, beyond CompiledKernel::scratch_bytes, an expression
+  // of the kernel's sizes.
   Expr open_scratch_bytes;
 };
 

@@ -83,8 +83,8 @@ absl::StatusOr<NetworkPlan> ArrangeAndPlanOpen(const std::vector<const Graph*>& 
     same.push_back(copies.emplace_back(graph->Clone()).get());
     RETURN_IF_ERROR(ArrangeGroups(*same.back(), options.target, overrides, chooser).status());
   }
-  ASSIGN_OR_RETURN(NetworkPlan plan, PlanOpenNetwork(same, options.open.points, options.open.dims,
-                                                     options.target, chooser));
+  ASSIGN_OR_RETURN(NetworkPlan plan,
+                   PlanOpenNetwork(same, options.open.points, options.open.dims, options.target, chooser));
   arranged = std::move(copies[0]);
   return plan;
 }

@@ -41,7 +41,8 @@ struct CompileOptions {
   // takes longer to load, and its weights are not mapped but take the process's own memory. Kernels are the
   // same.
   bool compress_constants = false;
-  // If not empty, the graphs are one network at these points, and the artifact has one program, for all sizes.
+  // If not empty, the graphs are one network at these points, and the artifact has one program, for all
+  // sizes.
   OpenSizes open;
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;

@@ -166,7 +166,8 @@ class Generalization {
            AllEqual(same, [](const Expr& e) { return e->op; }) &&
            AllEqual(same, [](const Expr& e) { return e->args.size(); }));
     if (!status_.ok()) return same[0];
-    if (first.kind == ExprKind::kInt) return OpenInt(Each(same, [](const Expr& e) { return e->int_value; }), first.dtype);
+    if (first.kind == ExprKind::kInt)
+      return OpenInt(Each(same, [](const Expr& e) { return e->int_value; }), first.dtype);
     if (first.kind == ExprKind::kFloat) return OpenFloat(same);
     if (first.kind == ExprKind::kVar) {
       for (const Expr& e : same) {
@@ -205,8 +206,7 @@ class Generalization {
       if (is_whole(count) && part == value) parts.push_back(static_cast<int64_t>(count));
     }
     if (wholes.size() == same.size()) return CastTo(dtype, OpenInt(wholes, DType::kI64));
-    if (parts.size() == same.size())
-      return FloatConst(1, dtype) / CastTo(dtype, OpenInt(parts, DType::kI64));
+    if (parts.size() == same.size()) return FloatConst(1, dtype) / CastTo(dtype, OpenInt(parts, DType::kI64));
     Fail("a factor of ", definitions_[0].name, " depends on them: it is ", same[0]->float_value, " and ",
          same[1]->float_value);
     return same[0];
@@ -244,9 +244,9 @@ class Generalization {
   std::span<const SizePoint> points_;
   std::vector<SizeParam> params_;
   Bounds bounds_;
-  std::unordered_map<const BufferNode*, Buffer> buffers_;   // by the first definition's
-  std::unordered_map<const VarNode*, Var> first_of_;        // the first definition's, by each
-  std::unordered_map<const ExprNode*, Made> exprs_;         // by the first definition's
+  std::unordered_map<const BufferNode*, Buffer> buffers_;  // by the first definition's
+  std::unordered_map<const VarNode*, Var> first_of_;       // the first definition's, by each
+  std::unordered_map<const ExprNode*, Made> exprs_;        // by the first definition's
   absl::Status status_;
 };
 

@@ -14,9 +14,9 @@ namespace attune {
 
 // The least general definition that is definitions[i] where the open dimensions have the values points[i]
 // (anti-unification: Plotkin, A note on inductive generalization, 1970). Where the definitions have different
-// numbers, it has expressions of its sizes, one a dimension of `dims`. Variables and buffers that have no open
-// extent are those of the first definition. Fails with NotSupported where the definitions differ in more than
-// numbers, or where a number follows no expression.
+// numbers, it has expressions of its sizes, one a dimension of `dims`. Variables and buffers that have no
+// open extent are those of the first definition. Fails with NotSupported where the definitions differ in more
+// than numbers, or where a number follows no expression.
 absl::StatusOr<ComputeDef> OpenDefinition(std::span<const ComputeDef> definitions,
                                           std::span<const SizePoint> points, std::span<const OpenDim> dims);
 

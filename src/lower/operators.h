@@ -17,8 +17,8 @@ DefineFunction DefineElementwise;
 DefineFunction DefineConv, DefineConvTranspose, DefineMatMul, DefineAttention;
 
 // movement.cc
-DefineFunction DefineIota, DefineReshape, DefineTranspose, DefineBroadcast, DefineSlice, DefineConcat, DefinePad,
-    DefineLayoutTransform, DefineDepthToSpace, DefineSpaceToDepth, DefineReverseSequence;
+DefineFunction DefineIota, DefineReshape, DefineTranspose, DefineBroadcast, DefineSlice, DefineConcat,
+    DefinePad, DefineLayoutTransform, DefineDepthToSpace, DefineSpaceToDepth, DefineReverseSequence;
 
 // indexed.cc
 DefineFunction DefineGather, DefineGatherElements, DefineGatherNd, DefineScatterElements, DefineScatterNd;

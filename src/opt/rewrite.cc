@@ -55,8 +55,7 @@ void ReplaceNodeAndProducers(Graph& graph, Node* node, Op op, Value* replacement
 
 bool HasConstantInputs(const Node& node) {
   const auto is_fixed = [](const Value* input) {
-    return input == nullptr ||
-           (input->constant() != nullptr && !input->producer()->attrs().Bool("frozen"));
+    return input == nullptr || (input->constant() != nullptr && !input->producer()->attrs().Bool("frozen"));
   };
   return node.num_inputs() > 0 && std::ranges::all_of(node.inputs(), is_fixed);
 }

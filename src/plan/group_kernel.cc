@@ -38,9 +38,8 @@ bool IsEpilogue(const Node* node, const Node* anchor) {
 }
 
 bool HaveEqualExtents(const BufferNode& a, const BufferNode& b) {
-  return std::ranges::equal(a.extents(), b.extents(), [](const Extent& x, const Extent& y) {
-    return SameExpr(x.expr(), y.expr());
-  });
+  return std::ranges::equal(a.extents(), b.extents(),
+                            [](const Extent& x, const Extent& y) { return SameExpr(x.expr(), y.expr()); });
 }
 
 // Pairs of parameters where the output may take an input's memory: each element of the input is read only for

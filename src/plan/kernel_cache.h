@@ -54,7 +54,7 @@ class KernelCache {
   NetworkPlan& plan_;
   const Target& target_;
   const KernelChooser& chooser_;
-  std::map<std::string, int> kernels_;  // by task, names of symbols and narrow inputs
+  std::map<std::string, int> kernels_;              // by task, names of symbols and narrow inputs
   std::map<std::string, OpenKernel> open_kernels_;  // by the tasks at all points, and narrow inputs
   std::map<std::pair<int, std::string>, Prepared> prepared_;
 };

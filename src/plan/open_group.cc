@@ -35,8 +35,9 @@ std::set<SizePoint> OpenNumbers(const std::vector<const Graph*>& regions) {
 }
 
 // Replays the schedule of one strategy.
-absl::StatusOr<ScheduledGroup> ReplayOn(const ComputeDef& open, const Strategy& strategy, const Config& config,
-                                        const Workload& workload, const Target& target) {
+absl::StatusOr<ScheduledGroup> ReplayOn(const ComputeDef& open, const Strategy& strategy,
+                                        const Config& config, const Workload& workload,
+                                        const Target& target) {
   if (strategy.define != nullptr)
     return NotSupported(strategy.name, ": its algorithm is made for constant sizes");
   ASSIGN_OR_RETURN(ScheduledGroup group, ScheduleBy(strategy, workload, config, target));
@@ -48,7 +49,8 @@ absl::StatusOr<ScheduledGroup> ReplayOn(const ComputeDef& open, const Strategy& 
 
 }  // namespace
 
-absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions, const Witnesses& witnesses) {
+absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions,
+                                        const Witnesses& witnesses) {
   struct Number {
     SizePoint values;  // by point
     SizeExpr size;

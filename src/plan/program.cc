@@ -161,7 +161,8 @@ class Planner {
                0,
                {TensorOf(node.input(0), bindings),
                 NumbersTensor("bounds", BoundsTable(IndexOperandOf(*check)->bounds))},
-               check->attrs().String("reader")});
+               check->attrs().String("reader"),
+               OpenAxes(node)});
       EmitView(node, bindings);
       return absl::OkStatus();
     }
@@ -196,6 +197,15 @@ class Planner {
     }
     AddStep(std::move(step));
     return absl::OkStatus();
+  }
+
+  // The sizes of the axes that a check of indices is for, if they are open.
+  std::vector<Expr> OpenAxes(const Node& node) const {
+    if (witnesses_.empty()) return {};
+    std::vector<Ints> sizes;
+    for (const Node* same : witnesses_.Same(node))
+      sizes.push_back(IndexOperandOf(*IndexCheckOf(*same))->bounds.sizes);
+    return witnesses_.OpenNumbers(sizes);
   }
 
   // The kernel of a group, and the sizes that a call of it is given.
@@ -385,8 +395,7 @@ class Planner {
         const auto uses = std::count_if(s.tensors.begin(), s.tensors.end(),
                                         [&](int t) { return plan_.tensors[t].storage == from; });
         if (from == to || uses != 1 || source.constant || source.pinned || source.last != step ||
-            result.first != step || source.bytes != result.bytes ||
-            !HaveEqualOpenBytes(source, result)) {
+            result.first != step || source.bytes != result.bytes || !HaveEqualOpenBytes(source, result)) {
           continue;
         }
         result.first = source.first;

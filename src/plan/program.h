@@ -73,7 +73,9 @@ struct Step {
   // indices and their bounds (Opcode::kCheckIndices)
   std::vector<int> tensors;
   std::string label;
-  std::vector<Expr> sizes = {};  // kCall: of the kernel's LoopNest::sizes, by the plan's sizes
+  // By the plan's sizes: of the kernel's LoopNest::sizes, or the sizes of the axes that kCheckIndices knows,
+  // if they are open.
+  std::vector<Expr> sizes = {};
 };
 
 // The plan of a network with open sizes is made at one point: where a number is said to be open, the number
@@ -99,8 +101,9 @@ struct NetworkPlan {
 absl::StatusOr<NetworkPlan> PlanNetwork(const Graph& graph, const Target& target,
                                         const KernelChooser& chooser = AnalyticChooser());
 
-// The same for a network with open sizes: `graphs` are it at several points, arranged alike. Kernels are chosen
-// at the first point. Fails with NotSupported where the network depends on its sizes in more than sizes.
+// The same for a network with open sizes: `graphs` are it at several points, arranged alike. Kernels are
+// chosen at the first point. Fails with NotSupported where the network depends on its sizes in more than
+// sizes.
 absl::StatusOr<NetworkPlan> PlanOpenNetwork(std::span<Graph* const> graphs, std::span<const SizePoint> points,
                                             std::span<const OpenDim> dims, const Target& target,
                                             const KernelChooser& chooser = AnalyticChooser());

@@ -61,6 +61,20 @@ absl::Status Witnesses::AddShape(const std::vector<const Value*>& same) {
   return absl::OkStatus();
 }
 
+std::vector<Expr> Witnesses::OpenNumbers(const std::vector<std::vector<int64_t>>& lists) const {
+  std::vector<Expr> numbers;
+  bool is_open = false;
+  for (size_t i = 0; i < lists[0].size(); ++i) {
+    std::vector<int64_t> values;
+    for (const std::vector<int64_t>& list : lists) values.push_back(list[i]);
+    const std::optional<SizeExpr> size = FitSize(values, points_);
+    if (!size.has_value()) return {};
+    is_open |= !size->is_constant();
+    numbers.push_back(attune::ToExpr(*size, sizes_));
+  }
+  return is_open ? numbers : std::vector<Expr>();
+}
+
 std::vector<Expr> Witnesses::OpenShape(const Value& value) const {
   const auto found = shapes_.find(&value);
   return found == shapes_.end() ? std::vector<Expr>() : found->second;

@@ -19,8 +19,8 @@ class Witnesses {
  public:
   // No open sizes.
   Witnesses() = default;
-  // Everything must outlive this. Fails with NotSupported where the graphs differ in more than sizes, or where
-  // a dimension follows no expression.
+  // Everything must outlive this. Fails with NotSupported where the graphs differ in more than sizes, or
+  // where a dimension follows no expression.
   static absl::StatusOr<Witnesses> Of(std::span<Graph* const> graphs, std::span<const SizePoint> points,
                                       std::span<const OpenDim> dims);
 
@@ -34,6 +34,9 @@ class Witnesses {
   const std::vector<const Node*>& Same(const Node& node) const { return nodes_.at(&node); }
   // The open dimensions of a value's physical shape; the others are null. Empty if none is open.
   std::vector<Expr> OpenShape(const Value& value) const;
+  // The numbers of a list, given at each point, by sizes(); empty if they are constant, or follow no
+  // expression.
+  std::vector<Expr> OpenNumbers(const std::vector<std::vector<int64_t>>& lists) const;
 
  private:
   absl::Status AddShape(const std::vector<const Value*>& same);

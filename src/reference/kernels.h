@@ -54,8 +54,8 @@ Kernel EvaluateConstant, EvaluateIdentity, EvaluateUnary, EvaluateTest, Evaluate
     EvaluateArithmetic, EvaluatePow, EvaluateBitwise, EvaluateMulHigh, EvaluateComparison, EvaluateWhere;
 
 // movement.cc, pad.cc
-Kernel EvaluateIota, EvaluateReshape, EvaluateTranspose, EvaluateBroadcast, EvaluateSlice, EvaluateConcat, EvaluatePad,
-    EvaluateDepthToSpace, EvaluateSpaceToDepth, EvaluateReverseSequence;
+Kernel EvaluateIota, EvaluateReshape, EvaluateTranspose, EvaluateBroadcast, EvaluateSlice, EvaluateConcat,
+    EvaluatePad, EvaluateDepthToSpace, EvaluateSpaceToDepth, EvaluateReverseSequence;
 
 // indexed.cc
 Kernel EvaluateGather, EvaluateGatherElements, EvaluateGatherNd, EvaluateScatterElements, EvaluateScatterNd,

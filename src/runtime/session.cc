@@ -183,17 +183,22 @@ RuntimeStatus ModelSession::RunStep(const ProgramStep& step, size_t* next) {
     case Opcode::kCopy:
       return CopyTensor(*step.instruction);
     case Opcode::kCheckIndices:
-      return CheckIndices(*step.instruction);
+      return CheckIndices(step);
   }
   return {};
 }
 
-RuntimeStatus ModelSession::CheckIndices(const Instruction& instruction) {
+RuntimeStatus ModelSession::CheckIndices(const ProgramStep& step) {
+  const Instruction& instruction = *step.instruction;
   const uint32_t indices = instruction.tensors[0], limits = instruction.tensors[1];
   const std::span<const int64_t> strides = Current().Shape(indices);
   const auto axes = static_cast<size_t>(Current().Shape(limits)[1]);
   int64_t bounds[2 * kMaxRank];
   model_->device().Copy(bounds, Current().Address(limits), 2 * axes * sizeof(int64_t));
+  for (size_t i = 0; i < instruction.sizes.size(); ++i) {
+    bounds[axes + i] = step.sizes[i];
+    if (bounds[i] < 0) bounds[i] = -step.sizes[i];
+  }
   const std::span<int64_t> shape = std::span(actual_shape_).first(strides.size());
   if (RuntimeStatus status = ActualShape(indices, shape); !status.ok()) return status;
   const std::optional<OutOfBounds> fault = FindOutOfBounds(

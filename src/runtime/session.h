@@ -98,7 +98,7 @@ class ModelSession {
   // Runs the step and sets `next` to the index of the next instruction.
   RuntimeStatus RunStep(const ProgramStep& step, size_t* next);
   RuntimeStatus CopyTensor(const Instruction& instruction);
-  RuntimeStatus CheckIndices(const Instruction& instruction);
+  RuntimeStatus CheckIndices(const ProgramStep& step);
   // Writes the sizes of a tensor of the current program in this run to `shape`, which must have its rank.
   RuntimeStatus ActualShape(uint32_t tensor, std::span<int64_t> shape) const;
 

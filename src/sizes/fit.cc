@@ -29,7 +29,8 @@ class Fit {
   }
 
   std::optional<SizeExpr> Run() const {
-    if (std::ranges::all_of(values_, [this](int64_t value) { return value == values_[0]; })) return values_[0];
+    if (std::ranges::all_of(values_, [this](int64_t value) { return value == values_[0]; }))
+      return values_[0];
     for (const SizeExpr& product : products_) {
       if (auto found = Scaled(product)) return found;
     }
@@ -85,7 +86,8 @@ class Fit {
     if (determinant == 0) return std::nullopt;
     const __int128 a = v1 * n2 - v2 * n1, c = m1 * v2 - m2 * v1;
     if (a % determinant != 0 || c % determinant != 0) return std::nullopt;
-    const auto times_m = static_cast<int64_t>(a / determinant), times_n = static_cast<int64_t>(c / determinant);
+    const auto times_m = static_cast<int64_t>(a / determinant),
+               times_n = static_cast<int64_t>(c / determinant);
     SizeExpr size = m * SizeExpr(times_m) + n * SizeExpr(times_n);
     size += SizeExpr(values_[0] - At(size, 0));
     return IsRight(size) ? std::optional(size) : std::nullopt;
@@ -111,9 +113,8 @@ std::vector<int64_t> Candidates(const OpenDim& dim) {
   for (int64_t n = std::max(std::max<int64_t>(dim.min, 2), dim.likely - kReach);
        n <= std::min(dim.max, dim.likely + kReach); ++n)
     candidates.push_back(n);
-  std::ranges::sort(candidates, {}, [&](int64_t n) {
-    return std::tuple(!IsPrime(n), std::abs(n - dim.likely), n);
-  });
+  std::ranges::sort(candidates, {},
+                    [&](int64_t n) { return std::tuple(!IsPrime(n), std::abs(n - dim.likely), n); });
   return candidates;
 }
 

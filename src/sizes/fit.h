@@ -14,8 +14,8 @@ namespace attune {
 // One value for each open dimension.
 using SizePoint = std::vector<int64_t>;
 
-// The simplest expression that has values[i] at points[i], or nothing if there is none of the forms that sizes
-// have: a constant; a · m + b and a · m + c · n + b for products m and n of up to three dimensions; and
+// The simplest expression that has values[i] at points[i], or nothing if there is none of the forms that
+// sizes have: a constant; a · m + b and a · m + c · n + b for products m and n of up to three dimensions; and
 // a · floor((d + c) / k) + b. At least one point more than the form has unknown numbers must agree, so the
 // points must be as many as kLeastPoints, and no two may share a value of a dimension.
 inline constexpr size_t kLeastPoints = 5;

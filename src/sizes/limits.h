@@ -10,9 +10,9 @@
 
 namespace attune {
 
-// Lowers the greatest sizes to those at which every slice stays inside of its operand: a table of 512 positions
-// bounds a sequence. `graphs` are the network at the points of `open`. Fails with NotSupported, naming the node,
-// where that depends on several dimensions, or where no size is left.
+// Lowers the greatest sizes to those at which every slice stays inside of its operand: a table of 512
+// positions bounds a sequence. `graphs` are the network at the points of `open`. Fails with NotSupported,
+// naming the node, where that depends on several dimensions, or where no size is left.
 absl::Status LimitToSlices(std::span<Graph* const> graphs, OpenSizes& open);
 
 }  // namespace attune

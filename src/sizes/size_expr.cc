@@ -15,7 +15,7 @@ int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0
 std::string AtomText(const SizeAtom& atom, std::span<const OpenDim> dims) {
   const std::string& name = dims[static_cast<size_t>(atom.dim)].name;
   if (atom.divisor == 1) return name;
-  const std::string sum = atom.add == 0 ? name
+  const std::string sum = atom.add == 0  ? name
                           : atom.add > 0 ? absl::StrCat("(", name, " + ", atom.add, ")")
                                          : absl::StrCat("(", name, " - ", -atom.add, ")");
   return absl::StrCat("floor(", sum, " / ", atom.divisor, ")");

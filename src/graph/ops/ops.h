@@ -27,8 +27,8 @@ InferenceRule Constant, Identity, UnaryFloat, UnaryNumber, UnarySigned, UnaryTes
     BinaryNumber, Pow, BinaryLogical, Shift, MulHigh, Equal, Compare, Where;
 
 // movement.cc
-InferenceRule Iota, Reshape, Transpose, Broadcast, Slice, Concat, Pad, LayoutTransform, DepthToSpace, SpaceToDepth,
-    ReverseSequence;
+InferenceRule Iota, Reshape, Transpose, Broadcast, Slice, Concat, Pad, LayoutTransform, DepthToSpace,
+    SpaceToDepth, ReverseSequence;
 
 // indexed.cc
 InferenceRule Gather, GatherElements, GatherNd, CheckIndex, ScatterElements, ScatterNd;
