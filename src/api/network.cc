@@ -9,6 +9,7 @@
 #include "api/network_state.h"
 #include "api/open_model.h"
 #include "api/pictures.h"
+#include "base/face.h"
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/status.h"
@@ -44,6 +45,23 @@ absl::Status CheckNamesOf(OpenedModel& model, const std::map<std::string, Shape>
     if (std::ranges::find(declarations, name, &InputDeclaration::name) == declarations.end())
       return UnknownInput(name, declarations);
   return absl::OkStatus();
+}
+
+// The error of a network that cannot be had with open sizes, and how to have it at one set of them.
+absl::Status InsteadOf(const absl::Status& open, const absl::Status& demand) {
+  if (absl::IsUnimplemented(demand) || absl::IsCancelled(open))
+    return absl::IsCancelled(open) ? open : demand;
+  return absl::Status(open.code(), absl::StrCat(open.message(), "; ", demand.message()));
+}
+
+absl::Status InsteadOf(const absl::Status& open, const Graph& graph) {
+  std::vector<WrittenShape> shapes;
+  for (const auto& input : graph.inputs()) {
+    WrittenShape& shape = shapes.emplace_back(input->name(), std::vector<std::string>());
+    for (const int64_t size : input->type().shape()) shape.second.push_back(absl::StrCat(size));
+  }
+  return InsteadOf(
+      open, InvalidInput("give shapes to compile for one set of sizes, for example ", ShapesAsGiven(shapes)));
 }
 
 // Returns the formats of pictures for the graph's inputs: by the caller, or else the model, or else its
@@ -110,10 +128,12 @@ absl::Status Network::Import(OpenedModel& model, const InputOptions& options, St
   if (options.leaves_open) {
     ASSIGN_OR_RETURN(const bool is_open, LeavesOpen(model, options));
     if (is_open) {
-      ASSIGN_OR_RETURN(OpenImport open, ImportOpen(model, options));
-      state.open = std::move(open.open);
-      state.imported = std::move(open.graphs.front());
-      std::move(open.graphs.begin() + 1, open.graphs.end(), std::back_inserter(state.imported_elsewhere));
+      absl::StatusOr<OpenImport> open = ImportOpen(model, options);
+      // An import without shapes says which ones to give.
+      if (!open.ok()) return InsteadOf(open.status(), model.Import(options).status());
+      state.open = std::move(open->open);
+      state.imported = std::move(open->graphs.front());
+      std::move(open->graphs.begin() + 1, open->graphs.end(), std::back_inserter(state.imported_elsewhere));
       return absl::OkStatus();
     }
   }
@@ -261,7 +281,9 @@ Network Network::Compile(CompileOptions options) const {
     grouped.push_back(graph.get());
   }
   absl::StatusOr<std::string> artifact = attune::Compile(grouped, options, &state->report);
-  if (!artifact.ok()) return Failed(artifact.status());
+  if (!artifact.ok()) {
+    return Failed(options.open.empty() ? artifact.status() : InsteadOf(artifact.status(), *state->imported));
+  }
   absl::StatusOr<std::shared_ptr<const CompiledModel>> compiled = CompiledModel::FromBytes(*artifact);
   // Code for another processor is only saved, not run here.
   if (!compiled.ok() && !absl::IsFailedPrecondition(compiled.status())) return Failed(compiled.status());

@@ -81,14 +81,21 @@ absl::StatusOr<OpenImport> ImportOpen(OpenedModel& model, const InputOptions& op
   if (!points.has_value()) return InvalidInput("an open dimension has too few sizes; give its shape");
   import.open.points = *std::move(points);
   std::vector<Graph*> graphs;
-  for (const SizePoint& point : import.open.points) {
+  const auto import_at = [&](const SizePoint& point) {
     InputOptions at_point = options;
     at_point.shapes = ShapesAt(inputs, import.open, point);
-    ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, model.Import(at_point));
+    return model.Import(at_point);
+  };
+  for (const SizePoint& point : import.open.points) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, import_at(point));
     graphs.push_back(import.graphs.emplace_back(std::move(graph)).get());
   }
-  RETURN_IF_ERROR(OpenConstants(graphs));
   RETURN_IF_ERROR(LimitToSlices(graphs, import.open));
+  const SizePoint far = FarPoint(import.open.dims);
+  const absl::StatusOr<std::unique_ptr<Graph>> graph_at_far = import_at(far);
+  if (graph_at_far.ok()) graphs.push_back(graph_at_far->get());
+  RETURN_IF_ERROR(OpenConstants(graphs));
+  if (graph_at_far.ok()) RETURN_IF_ERROR(CheckAtFarPoint(graphs, import.open, far));
   return import;
 }
 

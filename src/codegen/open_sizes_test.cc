@@ -72,6 +72,17 @@ TEST(OpenSizes, ProductOfOpenRowsColumnsAndTerms) {
        {"unroll", {"out.i.i"}},
        {"vectorize", {"out.j.i"}},
        {"compute_at", {"c", "out.j.o"}, {kScratch}}},
+      {{"split", {"out.i"}, {6}},
+       {"split", {"out.j"}, {8}},
+       {"reorder", {"out.j.o", "out.i.o", "out.i.i", "out.j.i"}},
+       {"unroll", {"out.i.i"}},
+       {"vectorize", {"out.j.i"}},
+       {"peel", {"out.i.o"}, {0, 1}},
+       {"parallel", {"out.j.o"}},
+       {"compute_at", {"c", "out.i.o"}, {kRegister}},
+       {"reorder", {"c.k", "c.i", "c.j"}},
+       {"unroll", {"c.i"}},
+       {"vectorize", {"c.j"}}},
       {{"pack", {"b", "c"}, {1, 1, 16, 1, 0, 2}}, {"split", {"c.k"}, {4}}, {"unroll", {"c.k.i"}}},
   };
   ForEachSchedule(define, traces, [&](const TestKernel& kernel) {

@@ -68,7 +68,7 @@ absl::StatusOr<KernelCache::OpenKernel> KernelCache::GetOpen(const std::vector<c
   first.name = absl::StrCat(OpenKernelName(first.operators, key, target_), narrow);
   std::vector<const Graph*> flat;
   for (const GroupIdentity& identity : identities) flat.push_back(identity.region.get());
-  ASSIGN_OR_RETURN(const GroupSizes sizes, SizesOfGroup(flat, witnesses));
+  ASSIGN_OR_RETURN(const GroupSizes sizes, SizesOfGroup(regions, flat, witnesses));
   ASSIGN_OR_RETURN(OpenGroup group, ScheduleOpenGroup(flat, first, sizes, target_, chooser_));
   ASSIGN_OR_RETURN(const int kernel, Add(std::move(first), std::move(group.choice), group.scheduled,
                                          constant_inputs, narrow_inputs));

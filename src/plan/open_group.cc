@@ -34,6 +34,22 @@ std::set<SizePoint> OpenNumbers(const std::vector<const Graph*>& regions) {
   return numbers;
 }
 
+struct Number {
+  SizePoint values;  // by point
+  SizeExpr size;
+};
+
+std::optional<SizeExpr> ProductOfTwo(const SizePoint& values, const std::vector<Number>& known) {
+  for (const Number& a : known) {
+    for (const Number& b : known) {
+      bool is_product = true;
+      for (size_t p = 0; p < values.size(); ++p) is_product &= values[p] == a.values[p] * b.values[p];
+      if (is_product) return a.size * b.size;
+    }
+  }
+  return std::nullopt;
+}
+
 // Replays the schedule of one strategy.
 absl::StatusOr<ScheduledGroup> ReplayOn(const ComputeDef& open, const Strategy& strategy,
                                         const Config& config, const Workload& workload,
@@ -50,15 +66,16 @@ absl::StatusOr<ScheduledGroup> ReplayOn(const ComputeDef& open, const Strategy& 
 }  // namespace
 
 absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions,
-                                        const Witnesses& witnesses) {
-  struct Number {
-    SizePoint values;  // by point
-    SizeExpr size;
-  };
+                                        const std::vector<const Graph*>& flat, const Witnesses& witnesses) {
+  std::vector<Number> known;
+  for (const SizePoint& values : OpenNumbers(regions)) {
+    if (const auto size = FitSize(values, witnesses.points())) known.push_back({values, *size});
+  }
   std::vector<Number> numbers;
   std::set<int> alone;  // dimensions of the network that a value has as they are
-  for (const SizePoint& values : OpenNumbers(regions)) {
-    const std::optional<SizeExpr> size = FitSize(values, witnesses.points());
+  for (const SizePoint& values : OpenNumbers(flat)) {
+    std::optional<SizeExpr> size = FitSize(values, witnesses.points());
+    if (!size.has_value()) size = ProductOfTwo(values, known);
     if (!size.has_value()) {
       return NotSupported("with open sizes, a dimension of ", values[0], " and ", values[1],
                           " follows no expression of them");

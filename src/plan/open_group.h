@@ -26,9 +26,11 @@ struct GroupSizes {
   std::vector<Expr> arguments;    // by the sizes of the network
 };
 
-// `regions` are the group at the points of `witnesses`, flattened alike. Fails with NotSupported where a
-// dimension follows no expression.
-absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions, const Witnesses& witnesses);
+// `regions` are the group at the points of `witnesses`, and `flat` the same after pixels or rows were
+// flattened, whose numbers may be products of those before. Fails with NotSupported where a dimension follows
+// no expression.
+absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions,
+                                        const std::vector<const Graph*>& flat, const Witnesses& witnesses);
 
 struct OpenGroup {
   KernelChoice choice;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -98,24 +99,47 @@ class Fit {
   std::vector<SizeExpr> products_;
 };
 
-bool IsPrime(int64_t n) {
+int64_t GreatestPrimeFactor(int64_t n) {
+  int64_t greatest = 1;
   for (int64_t d = 2; d * d <= n; ++d) {
-    if (n % d == 0) return false;
+    for (; n % d == 0; n /= d) greatest = d;
   }
-  return n >= 2;
+  return std::max(greatest, n);
 }
 
-// Numbers from `least` to `most`, not below 2 if that is possible, the nearest to `likely` first; primes come
-// before others.
-std::vector<int64_t> Candidates(const OpenDim& dim) {
-  constexpr int64_t kReach = 256;
-  std::vector<int64_t> candidates;
-  for (int64_t n = std::max(std::max<int64_t>(dim.min, 2), dim.likely - kReach);
-       n <= std::min(dim.max, dim.likely + kReach); ++n)
-    candidates.push_back(n);
-  std::ranges::sort(candidates, {},
-                    [&](int64_t n) { return std::tuple(!IsPrime(n), std::abs(n - dim.likely), n); });
-  return candidates;
+// What a point's number is like: its remainders, and its size in tenths of the likely one. Rounding up
+// differs from rounding down only for numbers of some remainders, so the points have several.
+struct Wanted {
+  int64_t divisor, remainder;
+  int64_t tenths;
+};
+constexpr Wanted kWanted[kLeastPoints] = {{1, 0, 10}, {4, 2, 6},   {32, 0, 55}, {6, 3, 21},
+                                          {1, 0, 8},  {16, 8, 28}, {10, 5, 36}, {32, 1, 15}};
+
+// The numbers of a dimension at all points, none of which is in `used`; fewer if there are not enough.
+std::vector<int64_t> NumbersFor(const OpenDim& dim, const std::vector<int64_t>& used) {
+  // With a large prime factor, a number is no multiple of channels. Batches are too small for that.
+  const int64_t least_factor = dim.likely < 32 ? 1 : 11;
+  std::vector<int64_t> numbers;
+  for (const Wanted& wanted : kWanted) {
+    const int64_t target = std::max<int64_t>(dim.likely * wanted.tenths / 10, 2);
+    const auto rank = [&](int64_t n) {
+      const bool is_prime = GreatestPrimeFactor(n) == n;
+      const bool is_wanted = wanted.divisor == 1 ? is_prime && n > 2 : n % wanted.divisor == wanted.remainder;
+      return std::tuple(!is_wanted, GreatestPrimeFactor(n) < least_factor, std::abs(n - target), n);
+    };
+    std::optional<int64_t> best;
+    const int64_t reach = std::max<int64_t>(target, 32);
+    for (int64_t n = std::max<int64_t>({dim.min, 2, target - reach}); n <= std::min(dim.max, target + reach);
+         ++n) {
+      if (std::ranges::find(used, n) != used.end() || std::ranges::find(numbers, n) != numbers.end())
+        continue;
+      if (!best.has_value() || rank(n) < rank(*best)) best = n;
+    }
+    if (!best.has_value()) break;
+    numbers.push_back(*best);
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -128,17 +152,23 @@ std::optional<std::vector<SizePoint>> PointsFor(std::span<const OpenDim> dims) {
   std::vector<SizePoint> points(kLeastPoints);
   std::vector<int64_t> used;
   for (const OpenDim& dim : dims) {
-    // No two dimensions share a value either: a number that is seen follows one of them.
-    size_t found = 0;
-    for (const int64_t candidate : Candidates(dim)) {
-      if (found == points.size()) break;
-      if (std::ranges::find(used, candidate) != used.end()) continue;
-      points[found++].push_back(candidate);
-      used.push_back(candidate);
-    }
-    if (found < points.size()) return std::nullopt;
+    // No two dimensions share a number either: one that is seen follows one of them.
+    const std::vector<int64_t> numbers = NumbersFor(dim, used);
+    if (numbers.size() < points.size()) return std::nullopt;
+    for (size_t i = 0; i < points.size(); ++i) points[i].push_back(numbers[i]);
+    used.insert(used.end(), numbers.begin(), numbers.end());
   }
   return points;
+}
+
+SizePoint FarPoint(std::span<const OpenDim> dims) {
+  constexpr int64_t kTimes = 9;
+  SizePoint point;
+  // Not the greatest size, at which a slice may be the whole.
+  for (const OpenDim& dim : dims)
+    point.push_back(
+        std::clamp(dim.likely * kTimes + std::ssize(point) + 1, dim.min, std::max(dim.max - 3, dim.min)));
+  return point;
 }
 
 }  // namespace attune

@@ -18,7 +18,7 @@ using SizePoint = std::vector<int64_t>;
 // sizes have: a constant; a · m + b and a · m + c · n + b for products m and n of up to three dimensions; and
 // a · floor((d + c) / k) + b. At least one point more than the form has unknown numbers must agree, so the
 // points must be as many as kLeastPoints, and no two may share a value of a dimension.
-inline constexpr size_t kLeastPoints = 5;
+inline constexpr size_t kLeastPoints = 8;
 std::optional<SizeExpr> FitSize(std::span<const int64_t> values, std::span<const SizePoint> points);
 
 // The open dimensions of a network, and the points at which it was seen.
@@ -28,10 +28,13 @@ struct OpenSizes {
   bool empty() const { return dims.empty(); }
 };
 
-// Points to see a network at: near the likely values, primes where that is possible, so that no product of
-// dimensions and no multiple of a tile is met by chance. Fails to find enough where a dimension has too few
-// values; nothing then.
+// Points to see a network at, around the likely values. The first has primes, the nearest ones, so that no
+// product of dimensions and no multiple of a tile is met by chance; the others have several remainders and
+// spread over some times the likely values. Nothing if a dimension has too few values.
 std::optional<std::vector<SizePoint>> PointsFor(std::span<const OpenDim> dims);
+
+// A point far above the others, for checking what was found at them, inside of the dimensions' ranges.
+SizePoint FarPoint(std::span<const OpenDim> dims);
 
 }  // namespace attune
 

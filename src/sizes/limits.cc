@@ -81,4 +81,24 @@ absl::Status LimitToSlices(std::span<Graph* const> graphs, OpenSizes& open) {
   });
 }
 
+absl::Status CheckAtFarPoint(std::span<Graph* const> graphs, const OpenSizes& open, const SizePoint& far) {
+  const auto check = [&](const SameNodes& same, const SameOwners&) -> absl::Status {
+    for (int i = 0; i < same[0]->num_outputs(); ++i) {
+      for (int d = 0; d < same[0]->output(i)->type().rank(); ++d) {
+        std::vector<int64_t> values;
+        for (const Node* node : same)
+          values.push_back(node->output(i)->type().dims[static_cast<size_t>(d)].size);
+        const int64_t at_far = values.back();
+        values.pop_back();
+        const std::optional<SizeExpr> size = FitSize(values, open.points);
+        if (size.has_value() && size->At(far) == at_far) continue;
+        return NotSupported("with open sizes, dimension ", d, " of ", OpName(same[0]->op()), " \"",
+                            same[0]->name(), "\" follows no expression of them");
+      }
+    }
+    return absl::OkStatus();
+  };
+  return ForEachSameNode(graphs, check);
+}
+
 }  // namespace attune

@@ -15,6 +15,11 @@ namespace attune {
 // naming the node, where that depends on several dimensions, or where no size is left.
 absl::Status LimitToSlices(std::span<Graph* const> graphs, OpenSizes& open);
 
+// Whether the dimensions of all values are at `far`, where the last of the graphs is, what they follow at the
+// points of `open`, where the others are: a size that is divided by much may look constant there. Fails with
+// NotSupported, naming the node.
+absl::Status CheckAtFarPoint(std::span<Graph* const> graphs, const OpenSizes& open, const SizePoint& far);
+
 }  // namespace attune
 
 #endif  // ATTUNE_SIZES_LIMITS_H_

@@ -36,6 +36,9 @@ struct StageLoop {
   LoopKind kind = LoopKind::kSerial;
   std::string binding;                    // for kBound
   int64_t peel_front = 0, peel_back = 0;  // iterations with their own copies of the body
+  // How many iterations have no guard that fails, of an open loop over blocks the last of which may not be
+  // full; else null. The others are what an open loop has as peel_back.
+  Expr full_blocks = {};
   std::vector<Prefetched> prefetches;
 };
 

@@ -74,6 +74,11 @@ class Lowering {
     const StageLoop& loop = state_.loops[i];
     const Stmt body = Build(i + 1);
     if (loop.peel_front == 0 && loop.peel_back == 0) return For(loop, 0, loop.extent.expr(), loop.kind, body);
+    if (loop.extent.is_open()) {
+      const Expr rest = loop.extent.expr() - loop.full_blocks;
+      return MakeSequence({For(loop, 0, loop.full_blocks, loop.kind, body),
+                           For(loop, loop.full_blocks, rest, LoopKind::kSerial, body)});
+    }
     std::vector<Stmt> parts;
     const int64_t middle = loop.extent - loop.peel_front - loop.peel_back;
     if (loop.peel_front > 0) parts.push_back(For(loop, 0, loop.peel_front, LoopKind::kUnrolled, body));
@@ -84,8 +89,9 @@ class Lowering {
     return parts.empty() ? MakeSequence({}) : MakeSequence(std::move(parts));
   }
 
-  static Stmt For(const StageLoop& loop, int64_t min, const Expr& extent, LoopKind kind, const Stmt& body) {
-    Stmt made = MakeFor(loop.var, Expr(min), extent, kind, body);
+  static Stmt For(const StageLoop& loop, const Expr& min, const Expr& extent, LoopKind kind,
+                  const Stmt& body) {
+    Stmt made = MakeFor(loop.var, min, extent, kind, body);
     if (kind != LoopKind::kBound) return made;
     StmtNode node = *made;
     node.binding = loop.binding;

@@ -76,8 +76,11 @@ absl::Status SplitLoop(LoopTree& tree, LoopRef split, int64_t factor, bool overl
   if (factor < 1) return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is not positive");
   if (factor > (overlapping ? loop.extent.bound() : kMaxFactor))
     return InvalidInput(op, ": factor ", factor, " of loop '", loop.name, "' is too large");
+  if (overlapping && tree.LoopBounds().Range(loop.extent.expr()).min < factor)
+    return InvalidInput(op, ": loop '", loop.name, "' may have fewer than ", factor, " iterations");
   RETURN_IF_ERROR(tree.CheckPlain(loop, op));
   StageLoop outer = loop, inner = loop;
+  inner.full_blocks = Expr();
   outer.name = loop.name + ".o";
   inner.name = loop.name + ".i";
   outer.var = MakeVar(outer.name);
@@ -85,6 +88,9 @@ absl::Status SplitLoop(LoopTree& tree, LoopRef split, int64_t factor, bool overl
   const Quotient blocks = DivideUp(tree.LoopBounds(), loop.extent, factor);
   const bool even = blocks.is_exact;
   outer.extent = blocks.extent;
+  outer.full_blocks = Expr();
+  if (loop.extent.is_open() && !even && !overlapping)
+    outer.full_blocks = FloorDiv(loop.extent.expr(), factor);
   inner.extent = factor;
   const Expr begin = Expr(outer.var) * factor;
   const Expr first = overlapping && !even ? Min(begin, loop.extent.expr() - Expr(factor)) : begin;
@@ -111,6 +117,7 @@ absl::Status FuseLoops(LoopTree& tree, LoopRef a, LoopRef b, const std::string& 
   if (!extent || (*extent > kMaxExtent && !is_open))
     return InvalidInput("fuse: '", outer.name, "' and '", inner.name, "' have too many iterations");
   StageLoop fused = outer;
+  fused.full_blocks = Expr();
   fused.name = name;
   if (fused.name != outer.name && fused.name != inner.name && tree.FindLoop(fused.name).ok())
     return InvalidInput("fuse: there is a loop '", fused.name, "' already");
@@ -176,7 +183,11 @@ absl::Status PeelLoop(LoopRef peeled, int64_t front, int64_t back) {
   StageLoop& loop = peeled.loop();
   if (front < 0 || back < 0) return InvalidInput("peel: negative count");
   if (loop.kind != LoopKind::kSerial) return InvalidInput("peel: loop '", loop.name, "' is not serial");
-  if (loop.extent.is_open()) return absl::OkStatus();
+  if (loop.extent.is_open()) {
+    // The last block of an open loop may be full or not; nothing else is known of its iterations.
+    if (front == 0 && back == 1 && loop.full_blocks) loop.peel_back = 1;
+    return absl::OkStatus();
+  }
   loop.peel_front = std::min<int64_t>(front, loop.extent);
   loop.peel_back = std::min<int64_t>(back, loop.extent - loop.peel_front);
   return absl::OkStatus();
