@@ -95,10 +95,13 @@ std::string CheckInputsOfSizes(const Program& program) {
 
 std::string CheckOpenInterface(const KernelInterface& interface) {
   if (interface.num_sizes > 0 && interface.num_dims > 0) return "has sizes and dim slots";
+  if (interface.num_sizes == 0) {
+    const auto is_open = [](const OperandInfo& operand) { return !operand.open_bytes.empty(); };
+    const bool open = !interface.open_scratch.empty() || std::ranges::any_of(interface.operands, is_open);
+    return open ? "has code over sizes, and no sizes" : "";
+  }
   const auto check = [&](const SizeCode& code) {
-    if (code.empty()) return std::string();
-    return interface.num_sizes == 0 ? "has code over sizes, and no sizes"
-                                    : CheckSizeCode(code, interface.num_sizes);
+    return code.empty() ? "" : CheckSizeCode(code, interface.num_sizes);
   };
   if (std::string fault = check(interface.open_scratch); !fault.empty())
     return "needs scratch by code that " + fault;
