@@ -12,8 +12,8 @@
 namespace attune {
 namespace {
 
-PlacementError AsksTooMuch(std::string what) {
-  return {PlacementFault::kTooLarge, Joined({std::move(what), " asks for more than 2^40 bytes"})};
+PlacementError AsksTooMuch(const std::string& what) {
+  return {PlacementFault::kTooLarge, Joined({what, " asks for more than 2^40 bytes"})};
 }
 
 PlacementError Breaks(std::string what) { return {PlacementFault::kDamaged, std::move(what)}; }

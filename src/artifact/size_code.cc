@@ -65,7 +65,7 @@ const char* FaultText(SizeFault fault) {
 }
 
 SizeFault Evaluate(const SizeCode& code, std::span<const int64_t> sizes, int64_t* number) {
-  int64_t stack[kMaxSizeDepth];
+  int64_t stack[kMaxSizeDepth] = {};
   int64_t* end = stack;
   for (const SizeStep& step : code) {
     if (step.op == SizeOpcode::kConstant) {

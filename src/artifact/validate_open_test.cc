@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-using namespace testing;  // the indices of the samples
+using namespace testing;  // NOLINT: the sample's kernels, tensors and numbers
 using ::testing::HasSubstr;
 
 struct OpenRule {
@@ -182,12 +182,14 @@ TEST(OpenArtifactTest, VersionsBeforeHaveNone) {
 TEST(OpenArtifactTest, SurvivesFlippedBitsWithRightChecksums) {
   const std::string file = MakeOpenSampleArtifact().Write();
   const format::Header header = HeaderOf(file);
+  const size_t end = header.manifest.offset + header.manifest.bytes;
+  ASSERT_GT(end, 0u);
   Random random(4);
   int refused = 0;
   for (int i = 0; i < 5000; ++i) {
     std::string flipped = file;
     for (int flips = 1 + static_cast<int>(random.Next() % 3); flips > 0; --flips) {
-      const size_t at = random.Next() % (header.manifest.offset + header.manifest.bytes);
+      const size_t at = random.Next() % end;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << (random.Next() % 8)));
     }
     RepairChecksums(flipped);

@@ -102,12 +102,12 @@ attune_code attune_session_set_input(attune_session* session, size_t index, cons
   return Guard(error, [&]() -> RuntimeStatus {
     if (session == nullptr || (data == nullptr && bytes != 0)) return NullArgument();
     attune_tensor_info info = {};
-    RuntimeStatus status =
-        DescribeNow(*session->session, session->session->program().inputs, "input", index, &info);
+    const std::vector<Port>& inputs = session->session->program().inputs;
+    RuntimeStatus status = DescribeNow(*session->session, inputs, "input", index, &info);
     if (!status.ok()) return status;
     if (bytes != info.bytes) {
-      return Invalid(
-          Joined({"input ", index, " (\"", info.name, "\") takes ", info.bytes, " bytes, not ", bytes}));
+      return Invalid(Joined(
+          {"input ", index, " (\"", inputs[index].name, "\") takes ", info.bytes, " bytes, not ", bytes}));
     }
     session->session->model().device().Copy(session->session->input(index), data, bytes);
     return {};

@@ -19,7 +19,7 @@
 namespace attune {
 namespace {
 
-using namespace testing;  // the indices of the samples
+using namespace testing;  // NOLINT: the sample's kernels, tensors and numbers
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StrEq;
