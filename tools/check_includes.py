@@ -48,6 +48,7 @@ MAY_INCLUDE = {
     "runtime": ["artifact/artifact.h", "artifact/expand.h", "artifact/reader.h",
                 "artifact/signature.h", "base/printable.h", "base/processors.h",
                 "artifact/open_program.h", "artifact/size_code.h", "artifact/validate_open.h", "base/checked.h",
+                "base/joined.h",
                 "target/features.h", "device/host_features.h"],
     "compile": FRONT + BACK,
     # Kernels are measured with the threads that they are deployed on, networks with the whole runtime.
@@ -139,7 +140,7 @@ MAY_INCLUDE = {
 WRITER = ("compress", "signer", "writer")
 
 # Headers that depend only on the standard library.
-STANDALONE = ("base/checked.h", "base/memory_plan.h", "base/printable.h", "base/processors.h")
+STANDALONE = ("base/checked.h", "base/joined.h", "base/memory_plan.h", "base/printable.h", "base/processors.h")
 
 INCLUDE = re.compile(r'\s*#\s*include\s+[<"]([^>"]+)[>"]')
 

@@ -198,7 +198,7 @@ ATTUNE_EXPORT const char* attune_model_metadata(const attune_model* model, const
 typedef struct attune_memory_info {
   uint64_t constant_bytes; /* weights, shared by all sessions; mapped, or made from the file's when loaded */
   uint64_t code_bytes;
-  uint64_t arena_bytes;   /* of each session; with open sizes, it has as much more as its largest need */
+  uint64_t arena_bytes;   /* of each session, without what open sizes need */
   uint64_t scratch_bytes; /* of each session and thread */
 } attune_memory_info;
 

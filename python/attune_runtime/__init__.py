@@ -82,7 +82,7 @@ class Model:
 
     @staticmethod
     def _open_dimensions(handle: Any, kind: str, index: int, rank: int) -> Dict[int, OpenDimension]:
-        found = {}
+        found: Dict[int, OpenDimension] = {}
         for dimension in range(rank):
             one = _c.Dimension()
             _c.call(f"model_{kind}_dimension", handle, index, dimension, ctypes.byref(one))

@@ -7,17 +7,18 @@
 
 #include "artifact/validate_program.h"
 #include "base/checked.h"
+#include "base/joined.h"
 
 namespace attune {
 namespace {
 
-PlacementError AsksTooMuch(std::string what) {
-  return {PlacementFault::kTooLarge, std::move(what) + " asks for more than 2^40 bytes"};
+PlacementError AsksTooMuch(const std::string& what) {
+  return {PlacementFault::kTooLarge, Joined({what, " asks for more than 2^40 bytes"})};
 }
 
 PlacementError Breaks(std::string what) { return {PlacementFault::kDamaged, std::move(what)}; }
 
-std::string NameOf(const TensorInfo& tensor) { return "tensor " + Quote(tensor.name); }
+std::string NameOf(const TensorInfo& tensor) { return Joined({"tensor ", Quote(tensor.name)}); }
 
 // Whether the call writes to a space where it has another operand.
 bool WritesToSharedSpace(const Instruction& call, const std::vector<OperandInfo>& operands,
@@ -71,7 +72,7 @@ PlacementError OpenProgram::EvaluateNumbers(std::span<const int64_t> sizes) {
     const SizeFault fault = Evaluate(program_.numbers[i], sizes, &numbers_[i]);
     if (fault == SizeFault::kNone) continue;
     return {fault == SizeFault::kOverflow ? PlacementFault::kTooLarge : PlacementFault::kDamaged,
-            "number " + std::to_string(i) + " " + FaultText(fault)};
+            Joined({"number ", i, " ", FaultText(fault)})};
   }
   return {};
 }
@@ -80,7 +81,7 @@ PlacementError OpenProgram::SizeBlocks() {
   for (size_t i = 0; i < lifetimes_.size(); ++i) {
     const ArenaBlock& block = program_.blocks[i];
     const int64_t bytes = numbers_[block.bytes];
-    if (bytes > kMaxOpenBytes) return AsksTooMuch("block " + std::to_string(i));
+    if (bytes > kMaxOpenBytes) return AsksTooMuch(Joined({"block ", i}));
     lifetimes_[i] = block.pinned ? Lifetime{bytes, 0, std::numeric_limits<int64_t>::max()}
                                  : Lifetime{bytes, block.first, block.last};
   }
@@ -98,8 +99,8 @@ PlacementError OpenProgram::SizeTensors(ProgramPlacement* placement) {
       if (tensor.open_shape[d] < 0) continue;
       dims[d] = numbers_[static_cast<size_t>(tensor.open_shape[d])];
       if (dims[d] > tensor.shape[d]) {
-        return Breaks(NameOf(tensor) + " has " + std::to_string(dims[d]) + " in dimension " +
-                      std::to_string(d) + ", over its bound of " + std::to_string(tensor.shape[d]));
+        return Breaks(Joined({NameOf(tensor), " has ", dims[d], " in dimension ", d, ", over its bound of ",
+                              tensor.shape[d]}));
       }
     }
     if (PlacementError error = SizeTensor(i, dims); !error.ok()) return error;
@@ -119,10 +120,10 @@ PlacementError OpenProgram::SizeTensor(size_t index, const int64_t* dims) {
   if (tensor.block >= 0) {
     if (tensor.open_offset >= 0)
       extent->begin = static_cast<uint64_t>(numbers_[static_cast<size_t>(tensor.open_offset)]);
-    if (extent->begin % kTensorAlignment != 0) return Breaks(NameOf(tensor) + " is not aligned");
+    if (extent->begin % kTensorAlignment != 0) return Breaks(Joined({NameOf(tensor), " is not aligned"}));
     const auto room = static_cast<uint64_t>(lifetimes_[static_cast<size_t>(tensor.block)].bytes);
     if (extent->begin > room || bytes > room - extent->begin)
-      return Breaks(NameOf(tensor) + " lies outside its block");
+      return Breaks(Joined({NameOf(tensor), " lies outside its block"}));
   }
   extent->end = extent->begin + bytes;
   shape_bytes_[index] = needed;
@@ -140,7 +141,7 @@ PlacementError OpenProgram::CheckCalls(ProgramPlacement* placement) const {
     for (const uint32_t number : instruction.sizes) placement->call_sizes.push_back(numbers_[number]);
     if (instruction.opcode == Opcode::kCall)
       error = CheckCall(i, std::span(placement->call_sizes).subspan(begin), placement);
-    if (!error.ok()) return {error.fault, "instruction " + std::to_string(i) + " " + error.message};
+    if (!error.ok()) return {error.fault, Joined({"instruction ", i, " ", error.message})};
   }
   return {};
 }
@@ -149,12 +150,14 @@ PlacementError OpenProgram::CheckCall(size_t instruction, std::span<const int64_
                                       ProgramPlacement* placement) const {
   const Instruction& call = program_.instructions[instruction];
   const KernelInfo& kernel = kernels_[call.kernel];
-  const auto fault = [&](const char* what) { return Breaks("calls " + Quote(kernel.name) + " " + what); };
+  const auto fault = [&](const char* what) {
+    return Breaks(Joined({"calls ", Quote(kernel.name), " ", what}));
+  };
   int64_t scratch = 0;
   if (!kernel.interface.open_scratch.empty()) {
     const SizeFault found = Evaluate(kernel.interface.open_scratch, sizes, &scratch);
     if (found == SizeFault::kOverflow || scratch > kMaxOpenBytes)
-      return AsksTooMuch("calls " + Quote(kernel.name) + ", which");
+      return AsksTooMuch(Joined({"calls ", Quote(kernel.name), ", which"}));
     if (found != SizeFault::kNone) return fault("with scratch that cannot be computed");
   }
   placement->scratch_bytes =

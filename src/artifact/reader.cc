@@ -8,6 +8,7 @@
 #include "artifact/encode.h"
 #include "artifact/format.h"
 #include "artifact/validate.h"
+#include "base/joined.h"
 
 namespace attune {
 namespace {
@@ -16,12 +17,13 @@ using format::Header;
 using format::Section;
 
 ArtifactError Damaged(const std::string& what) {
-  return {ArtifactFault::kDamaged, "is damaged: " + what + "; copy it again or compile the model again"};
+  return {ArtifactFault::kDamaged,
+          Joined({"is damaged: ", what, "; copy it again or compile the model again"})};
 }
 
 ArtifactError CutShort(size_t have, const std::string& want) {
   return {ArtifactFault::kCutShort,
-          "is cut short: it has " + std::to_string(have) + " bytes of " + want + "; copy it again"};
+          Joined({"is cut short: it has ", have, " bytes of ", want, "; copy it again"})};
 }
 
 // Checks the part of the file that is the same in every version: magic and version.
@@ -38,9 +40,8 @@ ArtifactError CheckKind(std::span<const std::byte> bytes) {
   format::Decoder(bytes.subspan(format::kMagic.size()))(version);
   if (version < kMinArtifactVersion || version > kArtifactVersion) {
     return {ArtifactFault::kOtherVersion,
-            "has format version " + std::to_string(version) + ", and this runtime reads " +
-                std::to_string(kMinArtifactVersion) + " to " + std::to_string(kArtifactVersion) +
-                "; compile the model again, or use the runtime of that version"};
+            Joined({"has format version ", version, ", and this runtime reads ", kMinArtifactVersion, " to ",
+                    kArtifactVersion, "; compile the model again, or use the runtime of that version"})};
   }
   if (bytes.size() < format::kHeaderBytes) return CutShort(bytes.size(), "a header");
   return {};

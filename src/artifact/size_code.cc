@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/joined.h"
+
 namespace attune {
 namespace {
 
@@ -29,7 +31,7 @@ SizeFault Apply(SizeOpcode op, int64_t right, int64_t* left) {
 }  // namespace
 
 std::string CheckSizeCode(const SizeCode& code, size_t num_sizes) {
-  if (code.size() > kMaxSizeSteps) return "has more steps than " + std::to_string(kMaxSizeSteps);
+  if (code.size() > kMaxSizeSteps) return Joined({"has more steps than ", kMaxSizeSteps});
   size_t depth = 0;
   for (size_t i = 0; i < code.size(); ++i) {
     const SizeStep& step = code[i];
@@ -63,7 +65,7 @@ const char* FaultText(SizeFault fault) {
 }
 
 SizeFault Evaluate(const SizeCode& code, std::span<const int64_t> sizes, int64_t* number) {
-  int64_t stack[kMaxSizeDepth];
+  int64_t stack[kMaxSizeDepth] = {};
   int64_t* end = stack;
   for (const SizeStep& step : code) {
     if (step.op == SizeOpcode::kConstant) {

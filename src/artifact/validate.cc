@@ -7,12 +7,13 @@
 #include "artifact/expand.h"
 #include "artifact/validate_open.h"
 #include "artifact/validate_program.h"
+#include "base/joined.h"
 
 namespace attune {
 namespace {
 
 std::string CheckKernel(const KernelInfo& kernel, const Variant& variant, uint64_t code_bytes) {
-  const auto fault = [&](const char* what) { return "kernel " + Quote(kernel.name) + " " + what; };
+  const auto fault = [&](const char* what) { return Joined({"kernel ", Quote(kernel.name), " ", what}); };
   const KernelInterface& interface = kernel.interface;
   if (interface.code_offset >= code_bytes || interface.code_offset % kKernelAlignment != 0)
     return fault("does not start inside the code");
@@ -37,10 +38,9 @@ std::string CheckRange(const ConstantRange& range) {
   if (range.encoding != ConstantEncoding::kIndices && !is_of_bytes)
     return values == 0 ? "" : "has a codebook without indices";
   if (values < 2 || values > (is_of_bytes ? kMaxCodebook / 2 : kMaxCodebook) || !std::has_single_bit(values))
-    return "has a codebook of " + std::to_string(values) + " values";
+    return Joined({"has a codebook of ", values, " values"});
   for (const uint32_t value : range.codebook) {
-    if (is_of_bytes && value > 0xFF)
-      return "has a codebook whose value " + std::to_string(value) + " is not a byte";
+    if (is_of_bytes && value > 0xFF) return Joined({"has a codebook whose value ", value, " is not a byte"});
   }
   return "";
 }
@@ -53,15 +53,14 @@ std::string CheckRanges(const Manifest& manifest, uint64_t section_bytes) {
   for (size_t i = 0; i < manifest.constant_ranges.size(); ++i) {
     const ConstantRange& range = manifest.constant_ranges[i];
     if (const std::string fault = CheckRange(range); !fault.empty())
-      return "range " + std::to_string(i) + " of the constants " + fault;
+      return Joined({"range ", i, " of the constants ", fault});
     stored += StoredBytes(range);
     expanded += range.bytes;
     if (expanded > kMaxBytes) return "it asks for too much memory";
   }
   const uint64_t padded = (stored + kConstantPadding - 1) / kConstantPadding * kConstantPadding;
   if (padded == section_bytes) return "";
-  return "its constants take " + std::to_string(padded) + " bytes by their ranges and have " +
-         std::to_string(section_bytes);
+  return Joined({"its constants take ", padded, " bytes by their ranges and have ", section_bytes});
 }
 
 // Whether the `bytes` bytes from `offset` are aligned and inside `place_bytes`.
@@ -73,14 +72,14 @@ std::string CheckPrepacking(const Prepacking& prepacking, const Variant& variant
   if (prepacking.kernel >= variant.kernels.size()) return "calls a kernel that does not exist";
   const KernelInfo& kernel = variant.kernels[prepacking.kernel];
   const std::vector<OperandInfo>& operands = kernel.interface.operands;
-  const std::string callee = "calls " + Quote(kernel.name);
+  const std::string callee = Joined({"calls ", Quote(kernel.name)});
   if (operands.size() != 2 || operands[0].is_written || !operands[1].is_written ||
       kernel.interface.num_dims != 0 || kernel.interface.num_sizes != 0)
-    return callee + ", which does not make one tensor of another";
+    return Joined({callee, ", which does not make one tensor of another"});
   if (!IsInside(prepacking.constant_offset, operands[0].bytes, constants_bytes))
-    return callee + " to read outside the constants";
+    return Joined({callee, " to read outside the constants"});
   if (!IsInside(prepacking.prepacked_offset, operands[1].bytes, variant.prepacked_bytes))
-    return callee + " to write outside the prepacked weights";
+    return Joined({callee, " to write outside the prepacked weights"});
   return "";
 }
 
@@ -99,7 +98,7 @@ std::string CheckVariant(const Variant& variant, uint64_t constants_bytes, uint6
   }
   for (size_t i = 0; i < variant.prepackings.size(); ++i) {
     const std::string fault = CheckPrepacking(variant.prepackings[i], variant, constants_bytes);
-    if (!fault.empty()) return "prepacking " + std::to_string(i) + " " + fault;
+    if (!fault.empty()) return Joined({"prepacking ", i, " ", fault});
   }
   if (variant.programs.empty()) return "it has a variant without a program";
   std::vector<std::vector<std::vector<int64_t>>> shapes;

@@ -4,6 +4,7 @@
 
 #include "artifact/size_code.h"
 #include "artifact/validate_program.h"
+#include "base/joined.h"
 
 namespace attune {
 namespace {
@@ -32,17 +33,16 @@ std::string CheckOpenSizes(const Program& program) {
   if (program.num_dims != 0) return "it has open sizes and sizes that depend on the data";
   if (program.arena_bytes != 0) return "it has open sizes and an arena of constant size";
   for (const OpenSize& size : program.sizes) {
-    if (size.min < 0 || size.max < size.min) return "its size " + Quote(size.name) + " has no range";
+    if (size.min < 0 || size.max < size.min) return Joined({"its size ", Quote(size.name), " has no range"});
   }
   for (size_t i = 0; i < program.numbers.size(); ++i) {
     const std::string fault = CheckSizeCode(program.numbers[i], program.sizes.size());
-    if (!fault.empty()) return "number " + std::to_string(i) + " " + fault;
+    if (!fault.empty()) return Joined({"number ", i, " ", fault});
   }
-  if (program.blocks.size() > kMaxArenaBlocks)
-    return "it has more blocks than " + std::to_string(kMaxArenaBlocks);
+  if (program.blocks.size() > kMaxArenaBlocks) return Joined({"it has more blocks than ", kMaxArenaBlocks});
   for (size_t i = 0; i < program.blocks.size(); ++i) {
     const std::string fault = CheckBlock(program.blocks[i], program);
-    if (!fault.empty()) return "block " + std::to_string(i) + " " + fault;
+    if (!fault.empty()) return Joined({"block ", i, " ", fault});
   }
   return "";
 }
@@ -71,9 +71,11 @@ std::string CheckOpenPorts(const std::vector<const Port*>& ports, const Program&
   std::vector<const Port*> by_block(program.blocks.size(), nullptr);
   for (const Port* port : ports) {
     const auto block = static_cast<size_t>(program.tensors[port->tensor].block);
-    if (!program.blocks[block].pinned) return "the memory of port " + Quote(port->name) + " is not its own";
+    if (!program.blocks[block].pinned)
+      return Joined({"the memory of port ", Quote(port->name), " is not its own"});
     if (by_block[block] != nullptr)
-      return "the ports " + Quote(by_block[block]->name) + " and " + Quote(port->name) + " share memory";
+      return Joined(
+          {"the ports ", Quote(by_block[block]->name), " and ", Quote(port->name), " share memory"});
     by_block[block] = port;
   }
   return "";
@@ -90,33 +92,35 @@ std::string CheckInputsOfSizes(const Program& program) {
   const auto without = std::ranges::find(bound, false);
   if (without == bound.end()) return "";
   const OpenSize& size = program.sizes[static_cast<size_t>(without - bound.begin())];
-  return "its size " + Quote(size.name) + " is no dimension of an input";
+  return Joined({"its size ", Quote(size.name), " is no dimension of an input"});
 }
 
 std::string CheckOpenInterface(const KernelInterface& interface) {
   if (interface.num_sizes > 0 && interface.num_dims > 0) return "has sizes and dim slots";
+  if (interface.num_sizes == 0) {
+    const auto is_open = [](const OperandInfo& operand) { return !operand.open_bytes.empty(); };
+    const bool open = !interface.open_scratch.empty() || std::ranges::any_of(interface.operands, is_open);
+    return open ? "has code over sizes, and no sizes" : "";
+  }
   const auto check = [&](const SizeCode& code) {
-    if (code.empty()) return std::string();
-    return interface.num_sizes == 0 ? "has code over sizes, and no sizes"
-                                    : CheckSizeCode(code, interface.num_sizes);
+    return code.empty() ? "" : CheckSizeCode(code, interface.num_sizes);
   };
   if (std::string fault = check(interface.open_scratch); !fault.empty())
-    return "needs scratch by code that " + fault;
+    return Joined({"needs scratch by code that ", fault});
   for (const OperandInfo& operand : interface.operands) {
     if (std::string fault = check(operand.open_bytes); !fault.empty())
-      return "has an operand by code that " + fault;
+      return Joined({"has an operand by code that ", fault});
   }
   return "";
 }
 
 std::string CheckCallSizes(const Instruction& call, const KernelInfo& kernel, const Program& program) {
-  const std::string callee = "calls " + Quote(kernel.name) + " with ";
+  const std::string callee = Joined({"calls ", Quote(kernel.name), " with "});
   if (call.sizes.size() != kernel.interface.num_sizes) {
-    return callee + std::to_string(call.sizes.size()) + " sizes, and it takes " +
-           std::to_string(kernel.interface.num_sizes);
+    return Joined({callee, call.sizes.size(), " sizes, and it takes ", kernel.interface.num_sizes});
   }
   const auto exists = [&](uint32_t number) { return number < program.numbers.size(); };
-  return std::ranges::all_of(call.sizes, exists) ? "" : callee + "a size that does not exist";
+  return std::ranges::all_of(call.sizes, exists) ? "" : Joined({callee, "a size that does not exist"});
 }
 
 std::string CheckLives(size_t instruction, const Program& program) {
@@ -125,7 +129,7 @@ std::string CheckLives(size_t instruction, const Program& program) {
     if (index < 0) continue;
     const ArenaBlock& block = program.blocks[static_cast<size_t>(index)];
     if (!block.pinned && (instruction < block.first || instruction > block.last))
-      return "uses " + Quote(program.tensors[tensor].name) + " while its memory is not its own";
+      return Joined({"uses ", Quote(program.tensors[tensor].name), " while its memory is not its own"});
   }
   return "";
 }

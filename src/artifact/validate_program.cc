@@ -4,6 +4,7 @@
 
 #include "artifact/extents.h"
 #include "artifact/validate_open.h"
+#include "base/joined.h"
 
 namespace attune {
 namespace {
@@ -31,7 +32,7 @@ bool IsStatic(const TensorInfo& tensor) {
 }
 
 std::string CheckTensor(const TensorInfo& tensor, const Program& program, const PlaceSizes& sizes) {
-  const auto fault = [&](const char* what) { return "tensor " + Quote(tensor.name) + " " + what; };
+  const auto fault = [&](const char* what) { return Joined({"tensor ", Quote(tensor.name), " ", what}); };
   if (ElementSize(tensor.dtype) == 0) return fault("has an unknown dtype");
   if (tensor.shape.size() > kMaxRank) return fault("has too many dimensions");
   if (tensor.dim_slots.size() != tensor.shape.size()) return fault("has not one dim slot a dimension");
@@ -60,7 +61,7 @@ Extent ExtentOf(const TensorInfo& tensor) {
 
 // Checks the tensor of a port. `kind` is "input" or "output".
 std::string CheckPort(const Port& port, const std::string& kind, const Program& program) {
-  const auto fault = [&](const char* what) { return kind + " " + Quote(port.name) + " " + what; };
+  const auto fault = [&](const char* what) { return Joined({kind, " ", Quote(port.name), " ", what}); };
   if (port.tensor >= program.tensors.size()) return fault("is not a tensor");
   const TensorInfo& tensor = program.tensors[port.tensor];
   if (tensor.place != Place::kArena) return fault("is not in the arena");
@@ -86,7 +87,7 @@ std::string CheckPorts(const Program& program) {
   for (const Port* port : ports) {
     if (extent(port).begin == extent(port).end) continue;
     if (last != nullptr && extent(last).Overlaps(extent(port)))
-      return "the ports " + Quote(last->name) + " and " + Quote(port->name) + " share memory";
+      return Joined({"the ports ", Quote(last->name), " and ", Quote(port->name), " share memory"});
     last = port;
   }
   return "";
@@ -97,17 +98,17 @@ std::string CheckCall(const Instruction& call, const Program& program,
   if (call.kernel >= kernels.size()) return "calls a kernel that does not exist";
   const KernelInfo& kernel = kernels[call.kernel];
   if (kernel.interface.num_dims > program.num_dims)
-    return "calls " + Quote(kernel.name) + ", which writes dim slots that do not exist";
-  const std::string callee = "calls " + Quote(kernel.name) + " ";
+    return Joined({"calls ", Quote(kernel.name), ", which writes dim slots that do not exist"});
+  const std::string callee = Joined({"calls ", Quote(kernel.name), " "});
   const std::vector<OperandInfo>& operands = kernel.interface.operands;
   if (call.tensors.size() != operands.size()) {
-    return callee + "with " + std::to_string(call.tensors.size()) + " tensors, and it takes " +
-           std::to_string(operands.size());
+    return Joined({callee, "with ", call.tensors.size(), " tensors, and it takes ", operands.size()});
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     const TensorInfo& tensor = program.tensors[call.tensors[i]];
-    if (tensor.dtype != operands[i].dtype) return callee + "with a tensor of another dtype";
-    if (operands[i].is_written && tensor.place != Place::kArena) return callee + "to write a constant";
+    if (tensor.dtype != operands[i].dtype) return Joined({callee, "with a tensor of another dtype"});
+    if (operands[i].is_written && tensor.place != Place::kArena)
+      return Joined({callee, "to write a constant"});
   }
   return CheckCallSizes(call, kernel, program);
 }
@@ -179,12 +180,14 @@ std::string CheckMemory(const Instruction& instruction, const Program& program,
   }
   if (instruction.opcode != Opcode::kCall) return "";
   const KernelInfo& kernel = kernels[instruction.kernel];
-  const std::string callee = "calls " + Quote(kernel.name) + " ";
+  const std::string callee = Joined({"calls ", Quote(kernel.name), " "});
   const std::vector<OperandInfo>& operands = kernel.interface.operands;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (extents[tensors[i]].bytes() < operands[i].bytes) return callee + "with a tensor that is too small";
+    if (extents[tensors[i]].bytes() < operands[i].bytes)
+      return Joined({callee, "with a tensor that is too small"});
   }
-  return WritesApart(instruction, operands, extents) ? "" : callee + "to write memory that it also uses";
+  return WritesApart(instruction, operands, extents) ? ""
+                                                     : Joined({callee, "to write memory that it also uses"});
 }
 
 // The first instruction from which the program cannot reach its end, or the number of instructions. All
@@ -213,6 +216,8 @@ size_t FirstWithoutEnd(const std::vector<Instruction>& program) {
 
 }  // namespace
 
+std::string Quote(const std::string& name) { return Joined({"\"", Printable(name), "\""}); }
+
 std::string ValidateProgram(const Program& program, const std::vector<KernelInfo>& kernels,
                             const PlaceSizes& sizes) {
   // Each slot belongs to a dimension of some tensor, which bounds the number of slots by the file's size.
@@ -237,11 +242,11 @@ std::string ValidateProgram(const Program& program, const std::vector<KernelInfo
       fault = is_open ? CheckLives(i, program) : CheckMemory(instruction, program, kernels, extents);
     if (fault.empty() && instruction.target > program.instructions.size())
       fault = "jumps outside the program";
-    if (!fault.empty()) return "instruction " + std::to_string(i) + " " + fault;
+    if (!fault.empty()) return Joined({"instruction ", i, " ", fault});
   }
   const size_t endless = FirstWithoutEnd(program.instructions);
   if (endless < program.instructions.size())
-    return "instruction " + std::to_string(endless) + " leads into a loop that never ends";
+    return Joined({"instruction ", endless, " leads into a loop that never ends"});
   return "";
 }
 

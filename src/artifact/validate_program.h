@@ -15,7 +15,7 @@ namespace attune {
 inline constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
 
 // A name from a file, for a message.
-inline std::string Quote(const std::string& name) { return "\"" + Printable(name) + "\""; }
+std::string Quote(const std::string& name);
 
 // The size of each place in bytes.
 struct PlaceSizes {

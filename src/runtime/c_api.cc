@@ -10,8 +10,10 @@
 #include "artifact/size_code.h"
 #include "artifact/validate_open.h"
 #include "base/checked.h"
+#include "base/joined.h"
 
 using attune::Instruction;
+using attune::Joined;
 using attune::KernelInfo;
 using attune::LoadedModel;
 using attune::LoadOptions;
@@ -52,8 +54,7 @@ RuntimeStatus NullArgument() { return Invalid("an argument that must not be NULL
 
 RuntimeStatus CheckIndex(const char* what, size_t index, size_t count) {
   if (index < count) return {};
-  return Invalid("there is no " + std::string(what) + " " + std::to_string(index) + ": the model has " +
-                 std::to_string(count));
+  return Invalid(Joined({"there is no ", std::string(what), " ", index, ": the model has ", count}));
 }
 
 void DescribeTensor(const Port& port, const TensorInfo& tensor, std::span<const int64_t> shape,
@@ -91,8 +92,8 @@ RuntimeStatus DescribeDimension(const Program& program, const std::vector<Port>&
   if (RuntimeStatus status = CheckIndex(what, index, ports.size()); !status.ok()) return status;
   const TensorInfo& tensor = program.tensors[ports[index].tensor];
   if (dimension >= tensor.shape.size()) {
-    return Invalid("there is no dimension " + std::to_string(dimension) + ": the " + what + " has " +
-                   std::to_string(tensor.shape.size()));
+    return Invalid(
+        Joined({"there is no dimension ", dimension, ": the ", what, " has ", tensor.shape.size()}));
   }
   const int64_t bound = tensor.shape[dimension];
   const int32_t number = tensor.open_shape.empty() ? -1 : tensor.open_shape[dimension];
@@ -131,7 +132,7 @@ RuntimeStatus ReadOptions(const attune_load_options* given, LoadOptions* out) {
     for (size_t i = 0; i < options.num_trusted_keys; ++i) {
       const char* hex = options.trusted_keys[i];
       const std::optional<attune::Ed25519Key> key = hex == nullptr ? std::nullopt : attune::KeyFromHex(hex);
-      if (!key) return Invalid("trusted_keys[" + std::to_string(i) + "] is not 64 hexadecimal digits");
+      if (!key) return Invalid(Joined({"trusted_keys[", i, "] is not 64 hexadecimal digits"}));
       out->trusted_keys->push_back(*key);
     }
   }
@@ -140,7 +141,7 @@ RuntimeStatus ReadOptions(const attune_load_options* given, LoadOptions* out) {
   for (size_t i = 0; i < options.num_trusted_sha256; ++i) {
     const char* digest = options.trusted_sha256[i];
     if (digest == nullptr || !IsSha256(digest))
-      return Invalid("trusted_sha256[" + std::to_string(i) + "] is not 64 hexadecimal digits");
+      return Invalid(Joined({"trusted_sha256[", i, "] is not 64 hexadecimal digits"}));
     out->trusted_sha256->push_back(digest);
   }
   return {};

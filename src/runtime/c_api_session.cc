@@ -4,8 +4,10 @@
 #include <span>
 #include <string>
 
+#include "base/joined.h"
 #include "runtime/c_api.h"
 
+using attune::Joined;
 using attune::ModelSession;
 using attune::Port;
 using attune::Program;
@@ -100,12 +102,12 @@ attune_code attune_session_set_input(attune_session* session, size_t index, cons
   return Guard(error, [&]() -> RuntimeStatus {
     if (session == nullptr || (data == nullptr && bytes != 0)) return NullArgument();
     attune_tensor_info info = {};
-    RuntimeStatus status =
-        DescribeNow(*session->session, session->session->program().inputs, "input", index, &info);
+    const std::vector<Port>& inputs = session->session->program().inputs;
+    RuntimeStatus status = DescribeNow(*session->session, inputs, "input", index, &info);
     if (!status.ok()) return status;
     if (bytes != info.bytes) {
-      return Invalid("input " + std::to_string(index) + " (\"" + info.name + "\") takes " +
-                     std::to_string(info.bytes) + " bytes, not " + std::to_string(bytes));
+      return Invalid(Joined(
+          {"input ", index, " (\"", inputs[index].name, "\") takes ", info.bytes, " bytes, not ", bytes}));
     }
     session->session->model().device().Copy(session->session->input(index), data, bytes);
     return {};
@@ -122,8 +124,7 @@ attune_code attune_session_run_profiled(attune_session* session, uint64_t* nanos
     if (session == nullptr || nanoseconds == nullptr) return NullArgument();
     const size_t instructions = attune_session_num_instructions(session);
     if (count != instructions) {
-      return Invalid("the program has " + std::to_string(instructions) + " instructions, not " +
-                     std::to_string(count));
+      return Invalid(Joined({"the program has ", instructions, " instructions, not ", count}));
     }
     std::memset(nanoseconds, 0, count * sizeof(*nanoseconds));
     return session->session->Run({nanoseconds, count});

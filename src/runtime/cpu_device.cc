@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/joined.h"
 #include "base/printable.h"
 #include "runtime/cpu_features.h"
 #include "runtime/device.h"
@@ -55,16 +56,17 @@ class HostDevice final : public Device {
  public:
   RuntimeStatus CheckTarget(const TargetInfo& target) const override {
     if (target.arch != HostArch()) {
-      return {ATTUNE_WRONG_TARGET, "is compiled for " + Printable(target.arch) + ", and this processor is " +
-                                       std::string(HostArch()) + "; compile the model for it"};
+      return {ATTUNE_WRONG_TARGET,
+              Joined({"is compiled for ", Printable(target.arch), ", and this processor is ",
+                      std::string(HostArch()), "; compile the model for it"})};
     }
     const std::vector<std::string> missing = MissingFeatures(target.features);
     if (missing.empty()) return {};
     const char* chosen = ChosenHostCpu();
     const std::string as =
-        chosen == nullptr ? "" : std::string(" as ") + kHostCpuVariable + "=" + Printable(chosen);
-    return {ATTUNE_WRONG_TARGET, "needs a processor with " + Join(missing) + ", which this one lacks" + as +
-                                     "; compile the model for this machine"};
+        chosen == nullptr ? "" : Joined({" as ", kHostCpuVariable, "=", Printable(chosen)});
+    return {ATTUNE_WRONG_TARGET, Joined({"needs a processor with ", Join(missing), ", which this one lacks",
+                                         as, "; compile the model for this machine"})};
   }
 
   DeviceMemory Allocate(uint64_t bytes) const override {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "artifact/size_code.h"
+#include "base/joined.h"
 #include "base/printable.h"
 
 namespace attune {
@@ -18,11 +19,10 @@ const SizeCode* CodeOfDimension(const Program& program, const TensorInfo& tensor
   return number < 0 ? nullptr : &program.numbers[static_cast<size_t>(number)];
 }
 
-std::string Named(const Port& input) { return "input \"" + Printable(input.name) + "\""; }
+std::string Named(const Port& input) { return Joined({"input \"", Printable(input.name), "\""}); }
 
 RuntimeStatus Misfit(const Port& input, int64_t size, size_t dimension, const std::string& what) {
-  return {ATTUNE_INVALID_ARGUMENT, Named(input) + " has " + std::to_string(size) + " in dimension " +
-                                       std::to_string(dimension) + what};
+  return {ATTUNE_INVALID_ARGUMENT, Joined({Named(input), " has ", size, " in dimension ", dimension, what})};
 }
 
 // Binds the sizes of a program, input by input.
@@ -35,8 +35,8 @@ class Binder {
   RuntimeStatus Bind(const Port& input, const attune_shape& shape) {
     const TensorInfo& tensor = TensorOf(program_, input);
     if (shape.rank != tensor.shape.size()) {
-      return {ATTUNE_INVALID_ARGUMENT, Named(input) + " takes " + std::to_string(tensor.shape.size()) +
-                                           " dimensions, not " + std::to_string(shape.rank)};
+      return {ATTUNE_INVALID_ARGUMENT,
+              Joined({Named(input), " takes ", tensor.shape.size(), " dimensions, not ", shape.rank})};
     }
     for (size_t i = 0; i < shape.rank; ++i) {
       const SizeCode* code = CodeOfDimension(program_, tensor, i);
@@ -44,7 +44,7 @@ class Binder {
       RuntimeStatus status;
       if (code == nullptr) {
         if (given != tensor.shape[i])
-          status = Misfit(input, given, i, ", which must be " + std::to_string(tensor.shape[i]));
+          status = Misfit(input, given, i, Joined({", which must be ", tensor.shape[i]}));
       } else if (const std::optional<size_t> size = SizeOf(*code)) {
         status = BindSize(*size, input, given, i);
       }
@@ -62,7 +62,7 @@ class Binder {
       if (code == nullptr || Evaluate(*code, sizes_, &wanted) != SizeFault::kNone) continue;
       if (shape.sizes[i] != wanted) {
         return Misfit(input, shape.sizes[i], i,
-                      ", which must be " + std::to_string(wanted) + " at " + SizesText(program_, sizes_));
+                      Joined({", which must be ", wanted, " at ", SizesText(program_, sizes_)}));
       }
     }
     return {};
@@ -72,12 +72,12 @@ class Binder {
   RuntimeStatus BindSize(size_t index, const Port& input, int64_t given, size_t dimension) {
     const OpenSize& size = program_.sizes[index];
     const auto misfit = [&](const std::string& what) {
-      return Misfit(input, given, dimension, " (" + Printable(size.name) + "), which is " + what);
+      return Misfit(input, given, dimension, Joined({" (", Printable(size.name), "), which is ", what}));
     };
     if (given < size.min || given > size.max)
-      return misfit("open from " + std::to_string(size.min) + " to " + std::to_string(size.max));
+      return misfit(Joined({"open from ", size.min, " to ", size.max}));
     if (sizes_[index] >= 0 && sizes_[index] != given)
-      return misfit(std::to_string(sizes_[index]) + " by a dimension before it");
+      return misfit(Joined({sizes_[index], " by a dimension before it"}));
     sizes_[index] = given;
     return {};
   }
@@ -91,9 +91,9 @@ std::string DimensionText(const Program& program, const TensorInfo& tensor, size
   const SizeCode* code = CodeOfDimension(program, tensor, dimension);
   if (code == nullptr) return bound;
   const std::optional<size_t> index = SizeOf(*code);
-  if (!index) return ".." + bound;
+  if (!index) return Joined({"..", bound});
   const OpenSize& size = program.sizes[*index];
-  return Printable(size.name) + ":" + std::to_string(size.min) + ".." + std::to_string(size.max);
+  return Joined({Printable(size.name), ":", size.min, "..", size.max});
 }
 
 }  // namespace
@@ -107,9 +107,8 @@ bool TakesShapes(const Program& program, std::span<const attune_shape> shapes) {
 RuntimeStatus BindSizes(const Program& program, std::span<const attune_shape> shapes,
                         std::span<int64_t> sizes) {
   if (shapes.size() != program.inputs.size()) {
-    return {ATTUNE_INVALID_ARGUMENT, "the model has " + std::to_string(program.inputs.size()) +
-                                         " inputs, and there are " + std::to_string(shapes.size()) +
-                                         " shapes"};
+    return {ATTUNE_INVALID_ARGUMENT, Joined({"the model has ", program.inputs.size(),
+                                             " inputs, and there are ", shapes.size(), " shapes"})};
   }
   Binder binder(program, sizes);
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -131,7 +130,7 @@ std::vector<int64_t> SmallestSizes(const Program& program) {
 std::string SizesText(const Program& program, std::span<const int64_t> sizes) {
   std::string text;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    text += (text.empty() ? "" : " ") + Printable(program.sizes[i].name) + "=" + std::to_string(sizes[i]);
+    text += Joined({(text.empty() ? "" : " "), Printable(program.sizes[i].name), "=", sizes[i]});
   }
   return text;
 }
@@ -139,7 +138,7 @@ std::string SizesText(const Program& program, std::span<const int64_t> sizes) {
 std::string InputShapesText(const Program& program) {
   std::string text;
   for (const Port& input : program.inputs) {
-    text += (text.empty() ? "" : " ") + Printable(input.name) + "=";
+    text += Joined({(text.empty() ? "" : " "), Printable(input.name), "="});
     const TensorInfo& tensor = TensorOf(program, input);
     for (size_t i = 0; i < tensor.shape.size(); ++i)
       text += (i == 0 ? "" : "x") + DimensionText(program, tensor, i);

@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/joined.h"
+
 namespace attune {
 namespace {
 
 RuntimeStatus CannotRead(const std::string& path, const char* why) {
-  return {ATTUNE_CANNOT_READ, path + ": cannot be read: " + why};
+  return {ATTUNE_CANNOT_READ, Joined({path, ": cannot be read: ", why})};
 }
 
 // An open regular file; the destructor closes it.
@@ -95,7 +97,7 @@ RuntimeStatus Mapping::Make(size_t bytes, const std::function<RuntimeStatus(std:
   if (bytes != 0) {
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) {
-      return {ATTUNE_OUT_OF_MEMORY, "no memory for an artifact of " + std::to_string(bytes) + " bytes"};
+      return {ATTUNE_OUT_OF_MEMORY, Joined({"no memory for an artifact of ", bytes, " bytes"})};
     }
     // Use huge pages if possible, as the system does for its cached copy of a file.
     madvise(address, bytes, MADV_HUGEPAGE);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/joined.h"
 #include "base/printable.h"
 #include "runtime/float_mode.h"
 #include "runtime/sha256.h"
@@ -100,15 +101,15 @@ RuntimeStatus LoadedModel::CheckDigest(const LoadOptions& options) const {
   if (options.expected_sha256.empty() && !options.trusted_sha256.has_value()) return {};
   const std::string digest = RuntimeSha256Hex(file_->bytes());
   if (!options.expected_sha256.empty() && digest != LowerCase(options.expected_sha256)) {
-    return {ATTUNE_NOT_TRUSTED,
-            "has the SHA-256 " + digest + " and not the expected one; it is not the file that was trusted"};
+    return {ATTUNE_NOT_TRUSTED, Joined({"has the SHA-256 ", digest,
+                                        " and not the expected one; it is not the file that was trusted"})};
   }
   if (!options.trusted_sha256.has_value()) return {};
   const auto is_it = [&](const std::string& trusted) { return digest == LowerCase(trusted); };
   if (std::ranges::any_of(*options.trusted_sha256, is_it)) return {};
-  return {ATTUNE_NOT_TRUSTED, "has the SHA-256 " + digest +
-                                  ", which is not on the list of trusted ones; add it if you trust its "
-                                  "author, since the file is native code"};
+  return {ATTUNE_NOT_TRUSTED, Joined({"has the SHA-256 ", digest,
+                                      ", which is not on the list of trusted ones; add it if you trust its "
+                                      "author, since the file is native code"})};
 }
 
 RuntimeStatus LoadedModel::CheckRunnable() const {
@@ -152,17 +153,18 @@ RuntimeStatus LoadedModel::Prepack() {
     const int32_t failure =
         stream->Launch({kernel(prepacking.kernel), buffers, nullptr, scratch.get(), 0, 1});
     if (failure == 0) continue;
-    return Named(RuntimeStatus{ATTUNE_KERNEL_FAILED,
-                               "cannot be loaded: the kernel \"" +
-                                   Printable(variant().kernels[prepacking.kernel].name) +
-                                   "\", which makes weights, failed with status " + std::to_string(failure)});
+    return Named(RuntimeStatus{
+        ATTUNE_KERNEL_FAILED,
+        Joined({"cannot be loaded: the kernel \"", Printable(variant().kernels[prepacking.kernel].name),
+                "\", which makes weights, failed with status ", failure})});
   }
   return {};
 }
 
 RuntimeStatus LoadedModel::NoMemoryForWeights(uint64_t bytes) const {
-  return Named(RuntimeStatus{ATTUNE_OUT_OF_MEMORY, "cannot be loaded: the system has no memory for its " +
-                                                       std::to_string(bytes) + " bytes of weights"});
+  return Named(RuntimeStatus{
+      ATTUNE_OUT_OF_MEMORY,
+      Joined({"cannot be loaded: the system has no memory for its ", bytes, " bytes of weights"})});
 }
 
 KernelFunction LoadedModel::kernel(uint32_t index) const {
@@ -172,7 +174,7 @@ KernelFunction LoadedModel::kernel(uint32_t index) const {
 RuntimeStatus LoadedModel::Verify() const { return Named(VerifyConstants(view_)); }
 
 RuntimeStatus LoadedModel::Named(RuntimeStatus status) const {
-  if (!status.ok()) status.message = name_ + " " + status.message;
+  if (!status.ok()) status.message = Joined({name_, " ", status.message});
   return status;
 }
 

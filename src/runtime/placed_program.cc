@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/joined.h"
 #include "base/printable.h"
 #include "runtime/input_shapes.h"
 
@@ -50,10 +51,10 @@ RuntimeStatus PlacedProgram::Find(std::span<const int64_t> sizes, const ProgramP
   const std::string at = SizesText(program_, sizes);
   if (error.fault == PlacementFault::kTooLarge) {
     return {ATTUNE_OUT_OF_MEMORY,
-            "the model cannot run at " + at + ": " + error.message + "; use smaller inputs"};
+            Joined({"the model cannot run at ", at, ": ", error.message, "; use smaller inputs"})};
   }
-  return {ATTUNE_DAMAGED,
-          "the model is damaged: at " + at + ", " + error.message + "; copy it again or compile it again"};
+  return {ATTUNE_DAMAGED, Joined({"the model is damaged: at ", at, ", ", error.message,
+                                  "; copy it again or compile it again"})};
 }
 
 void PlacedProgram::Use(const ProgramPlacement& found, std::byte* arena) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/joined.h"
 #include "base/printable.h"
 #include "base/processors.h"
 #include "runtime/float_mode.h"
@@ -33,8 +34,8 @@ RuntimeStatus ModelSession::Create(std::shared_ptr<const LoadedModel> model, siz
                                    std::unique_ptr<ModelSession>* session) {
   if (RuntimeStatus status = model->CheckRunnable(); !status.ok()) return status;
   if (threads > kMaxThreads) {
-    return {ATTUNE_INVALID_ARGUMENT, std::to_string(threads) + " threads are more than the " +
-                                         std::to_string(kMaxThreads) + " allowed"};
+    return {ATTUNE_INVALID_ARGUMENT,
+            Joined({threads, " threads are more than the ", kMaxThreads, " allowed"})};
   }
   const bool as_many_as_possible = threads == 0;
   if (as_many_as_possible) threads = std::min(static_cast<size_t>(Processors()), kMaxThreads);
@@ -106,7 +107,8 @@ RuntimeStatus ModelSession::UseShapes(std::span<const attune_shape> shapes) {
   if (programs.size() == 1 && !misfit.ok()) return misfit;
   std::string sets;
   for (const Program& program : programs) sets += (sets.empty() ? "" : " or ") + InputShapesText(program);
-  return {ATTUNE_INVALID_ARGUMENT, "the model is not compiled for inputs of these shapes; it takes " + sets};
+  return {ATTUNE_INVALID_ARGUMENT,
+          Joined({"the model is not compiled for inputs of these shapes; it takes ", sets})};
 }
 
 RuntimeStatus ModelSession::SetMaxMemory(uint64_t bytes) {
@@ -167,9 +169,9 @@ RuntimeStatus ModelSession::RunStep(const ProgramStep& step, size_t* next) {
           {step.kernel, step.buffers, dims, memory_.scratch(), memory_.scratch_stride(), threads});
       if (failure == 0) return {};
       const KernelInfo& kernel = variant().kernels[step.instruction->kernel];
-      return {ATTUNE_KERNEL_FAILED, "the kernel \"" + Printable(kernel.name) + "\" of \"" +
-                                        Printable(step.instruction->label) + "\" failed with status " +
-                                        std::to_string(failure) + "; check the values of the inputs"};
+      return {ATTUNE_KERNEL_FAILED,
+              Joined({"the kernel \"", Printable(kernel.name), "\" of \"", Printable(step.instruction->label),
+                      "\" failed with status ", failure, "; check the values of the inputs"})};
     }
     case Opcode::kJump:
       *next = step.target;
@@ -205,8 +207,8 @@ RuntimeStatus ModelSession::CheckIndices(const ProgramStep& step) {
       model_->device(), {Current().Address(indices), program().tensors[indices].dtype, strides, shape},
       {bounds, axes}, {bounds + axes, axes});
   if (!fault.has_value()) return {};
-  return {ATTUNE_INVALID_ARGUMENT, Printable(instruction.label) + ": index " + std::to_string(fault->index) +
-                                       " is outside an axis of size " + std::to_string(fault->size)};
+  return {ATTUNE_INVALID_ARGUMENT, Joined({Printable(instruction.label), ": index ", fault->index,
+                                           " is outside an axis of size ", fault->size})};
 }
 
 RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
@@ -225,10 +227,9 @@ RuntimeStatus ModelSession::CopyTensor(const Instruction& instruction) {
   for (size_t i = 0; i < shape.size(); ++i) {
     const int32_t slot = to.dim_slots[i];
     if (shape[i] > to_bounds[i] || (slot < 0 && shape[i] != to_bounds[i])) {
-      return {ATTUNE_KERNEL_FAILED, "the tensor \"" + Printable(from.name) + "\" has " +
-                                        std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
-                                        ", which does not fit \"" + Printable(to.name) +
-                                        "\"; check the values of the inputs"};
+      return {ATTUNE_KERNEL_FAILED,
+              Joined({"the tensor \"", Printable(from.name), "\" has ", shape[i], " in dimension ", i,
+                      ", which does not fit \"", Printable(to.name), "\"; check the values of the inputs"})};
     }
     if (slot >= 0) dims_[static_cast<size_t>(slot)] = shape[i];
   }
@@ -243,10 +244,9 @@ RuntimeStatus ModelSession::ActualShape(uint32_t index, std::span<int64_t> shape
     const int32_t slot = tensor.dim_slots[i];
     shape[i] = slot < 0 ? bounds[i] : dims_[static_cast<size_t>(slot)];
     if (shape[i] < 0 || shape[i] > bounds[i]) {
-      return {ATTUNE_KERNEL_FAILED, "the tensor \"" + Printable(tensor.name) + "\" came out with " +
-                                        std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
-                                        ", over its bound of " + std::to_string(bounds[i]) +
-                                        "; report this as a defect of the compiler"};
+      return {ATTUNE_KERNEL_FAILED, Joined({"the tensor \"", Printable(tensor.name), "\" came out with ",
+                                            shape[i], " in dimension ", i, ", over its bound of ", bounds[i],
+                                            "; report this as a defect of the compiler"})};
     }
   }
   return {};

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/joined.h"
 #include "runtime/input_shapes.h"
 
 namespace attune {
@@ -20,8 +21,8 @@ uint64_t AlignedForScratch(uint64_t bytes) {
 
 RuntimeStatus NoMemory(uint64_t bytes) {
   return {ATTUNE_OUT_OF_MEMORY,
-          "the session needs " + std::to_string(bytes) +
-              " bytes of memory, which the system does not have; free some, or use fewer threads"};
+          Joined({"the session needs ", bytes,
+                  " bytes of memory, which the system does not have; free some, or use fewer threads"})};
 }
 
 RuntimeStatus SessionMemory::Reserve(const Program& program, const ProgramPlacement& placement) {
@@ -33,10 +34,10 @@ RuntimeStatus SessionMemory::Reserve(const Program& program, const ProgramPlacem
   if (max_bytes_ != 0 && bytes > max_bytes_) {
     const std::string at =
         program.sizes.empty() ? InputShapesText(program) : SizesText(program, placement.sizes);
-    return {ATTUNE_OUT_OF_MEMORY, "the session needs " + std::to_string(bytes) + " bytes of memory at " + at +
-                                      ", over its bound of " + std::to_string(max_bytes_) +
-                                      "; use smaller inputs or fewer threads, or raise the bound by "
-                                      "attune_session_set_max_memory"};
+    return {ATTUNE_OUT_OF_MEMORY, Joined({"the session needs ", bytes, " bytes of memory at ", at,
+                                          ", over its bound of ", max_bytes_,
+                                          "; use smaller inputs or fewer threads, or raise the bound by "
+                                          "attune_session_set_max_memory"})};
   }
   if (bytes > bytes_ || (max_bytes_ != 0 && bytes_ > max_bytes_)) {
     DeviceMemory memory = device_.Allocate(bytes);

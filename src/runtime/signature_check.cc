@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/joined.h"
 #include "runtime/sha256.h"
 
 namespace attune {
@@ -95,13 +96,15 @@ RuntimeStatus CheckSignatures(const UnsignedArtifact& file, std::span<const Arti
           "(Debian: libssl3)"};
     }
     if (*is_right) return {};
-    return {ATTUNE_NOT_TRUSTED,
-            "was altered after the key " + KeyId(one.key) +
-                " signed it: the signature is not that of this file; get the file again from its author"};
+    return {
+        ATTUNE_NOT_TRUSTED,
+        Joined({"was altered after the key ", KeyId(one.key),
+                " signed it: the signature is not that of this file; get the file again from its author"})};
   }
-  return {ATTUNE_NOT_TRUSTED, "is signed by " + IdsOf(signatures) +
-                                  ", which is not a trusted key; trust that key too if you trust its owner, "
-                                  "since the file is native code"};
+  return {ATTUNE_NOT_TRUSTED,
+          Joined({"is signed by ", IdsOf(signatures),
+                  ", which is not a trusted key; trust that key too if you trust its owner, "
+                  "since the file is native code"})};
 }
 
 }  // namespace attune

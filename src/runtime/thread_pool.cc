@@ -5,6 +5,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "base/joined.h"
 #include "runtime/float_mode.h"
 
 namespace attune {
@@ -88,7 +89,7 @@ RuntimeStatus ThreadPool::Grow(size_t threads) {
       if (self != 0) thread->worker = std::thread(&ThreadPool::Work, this, std::ref(*thread), self);
     } catch (const std::system_error&) {
       return {ATTUNE_OUT_OF_MEMORY,
-              "the system has no more threads than " + std::to_string(self) + "; use fewer threads"};
+              Joined({"the system has no more threads than ", self, "; use fewer threads"})};
     }
     threads_.push_back(std::move(thread));  // cannot fail, since the memory is reserved
   }

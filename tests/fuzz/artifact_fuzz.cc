@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "artifact/expand.h"
+#include "artifact/open_program.h"
 #include "artifact/reader.h"
 #include "artifact/testing/sample_artifact.h"
 #include "artifact/writer.h"
 #include "attune/attune.h"
+#include "runtime/input_shapes.h"
 
 namespace {
 
@@ -41,15 +43,30 @@ void Describe(const std::string& file) {
   attune_model_free(model);
 }
 
+constexpr uint64_t kMaxBytes = 1 << 22;
+
+// Whether a program with open sizes can be placed at its smallest ones, in a memory that a test machine has.
+// Its largest sizes give a placement or an error.
+bool IsPlacedInLittle(const attune::Program& program, const attune::Variant& variant) {
+  attune::OpenProgram open(program, variant.kernels);
+  attune::ProgramPlacement placement;
+  std::vector<int64_t> largest;
+  for (const attune::OpenSize& size : program.sizes) largest.push_back(size.max);
+  const attune::PlacementError error = open.Place(largest, &placement);
+  Check(error.ok() == error.message.empty());
+  return open.Place(attune::SmallestSizes(program), &placement).ok() && placement.arena_bytes <= kMaxBytes &&
+         placement.scratch_bytes <= kMaxBytes;
+}
+
 // Whether a test machine has enough memory for it and loading it executes nothing.
 bool IsHarmless(const attune::Variant& variant) {
-  constexpr uint64_t kMaxBytes = 1 << 22;
   if (!variant.prepackings.empty() || variant.scratch_bytes > kMaxBytes) return false;
   uint64_t bytes = 0;
   for (const attune::Program& program : variant.programs) {
     for (const attune::TensorInfo& tensor : program.tensors) {
       if (tensor.bytes > kMaxBytes) return false;
     }
+    if (!program.sizes.empty() && !IsPlacedInLittle(program, variant)) return false;
     bytes += program.arena_bytes;
   }
   return bytes <= kMaxBytes;

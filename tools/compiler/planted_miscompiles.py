@@ -49,8 +49,7 @@ FAULTS = [
           'return AllAre(attrs.IntList("pads", {}), 0) && !attrs.Bool("ceil_mode") &&', "return"),
     # Plan.
     Fault("lifetime_one_short", "src/base/memory_plan.h",
-          "if (other.last < buffer.first || buffer.last < other.first) continue;",
-          "if (other.last <= buffer.first || buffer.last < other.first) continue;"),
+          "ends_after = other.last >= buffer.first,", "ends_after = other.last > buffer.first,"),
     Fault("overwritten_in_place", "src/plan/program.cc", "source.last != step ||", "source.last < step ||"),
     Fault("part_at_wrong_offset", "src/plan/concat.cc",
           "part.offset += operand->type().num_physical_bytes();",

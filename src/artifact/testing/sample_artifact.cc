@@ -8,6 +8,7 @@
 #include "artifact/compress.h"
 #include "artifact/encode.h"
 #include "artifact/testing/sample_kernels.h"
+#include "artifact/testing/size_steps.h"
 #include "artifact/writer.h"
 #include "base/checked.h"
 #include "base/dtype.h"
@@ -59,25 +60,47 @@ OperandInfo Operand(DType dtype, uint64_t elements, bool is_written) {
   return {static_cast<uint8_t>(dtype), is_written, elements * DTypeSize(dtype), {}};
 }
 
+// An operand of as many bytes as the product of a size of the call, `bytes` and, if it is given, another
+// size.
+OperandInfo OpenOperand(int64_t size, int64_t bytes, bool is_written, int64_t other = -1) {
+  OperandInfo operand = Operand(DType::kF32, 0, is_written);
+  operand.open_bytes = {Size(size), Constant(bytes), kTimes};
+  if (other >= 0) operand.open_bytes.insert(operand.open_bytes.end(), {Size(other), kTimes});
+  return operand;
+}
+
 KernelInterface InterfaceOf(SampleKernel kernel) {
   const OperandInfo in = Operand(DType::kF32, kRows * kColumns, false);
   const OperandInfo out = Operand(DType::kF32, kRows * kColumns, true);
   const OperandInfo counter = Operand(DType::kI64, 1, true), done = Operand(DType::kBool, 1, true);
-  const std::vector<OperandInfo> operands[kNumSampleKernels] = {
-      {in, in, out}, {in, out}, {in, out}, {counter}, {counter, done}, {}, {in, out}};
+  const OperandInfo rows = OpenOperand(0, 16, false), new_rows = OpenOperand(0, 16, true);
+  const OperandInfo matrix = OpenOperand(1, 4, false, 1), vectors = OpenOperand(0, 4, false, 1);
+  const OperandInfo product = OpenOperand(0, 4, true, 1);
+  const std::vector<OperandInfo> operands[kNumSampleKernels] = {{in, in, out},
+                                                                {in, out},
+                                                                {in, out},
+                                                                {counter},
+                                                                {counter, done},
+                                                                {},
+                                                                {in, out},
+                                                                {rows, rows, new_rows},
+                                                                {vectors, matrix, product}};
   KernelInterface interface;
   interface.code_offset = reinterpret_cast<const std::byte*>(SampleKernels()[kernel]) - SampleCode().data();
   interface.scratch_bytes = kernel == kFillScratch ? kColumns * sizeof(float) : 0;
   interface.num_dims = kernel == kKeepRows ? 1 : kernel == kKeepColumns ? 2 : 0;
-  interface.parallel = kernel == kAdd || kernel == kFillScratch;
+  interface.parallel = kernel == kAdd || kernel >= kFillScratch;
   interface.operands = operands[kernel];
-  if (kernel == kAdd) interface.operands[2].in_place_of = {0};
+  if (kernel == kAdd || kernel == kAddOpen) interface.operands[2].in_place_of = {0};
+  interface.num_sizes = kernel == kAddOpen ? 1 : kernel == kMultiplyOpen ? 2 : 0;
+  if (kernel == kMultiplyOpen) interface.open_scratch = {Size(1), Constant(4), kTimes};
   return interface;
 }
 
 void AddKernels(Variant& variant) {
-  const char* const names[kNumSampleKernels] = {"add",  "keep_rows", "keep_columns", "start",
-                                                "step", "fail",      "fill_scratch"};
+  const char* const names[kNumSampleKernels] = {"add",          "keep_rows", "keep_columns",
+                                                "start",        "step",      "fail",
+                                                "fill_scratch", "add_open",  "multiply_open"};
   for (uint32_t i = 0; i < kNumSampleKernels; ++i) {
     KernelInfo kernel;
     kernel.name = names[i];

@@ -15,13 +15,15 @@ inline constexpr int kColumns = 48;
 
 // Indices of the kernels.
 enum SampleKernel : uint32_t {
-  kAdd,          // (a, b, out) out = a + b, split by rows; out may be a
-  kKeepRows,     // (in, out) the rows whose element 0 is positive; dims[0] = how many
-  kKeepColumns,  // (in, out) the columns whose element in row 0 is positive; dims[1] = their number
-  kStart,        // (counter) counter = 0
-  kStep,         // (counter, done) counter += 1, done = counter >= 5
-  kFail,         // () returns 7
-  kFillScratch,  // (in, out) out = in, copied by rows through scratch; returns 8 if scratch is not aligned
+  kAdd,           // (a, b, out) out = a + b, split by rows; out may be a
+  kKeepRows,      // (in, out) the rows whose element 0 is positive; dims[0] = how many
+  kKeepColumns,   // (in, out) the columns whose element in row 0 is positive; dims[1] = their number
+  kStart,         // (counter) counter = 0
+  kStep,          // (counter, done) counter += 1, done = counter >= 5
+  kFail,          // () returns 7
+  kFillScratch,   // (in, out) out = in, copied by rows through scratch; returns 8 if scratch is not aligned
+  kAddOpen,       // (a, b, out) over [n, 4]: out = a + b, split by rows; out may be a. Sizes: (n)
+  kMultiplyOpen,  // (v, m, out) out[n, s] = v[n, s] * m[s, s], split by rows, through scratch. Sizes: (n, s)
   kNumSampleKernels,
 };
 

@@ -75,11 +75,37 @@ KERNEL FillScratch(void* const* buffers, int64_t*, void* scratch, int32_t part, 
   return 0;
 }
 
+KERNEL AddOpen(void* const* buffers, int64_t* sizes, void*, int32_t part, int32_t parts) {
+  const float* a = static_cast<const float*>(buffers[0]);
+  const float* b = static_cast<const float*>(buffers[1]);
+  float* out = static_cast<float*>(buffers[2]);
+  const int64_t begin = sizes[0] * part / parts * 4;
+  const int64_t end = sizes[0] * (part + 1) / parts * 4;
+  for (int64_t i = begin; i < end; ++i) out[i] = a[i] + b[i];
+  return 0;
+}
+
+KERNEL MultiplyOpen(void* const* buffers, int64_t* sizes, void* scratch, int32_t part, int32_t parts) {
+  const float* v = static_cast<const float*>(buffers[0]);
+  const float* m = static_cast<const float*>(buffers[1]);
+  float* out = static_cast<float*>(buffers[2]);
+  float* sums = static_cast<float*>(scratch);
+  const int64_t rows = sizes[0], columns = sizes[1];
+  for (int64_t i = rows * part / parts; i < rows * (part + 1) / parts; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      sums[j] = static_cast<float>(j - j);
+      for (int64_t k = 0; k < columns; ++k) sums[j] += v[i * columns + k] * m[k * columns + j];
+    }
+    for (int64_t j = 0; j < columns; ++j) out[i * columns + j] = sums[j];
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::span<const KernelFunction> SampleKernels() {
-  static constexpr KernelFunction kKernels[kNumSampleKernels] = {Add,  KeepRows, KeepColumns, Start,
-                                                                 Step, Fail,     FillScratch};
+  static constexpr KernelFunction kKernels[kNumSampleKernels] = {
+      Add, KeepRows, KeepColumns, Start, Step, Fail, FillScratch, AddOpen, MultiplyOpen};
   return kKernels;
 }
 
