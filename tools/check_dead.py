@@ -43,7 +43,6 @@ EXCEPTIONS = {
     "RunnerProcesses::Pids": PROCESSES,
     "Schedule::Bind": PRIMITIVE,
     "Schedule::CacheRead": PRIMITIVE,
-    "Schedule::Replay": PRINTED,
     "ScheduleGroup": "benchmarks/group_bench.cc and tests schedule one group",
     "SetLogSink": "tests read the log",
     "SetSyncWatch": "tests see which files are synced",

@@ -8,7 +8,7 @@ namespace {
 
 // An operand of a call and its tensor's memory.
 struct Operand {
-  Extent extent;
+  ByteRange extent;
   uint32_t index = 0;
   const OperandInfo* info = nullptr;
 };
@@ -25,10 +25,10 @@ bool MayShare(const Operand& written, const Operand& other) {
 // operand that ends last and the two operands that end last: since written operands never overlap, no other
 // earlier operand can overlap the next one.
 bool WritesApart(const Instruction& call, const std::vector<OperandInfo>& infos,
-                 std::span<const Extent> extents) {
+                 std::span<const ByteRange> extents) {
   std::vector<Operand> operands;
   for (uint32_t i = 0; i < infos.size(); ++i) {
-    const Extent& extent = extents[call.tensors[i]];
+    const ByteRange& extent = extents[call.tensors[i]];
     if (extent.begin != extent.end) operands.push_back({extent, i, &infos[i]});
   }
   std::ranges::sort(operands, {}, [](const Operand& o) {

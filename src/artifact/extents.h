@@ -12,14 +12,14 @@ namespace attune {
 
 // A range of bytes in a space: a place, or a block of the arena. Two spaces that one instruction uses share
 // no byte.
-struct Extent {
+struct ByteRange {
   uint64_t space = 0;
   uint64_t begin = 0;
   uint64_t end = 0;
 
-  bool operator==(const Extent&) const = default;
+  bool operator==(const ByteRange&) const = default;
   uint64_t bytes() const { return end - begin; }
-  bool Overlaps(const Extent& other) const {
+  bool Overlaps(const ByteRange& other) const {
     return space == other.space && begin < other.end && other.begin < end;
   }
 };
@@ -34,7 +34,7 @@ inline uint64_t SpaceOf(const TensorInfo& tensor) {
 // Whether the outputs of the call overlap none of its other operands, except those that the kernel may
 // compute in place of. `infos` are the kernel's operands, `extents` those of all tensors of the program.
 bool WritesApart(const Instruction& call, const std::vector<OperandInfo>& infos,
-                 std::span<const Extent> extents);
+                 std::span<const ByteRange> extents);
 
 }  // namespace attune
 

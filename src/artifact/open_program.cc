@@ -110,7 +110,7 @@ PlacementError OpenProgram::SizeTensors(ProgramPlacement* placement) {
 
 PlacementError OpenProgram::SizeTensor(size_t index, const int64_t* dims) {
   const TensorInfo& tensor = program_.tensors[index];
-  Extent* extent = &extents_[index];
+  ByteRange* extent = &extents_[index];
   extent->space = SpaceOf(tensor);
   extent->begin = tensor.offset;
   const std::optional<int64_t> elements = CheckedProduct({dims, tensor.shape.size()});
@@ -176,8 +176,8 @@ PlacementError OpenProgram::CheckCall(size_t instruction, std::span<const int64_
 }
 
 PlacementError OpenProgram::CheckCopy(const Instruction& copy) const {
-  const Extent& from = extents_[copy.tensors[0]];
-  const Extent& to = extents_[copy.tensors[1]];
+  const ByteRange& from = extents_[copy.tensors[0]];
+  const ByteRange& to = extents_[copy.tensors[1]];
   if (from.Overlaps(to)) return Breaks("copies a tensor onto itself");
   const bool same_rank =
       program_.tensors[copy.tensors[0]].shape.size() == program_.tensors[copy.tensors[1]].shape.size();

@@ -51,7 +51,7 @@ TEST(OpenProgramTest, PlacesBlocksApart) {
     const int64_t sizes[] = {random.Integer(0, kMaxOpenRows), random.Integer(1, kMaxOpenColumns)};
     const PlacementError error = open.Place(sizes, &placement);
     ASSERT_TRUE(error.ok()) << error.message;
-    std::vector<Extent> extents;  // of the blocks
+    std::vector<ByteRange> extents;  // of the blocks
     for (const TensorInfo& tensor : program.tensors) {
       if (static_cast<size_t>(tensor.block) != extents.size()) continue;  // the second of a block, a constant
       int64_t bytes = 0;

@@ -123,8 +123,10 @@ INSTANTIATE_TEST_SUITE_P(All, OpenRuleTest,
                              OpenRule{
                                  "instruction 1 calls \"add_open\" with a size that does not exist",
                                  [](Program& p, Variant&) { p.instructions[1].sizes = {kNumOpenNumbers}; }},
-                             OpenRule{"instruction 0 has sizes and calls nothing",
-                                      [](Program& p, Variant&) { p.instructions[0].sizes = {0}; }},
+                             OpenRule{"instruction 8 has sizes and calls nothing",
+                                      [](Program& p, Variant&) { p.instructions[8].sizes = {0}; }},
+                             OpenRule{"instruction 0 checks indices of another number of axes",
+                                      [](Program& p, Variant&) { p.instructions[0].sizes = {0, 0}; }},
                              OpenRule{"instruction 0 checks indices of another number of axes",
                                       [](Program& p, Variant&) {
                                         p.tensors[kOpenIndices].shape = {8};

@@ -55,7 +55,7 @@ std::string CheckTensor(const TensorInfo& tensor, const Program& program, const 
 }
 
 // The extent of a tensor whose shape and offset are constant.
-Extent ExtentOf(const TensorInfo& tensor) {
+ByteRange ExtentOf(const TensorInfo& tensor) {
   return {SpaceOf(tensor), tensor.offset, tensor.offset + tensor.bytes};
 }
 
@@ -169,7 +169,7 @@ std::string CheckOperands(const Instruction& instruction, const Program& program
 // The rules for the memory of an instruction whose tensors have constant shapes. open_program.h
 // checks tensors of open shapes when the sizes are known.
 std::string CheckMemory(const Instruction& instruction, const Program& program,
-                        const std::vector<KernelInfo>& kernels, std::span<const Extent> extents) {
+                        const std::vector<KernelInfo>& kernels, std::span<const ByteRange> extents) {
   const std::vector<uint32_t>& tensors = instruction.tensors;
   if (instruction.opcode == Opcode::kCopy) {
     const TensorInfo& from = program.tensors[tensors[0]];
@@ -231,7 +231,7 @@ std::string ValidateProgram(const Program& program, const std::vector<KernelInfo
   if (std::string fault = CheckPorts(program); !fault.empty()) return fault;
   if (std::string fault = CheckInputsOfSizes(program); !fault.empty()) return fault;
   const bool is_open = !program.sizes.empty();
-  std::vector<Extent> extents;
+  std::vector<ByteRange> extents;
   if (!is_open) {
     for (const TensorInfo& tensor : program.tensors) extents.push_back(ExtentOf(tensor));
   }

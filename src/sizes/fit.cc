@@ -107,7 +107,7 @@ int64_t GreatestPrimeFactor(int64_t n) {
   return std::max(greatest, n);
 }
 
-// What a point's number is like: its remainders, and its size in tenths of the likely one. Rounding up
+// A point's number, by its remainders, and by its size in tenths of the likely one. Rounding up
 // differs from rounding down only for numbers of some remainders, so the points have several.
 struct Wanted {
   int64_t divisor, remainder;

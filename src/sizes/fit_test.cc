@@ -12,7 +12,7 @@ const std::vector<OpenDim> kDims = {{.name = "b", .min = 1, .max = 1 << 20, .lik
                                     {.name = "s", .min = 1, .max = 1 << 20, .likely = 64},
                                     {.name = "p", .min = 1, .max = 1 << 20, .likely = 64}};
 
-// What is found for a number that the function gives at each point; "nothing" if there is no expression.
+// Returns the expression for a number that the function gives at each point; "nothing" if there is none.
 std::string Found(const std::function<int64_t(int64_t b, int64_t s, int64_t p)>& number) {
   const std::vector<SizePoint> points = *PointsFor(kDims);
   std::vector<int64_t> values;

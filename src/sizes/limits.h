@@ -1,4 +1,4 @@
-// What a network's operators allow of its open dimensions.
+// The open dimensions that a network's operators allow.
 #ifndef ATTUNE_SIZES_LIMITS_H_
 #define ATTUNE_SIZES_LIMITS_H_
 

@@ -43,8 +43,8 @@ RandomCase Parse(std::string_view text, std::vector<Tensor> inputs) {
 
 TEST(GraphFuzz, EveryOperatorHasARecipe) {
   for (const OpInfo& info : AllOps()) {
-    const bool made_by_the_compiler = info.op == Op::kConstant || info.op == Op::kIota ||
-                                      info.op == Op::kLayoutTransform || info.op == Op::kFused;
+    const bool made_by_the_compiler =
+        info.op == Op::kConstant || info.op == Op::kLayoutTransform || info.op == Op::kFused;
     EXPECT_EQ(FindRecipe(info.op) == nullptr, made_by_the_compiler) << info.name;
   }
 }

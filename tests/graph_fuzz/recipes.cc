@@ -15,6 +15,7 @@ constexpr Recipe kSpecial[] = {
     {Op::kWhere, AddWhere, 6},
     {Op::kReshape, AddReshape, kCommon},
     {Op::kTranspose, AddTranspose, kCommon},
+    {Op::kIota, AddIota},
     {Op::kBroadcast, AddBroadcast},
     {Op::kSlice, AddSlice, kCommon},
     {Op::kConcat, AddConcat, kCommon},

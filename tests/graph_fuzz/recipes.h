@@ -36,6 +36,7 @@ Value* AddCast(GraphMaker&, Op);
 Value* AddWhere(GraphMaker&, Op);
 Value* AddReshape(GraphMaker&, Op);  // recipes_movement.cc
 Value* AddTranspose(GraphMaker&, Op);
+Value* AddIota(GraphMaker&, Op);
 Value* AddBroadcast(GraphMaker&, Op);
 Value* AddSlice(GraphMaker&, Op);
 Value* AddConcat(GraphMaker&, Op);

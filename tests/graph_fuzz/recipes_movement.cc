@@ -78,6 +78,21 @@ Value* AddTranspose(GraphMaker& maker, Op op) {
   return out;
 }
 
+// Numbers of which f16 and i8 hold each.
+Value* AddIota(GraphMaker& maker, Op op) {
+  constexpr DType kTypes[] = {DType::kI64, DType::kI32, DType::kF32, DType::kF16, DType::kBool};
+  Ints shape, steps;
+  for (int64_t rank = maker.Pick(4); rank > 0; --rank) {
+    shape.push_back(maker.Extent());
+    steps.push_back(maker.Pick(5) - 2);
+  }
+  return maker.Add(op, {},
+                   {{"shape", shape},
+                    {"start", maker.Pick(9) - 4},
+                    {"steps", steps},
+                    {"to", kTypes[maker.Pick(std::ssize(kTypes))]}});
+}
+
 Value* AddBroadcast(GraphMaker& maker, Op op) {
   Value* x = maker.AnyValue();
   Ints shape = x->type().shape();

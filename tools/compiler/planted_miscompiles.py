@@ -68,7 +68,7 @@ FAULTS = [
     Fault("reflection_one_off", "src/lower/movement.cc",
           "return Min(Max(at, -at), Expr(2 * (size - 1)) - at);", "return Min(Max(at, -at), Expr(2 * size - 1) - at);"),
     Fault("packed_tail", "src/tensor/schedule/pack.cc",
-          "const Expr here = from.back() < Expr(size);", "const Expr here = from.back() < Expr(size - 1);"),
+          "const Expr here = from.back() < size.expr();", "const Expr here = from.back() < size.expr() - Expr(1);"),
     # Code generation.
     Fault("last_iteration_lost", "src/codegen/nest_emitter.cc",
           "Value* end = bound(ir_.CreateAdd(part, ir_.getInt32(1)));",
