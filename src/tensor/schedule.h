@@ -87,8 +87,8 @@ class Schedule {
   absl::Status Matrix(const LoopHandle& loop);
   absl::Status Bind(const LoopHandle& loop, const std::string& hardware_index);
   // The first `front` and the last `back` iterations get their own copies of the body, in which guards and
-  // padding conditions that fail only at the borders are decided at compile time. An open loop has at most its
-  // last block peeled, for when that is not full, and guards in it stay.
+  // padding conditions that fail only at the borders are decided at compile time. An open loop has at most
+  // its last block peeled, for when that is not full, and guards in it stay.
   absl::Status Peel(const LoopHandle& loop, int64_t front, int64_t back);
   // The stage's value is computed wherever it is read. Its `where` is dropped: the elements that it leaves
   // out are not read. Not for reductions and imperative stages.
