@@ -73,7 +73,7 @@ class OpenProgram {
   std::vector<bool> may_overlap_;  // by instruction: whether it writes to a block that it also uses otherwise
   std::vector<int64_t> numbers_;
   std::vector<Lifetime> lifetimes_;    // of the blocks
-  std::vector<ByteRange> extents_;        // of the tensors, in their spaces
+  std::vector<ByteRange> extents_;     // of the tensors, in their spaces
   std::vector<uint64_t> shape_bytes_;  // of the tensors: what their shapes need
   std::vector<int64_t> block_offsets_;
   MemoryPlanner planner_;
