@@ -105,9 +105,12 @@ typedef struct attune_open_options {
   /* The device that the network is for, as in attune_network_on(); an artifact for a device of a fleet need
    * not run here. */
   const attune_device* device;
+  /* Whether sizes that neither shapes nor values decide stay open: the network is then one for all of them,
+   * and so is its artifact. Otherwise they are an error. */
+  int leaves_open;
 } attune_open_options;
 
-#define ATTUNE_OPEN_OPTIONS_INIT {sizeof(attune_open_options), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL}
+#define ATTUNE_OPEN_OPTIONS_INIT {sizeof(attune_open_options), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, 0}
 
 /* Loads a model (ONNX, TensorFlow Lite, TensorFlow, exported PyTorch) or an artifact, recognized by its
  * content. An artifact is compiled already: steps that change the network fail. `options` and `control` may

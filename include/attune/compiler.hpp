@@ -112,6 +112,9 @@ struct LoadOptions {
   // The device that the network is for, as in Network::on(); an artifact for a device of a fleet need not run
   // here.
   Device device = Device::here();
+  // Whether sizes that neither shapes nor values decide stay open: the network is then one for all of them,
+  // and so is its artifact. Otherwise they are an error.
+  bool leaves_open = false;
   Control control = {};
 };
 

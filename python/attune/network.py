@@ -264,10 +264,10 @@ def load(model: Any, shapes: Mapping[str, Sequence[int]] | Sequence[Mapping[str,
     source, target = ModelSource(model), as_device(device)
     given, keys = by_name("values", values), _keys(trusted_keys)
 
-    def read(one: Mapping[str, Sequence[int]]) -> Network:
+    def read(one: Mapping[str, Sequence[int]], leaves_open: bool = False) -> Network:
         with Line(progress) as line, source.file() as path:
             core = _core.Network.load(path, {name: list(sizes) for name, sizes in one.items()}, given, signature,
-                                      sha256, keys, target._core, line.step)
+                                      sha256, keys, target._core, leaves_open, line.step)
             return Network(core, progress, target)
 
     sets = [shapes] if shapes is None or isinstance(shapes, Mapping) else list(shapes)

@@ -1,18 +1,20 @@
-"""Networks whose inputs have open dimensions: compiled for each set of shapes on first use."""
+"""Networks whose inputs have open dimensions: compiled once for all sizes, or for each set of shapes on first use."""
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 
 from . import _core
 from ._arrays import arrays_by_name
 from ._declared import Declared, Sizes, StillOpenError, bind, check_arrays, declared, without
+from ._open_code import OpenCode
 from ._options import COMPILE_DEFAULTS, Arrays, check_options
 from ._padding import Buckets, PadTo
 from ._plan import Plan
@@ -28,6 +30,12 @@ from .session import Session
 Sample = dict[str, numpy.ndarray[Any, Any]]
 
 
+class Read(Protocol):
+    """Imports a model at some shapes; what they leave open stays open, or is an error."""
+
+    def __call__(self, one: Mapping[str, Sequence[int]], leaves_open: bool = False) -> Network: ...
+
+
 @dataclasses.dataclass(frozen=True)
 class OpenModel:
     """The model of an open network: how to import it at some shapes, and its declarations."""
@@ -36,7 +44,7 @@ class OpenModel:
     inputs: tuple[Declared, ...]  # without those whose values are given
     outputs: tuple[Declared, ...]  # empty if the file does not declare them
     values: Sample
-    read: Callable[[Mapping[str, Sequence[int]]], Network]
+    read: Read
     digest: Callable[[], str]  # of its content
     is_compiled: bool  # an artifact with several sets of shapes
 
@@ -64,9 +72,10 @@ def _bytes_of(network: Network) -> int:
 class OpenNetwork(Network):
     """A network with open dimensions. Immutable and thread safe, as Network.
 
-    The steps are remembered, and run for each set of shapes on its first use in run(); compile() runs them for the
-    shapes that load() was given. The compiled code is cached in memory and on disk, within the limits of `CacheLimits`.
-    at(shapes) is the Network for some shapes.
+    The steps are remembered; compile() runs them for the shapes that load() was given. For other shapes, the first run()
+    compiles code for all sizes, once. Where that is not possible, as after quantize(), it is compiled for each set of shapes
+    on its first use. The compiled code is cached in memory and on disk, within the limits of `CacheLimits`. at(shapes) is the
+    Network for some shapes.
 
     quantize() calibrates a set of shapes with the samples that have these shapes. tune() is for each set of shapes that
     load() was given; they share minutes and trials evenly, and other shapes profit where they have kernels in common.
@@ -84,6 +93,9 @@ class OpenNetwork(Network):
         self._files = CompiledFiles(limits)
         self._notice = ShapeNotice(source.inputs, can_pad=bool(source.outputs))
         self._memory: CompiledInMemory[Network] = CompiledInMemory(limits)
+        self._open_code: OpenCode | None = None
+        self._may_be_open = buckets is None and device.is_here and not source.is_compiled
+        self._opening = threading.Lock()
 
     def _with(self, plan: Plan, tuned: Mapping[Sizes, Network] | None = None) -> OpenNetwork:
         return OpenNetwork(self._source, self._ahead, self._buckets, self._limits, self._device, plan, tuned)
@@ -197,6 +209,30 @@ class OpenNetwork(Network):
         self._files.put(key, artifact)
         return self._loaded(artifact)
 
+    def _code_for_all_sizes(self) -> OpenCode | None:
+        """Returns the code, compiled once, or None if there is none for this network."""
+        with self._opening:
+            if self._open_code is None and self._may_be_open:
+                # What stands in the way is no error: the network is compiled for each set of shapes then.
+                self._may_be_open = False
+                with contextlib.suppress(InvalidError, UnsupportedError):
+                    self._open_code = OpenCode(self._open_artifact())
+            return self._open_code
+
+    def _open_artifact(self) -> bytes:
+        key = self._plan.key(self._device.fingerprint, self._source.digest(), self._source.values, "all sizes")
+        artifact = self._files.get(key)
+        if artifact is None:
+            network = self._source.read({}, leaves_open=True)
+            for name, options in self._plan.steps:
+                if name == "quantize":
+                    raise UnsupportedError("samples have shapes")
+                network = getattr(network, name)(**options)
+            artifact = network.compile(**self._plan.compile_options)._core.artifact()
+            self._source.digest()  # fails if the model has changed meanwhile
+            self._files.put(key, artifact)
+        return artifact
+
     def _compiled_at(self, sizes: Sizes) -> Network:
         tuned = self._tuned.get(sizes)
         return tuned or self._memory.get(sizes, lambda: self._make(sizes), _bytes_of)
@@ -205,14 +241,17 @@ class OpenNetwork(Network):
         return self._plan.threads
 
     def _run(self, arrays: Sample, threads: int) -> Sample:
-        network = self._compiled_at(check_arrays(self._source.inputs, arrays))
+        sizes = check_arrays(self._source.inputs, arrays)
+        if sizes not in self._tuned and sizes not in self._ahead and (code := self._code_for_all_sizes()) is not None:
+            return code.run({**{name: self._source.values[name] for name in code.inputs if name not in arrays}, **arrays}, threads)
+        network = self._compiled_at(sizes)
         if self._source.values:
             arrays = {**{name: self._source.values[name] for name in network.inputs if name not in arrays}, **arrays}
         return network.run(arrays, threads)
 
     def run(self, inputs: Any, threads: int | None = None) -> dict[str, numpy.ndarray[Any, Any]]:
         """Returns the outputs {name: array} of these inputs {name: array}, or of the array of the only input. The first
-        run with new shapes compiles, which takes seconds. Thread safe."""
+        run compiles, which takes seconds. Thread safe."""
         threads = self._threads() if threads is None else integer("threads", threads)
         arrays = arrays_by_name("inputs", inputs, list(self.inputs))
         if self._buckets is None:
@@ -348,7 +387,7 @@ class OpenSession(Session):
         return self._last
 
 
-def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
+def open_model(source: ModelSource, read: Read,
                ahead: Sequence[Mapping[str, Sequence[int]]], values: Arrays, signature: str, pad_to: PadTo | None,
                pad_value: float | Mapping[str, float], limits: CacheLimits, device: Device) -> OpenNetwork | None:
     """Returns the network if the model leaves dimensions open, besides those that `values` set."""
@@ -368,7 +407,7 @@ def open_model(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]]
     return OpenNetwork(model, [model.bind(shapes) for shapes in ahead], buckets, limits, device)
 
 
-def compiled_once(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
+def compiled_once(source: ModelSource, read: Read,
                   shapes: Mapping[str, Sequence[int]], found: Mapping[str, Any], threads: int) -> Network:
     """Returns the network at these shapes, which leave nothing open, compiled for this machine: from the folder of compiled
     networks if it is there. found: what _core.declaration() has."""

@@ -61,8 +61,10 @@ auto Follow(const nb::object& progress, const Call& call) {
 
 Network Load(const std::string& path, const Shapes& shapes, const Arrays& values,
              const std::string& signature, const std::string& sha256,
-             const std::vector<std::string>& trusted_keys, const Device& device, const nb::object& progress) {
+             const std::vector<std::string>& trusted_keys, const Device& device, bool leaves_open,
+             const nb::object& progress) {
   compiler::LoadOptions options;
+  options.leaves_open = leaves_open;
   options.shapes = shapes;
   for (const auto& [name, array] : values) options.values[name] = ToTensor(array, name);
   options.signature = signature;

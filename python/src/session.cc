@@ -28,10 +28,13 @@ namespace {
 
 namespace nb = nanobind;
 
-// A loaded artifact at one of its sets of input shapes. Sessions keep it alive.
+// A loaded artifact at one of its sets of input shapes, or with open ones. Sessions keep it alive.
 class Model {
  public:
   using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+  // The artifact's only set, which may leave sizes open.
+  explicit Model(std::span<const std::byte> artifact) : file_(artifact), info_(file_) {}
 
   // The set with these shapes of all inputs.
   Model(std::span<const std::byte> artifact, const Shapes& shapes) : file_(artifact), info_(file_) {
@@ -86,7 +89,7 @@ class Buffers {
   }
 
   const Py_buffer& operator[](size_t index) const { return buffers_[index]; }
-  // False if the object has no dense buffer of that dtype and shape.
+  // False if the object has no dense buffer of that dtype and shape, in which -1 is any size.
   bool Add(PyObject* object, attune_dtype dtype, const std::vector<int64_t>& shape) {
     Py_buffer buffer;
     if (PyObject_GetBuffer(object, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
@@ -95,7 +98,8 @@ class Buffers {
     }
     buffers_.push_back(buffer);
     return HasDType(buffer, dtype) &&
-           std::ranges::equal(std::span(buffer.shape, static_cast<size_t>(buffer.ndim)), shape);
+           std::ranges::equal(std::span(buffer.shape, static_cast<size_t>(buffer.ndim)), shape,
+                              [](int64_t given, int64_t wanted) { return wanted < 0 || given == wanted; });
   }
 
  private:
@@ -109,7 +113,13 @@ class Session {
       : model_(std::move(model)), session_(model_->info(), NotNegative(threads)) {
     for (size_t i = 0; i < model_->info().num_inputs(); ++i) {
       const runtime::TensorInfo info = model_->info().input(i);
-      inputs_.push_back({info.dtype, {info.shape.begin(), info.shape.end()}});
+      Declared& input = inputs_.emplace_back();
+      input.dtype = info.dtype;
+      for (size_t d = 0; d < info.shape.size(); ++d) {
+        const bool is_open = model_->info().input_dimension(i, d).is_open;
+        input.shape.push_back(is_open ? -1 : info.shape[d]);
+        is_open_ |= is_open;
+      }
     }
   }
 
@@ -137,6 +147,7 @@ class Session {
     std::vector<compiler::Tensor> outputs;
     {
       const nb::gil_scoped_release released;
+      if (is_open_) UseShapesOf(buffers);
       for (size_t i = 0; i < inputs_.size(); ++i)
         std::memcpy(session_.input_bytes(i).data(), buffers[i].buf, session_.input_bytes(i).size());
       session_.run();
@@ -158,6 +169,13 @@ class Session {
   }
 
  private:
+  void UseShapesOf(const Buffers& buffers) {
+    std::vector<std::vector<int64_t>> shapes;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      shapes.emplace_back(buffers[i].shape, buffers[i].shape + buffers[i].ndim);
+    session_.use_shapes(shapes);
+  }
+
   static size_t NotNegative(int threads) {
     if (threads >= 0) return static_cast<size_t>(threads);
     throw compiler::Error(compiler::ErrorCode::kInvalid,
@@ -172,6 +190,7 @@ class Session {
   std::shared_ptr<const Model> model_;
   runtime::Session session_;
   std::vector<Declared> inputs_;
+  bool is_open_ = false;
 };
 
 nb::list Infos(const runtime::ModelInfo& model, size_t count,
@@ -194,6 +213,11 @@ void BindSession(nb::module_& m) {
                     return std::make_shared<Model>(
                         std::span(reinterpret_cast<const std::byte*>(artifact.data()), artifact.size()),
                         shapes);
+                  })
+      .def_static("open",
+                  [](const nb::bytes& artifact) {
+                    return std::make_shared<Model>(
+                        std::span(reinterpret_cast<const std::byte*>(artifact.data()), artifact.size()));
                   })
       .def("inputs",
            [](const Model& model) {

@@ -115,6 +115,7 @@ Network Network::Load(OpenedModel& model, const InputOptions& options) {
     if (compiled.ok()) compiled = (*compiled)->ForShapes(ShapesOf(options));
     if (!compiled.ok()) return network.Failed(compiled.status());
     state->compiled = *std::move(compiled);
+    state->open_shapes = ShapesOf(options);
     return network;
   }
   if (absl::Status imported = Import(model, options, *state); !imported.ok())

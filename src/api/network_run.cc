@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/network_state.h"
 #include "base/clock.h"
+#include "base/face.h"
 #include "base/processors.h"
 #include "base/status.h"
 
@@ -19,6 +21,37 @@ bool Contains(const std::vector<NamedTensor>& tensors, const std::string& name) 
 }
 
 constexpr double kMaxBenchSeconds = 86400;
+
+// Gives the inputs of an artifact that leaves sizes open these shapes and those of the values. A batch that
+// is open all the same is 1; another size is an error.
+absl::Status BindOpenSizes(std::map<std::string, Shape> shapes, const std::vector<NamedTensor>& values,
+                           std::vector<InputDeclaration>& declarations) {
+  for (const NamedTensor& value : values) {
+    const bool is_declared =
+        std::ranges::find(declarations, value.name, &InputDeclaration::name) != declarations.end();
+    if (is_declared) shapes[value.name] = value.tensor.shape();
+  }
+  RETURN_IF_ERROR(BindShapes(shapes, declarations));
+  for (InputDeclaration& declaration : declarations) {
+    for (size_t d = 0; d < declaration.shape.size(); ++d) {
+      if (declaration.shape[d] >= 0) continue;
+      if (d == 0) {
+        declaration.shape[d] = 1;
+        continue;
+      }
+      std::vector<std::string> example;
+      for (size_t i = 0; i < declaration.shape.size(); ++i)
+        example.push_back(declaration.shape[i] >= 0 ? absl::StrCat(declaration.shape[i])
+                          : i == 0                  ? "1"
+                                                    : "64");
+      const WrittenShape written = {declaration.name, example};
+      return InvalidInput("input \"", declaration.name, "\" (", ToString(declaration), ") leaves ",
+                          declaration.dims[d], " open; give its shape, for example ",
+                          ShapesAsGiven(std::span(&written, 1)));
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -64,6 +97,7 @@ absl::StatusOr<std::vector<NamedTensor>> Network::Complete(const std::vector<Nam
   if (state_->compiled != nullptr) {
     ASSIGN_OR_RETURN(const std::shared_ptr<const CompiledModel> compiled, CompiledFor(given));
     declarations = compiled->Inputs();
+    RETURN_IF_ERROR(Name(BindOpenSizes(state_->open_shapes, given, declarations), state_->source));
   }
   std::vector<NamedTensor> complete = given;
   for (size_t i = 0; i < declarations.size(); ++i) {

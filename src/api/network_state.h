@@ -33,6 +33,7 @@ struct Network::State {
   std::vector<StepReport> passes;
   std::string artifact;
   std::shared_ptr<const CompiledModel> compiled;
+  std::map<std::string, Shape> open_shapes;  // of inputs, for what an artifact leaves open
   CompileReport report;
   std::optional<PrecisionReport> precision_report;
   // The inputs to measure with and their outputs in f32, kept until the errors of the compiled network are

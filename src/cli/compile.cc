@@ -14,6 +14,7 @@
 #include "cli/option_flags.h"
 #include "cli/precision.h"
 #include "cli/signing.h"
+#include "cli/sizes_view.h"
 
 namespace attune {
 namespace {
@@ -91,14 +92,14 @@ std::string Summary(const CompileFlags& flags, const NetworkDescription& d, cons
       "%s: %s for %s\n"
       "  kernels   %d%s, code %s\n"
       "  weights   %s\n"
-      "  memory    %s a session, and %s a thread\n"
+      "  memory    %s, and %s a thread\n"
       "  seconds   %.2f: load %.2f, quantize %.2f, passes %.2f, plan %.2f, code %.2f, weights %.2f, link "
       "%.2f\n",
       flags.output, FormatBytes(d.file_bytes), absl::StrJoin(Cpus(d), ", "), report.num_kernels,
       Measured(report), FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.weight_bytes()),
-      FormatBytes(d.program().arena_bytes), FormatBytes(d.variant().scratch_bytes), seconds.total(),
-      seconds.load, seconds.quantize, seconds.optimize, report.plan_seconds, report.codegen_seconds,
-      report.pack_seconds, report.link_seconds);
+      SessionMemory(d.program()), FormatBytes(d.variant().scratch_bytes), seconds.total(), seconds.load,
+      seconds.quantize, seconds.optimize, report.plan_seconds, report.codegen_seconds, report.pack_seconds,
+      report.link_seconds);
   if (const std::string slow = DescribeSlow(report.contractions); !slow.empty())
     absl::StrAppend(&text, "  slow      ", slow, "\n");
   if (network.precision_report().has_value()) {

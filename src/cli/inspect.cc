@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/contractions_view.h"
 #include "cli/model_flags.h"
+#include "cli/sizes_view.h"
 
 namespace attune {
 namespace {
@@ -25,18 +26,11 @@ struct InspectFlags {
   bool only_contractions = false;
 };
 
-std::string TypeText(const TensorInfo& tensor) {
-  std::vector<std::string> dims;
-  for (size_t d = 0; d < tensor.shape.size(); ++d) {
-    dims.push_back(absl::StrCat(tensor.dim_slots[d] < 0 ? "" : "<=", tensor.shape[d]));
-  }
-  return absl::StrCat(DTypeName(static_cast<DType>(tensor.dtype)), "[", absl::StrJoin(dims, ","), "]");
-}
-
 std::string Ports(const std::vector<Port>& ports, const Program& program) {
   std::vector<std::string> texts;
   for (const Port& port : ports) {
-    texts.push_back(absl::StrCat(WithoutControls(port.name), " ", TypeText(program.tensors[port.tensor])));
+    texts.push_back(
+        absl::StrCat(WithoutControls(port.name), " ", TypeText(program.tensors[port.tensor], program)));
   }
   return absl::StrJoin(texts, ", ");
 }
@@ -49,11 +43,11 @@ std::string Heading(const NetworkDescription& d) {
   const auto clean = [](std::string_view text) { return WithoutControls(text); };
   return absl::StrFormat(
       "model     %s (sha256 %s)\nmade by   %s for %s (%s)\ninputs    %s\noutputs   %s\n"
-      "sizes     code %s, weights %s, memory %s a session and %s a thread\n%s",
+      "sizes     code %s, weights %s, memory %s and %s a thread\n%s",
       clean(provenance.model_name), sha256.empty() ? "unknown" : clean(sha256),
       clean(provenance.compiler_version), clean(target.cpu), clean(absl::StrJoin(target.features, ", ")),
       Ports(program.inputs, program), Ports(program.outputs, program), FormatBytes(d.code_bytes),
-      FormatWeights(d.stored_constant_bytes, d.weight_bytes()), FormatBytes(program.arena_bytes),
+      FormatWeights(d.stored_constant_bytes, d.weight_bytes()), SessionMemory(program),
       FormatBytes(d.variant().scratch_bytes),
       d.has_unchecked_indices() ? "indices   out of range are clamped (--unchecked-indices)\n" : "");
 }
@@ -126,9 +120,10 @@ std::string MemoryTable(const NetworkDescription& d) {
   for (size_t i = 0; i < d.uses.size(); ++i) {
     const TensorInfo& tensor = d.program().tensors[i];
     const TensorUse& use = d.uses[i];
-    rows.push_back(
-        {absl::StrCat(tensor.offset), absl::StrCat(tensor.bytes), std::string(PlaceName(tensor.place)),
-         use.first < 0 ? "" : absl::StrCat(use.first, "-", use.last), tensor.name, TypeText(tensor)});
+    rows.push_back({absl::StrCat(tensor.offset), absl::StrCat(tensor.bytes),
+                    std::string(PlaceName(tensor.place)),
+                    use.first < 0 ? "" : absl::StrCat(use.first, "-", use.last), tensor.name,
+                    TypeText(tensor, d.program())});
   }
   return FormatTable(rows, {true, true, false, true, false, false});
 }

@@ -60,7 +60,8 @@ inline Network Network::load(const std::string& path, const LoadOptions& options
                                      .sha256 = options.sha256.c_str(),
                                      .trusted_keys = keys.data(),
                                      .num_trusted_keys = keys.size(),
-                                     .device = options.device.get()};
+                                     .device = options.device.get(),
+                                     .leaves_open = options.leaves_open};
   detail::Following following(options.control);
   return Network(following.get<attune_network_free>(attune_network_load, path.c_str(), &given).release());
 }
