@@ -209,29 +209,36 @@ class OpenNetwork(Network):
         self._files.put(key, artifact)
         return self._loaded(artifact)
 
+    def _compiled_for_all_sizes(self) -> bytes:
+        network = self._source.read({}, leaves_open=True)
+        for name, options in self._plan.steps:
+            if name == "quantize":
+                raise UnsupportedError("samples have shapes")
+            network = getattr(network, name)(**options)
+        return network.compile(**self._plan.compile_options)._core.artifact()
+
+    def _made_for_all_sizes(self) -> OpenCode:
+        """Reads the code from the disk, or else compiles it."""
+        key = self._plan.key(self._device.fingerprint, self._source.digest(), self._source.values, "all sizes")
+        artifact = self._files.get(key)
+        if artifact is not None:
+            # One that does not load is compiled again.
+            with contextlib.suppress(Error):
+                return OpenCode(artifact)
+        artifact = self._compiled_for_all_sizes()
+        self._source.digest()  # fails if the model has changed meanwhile
+        self._files.put(key, artifact)
+        return OpenCode(artifact)
+
     def _code_for_all_sizes(self) -> OpenCode | None:
         """Returns the code, compiled once, or None if there is none for this network."""
         with self._opening:
             if self._open_code is None and self._may_be_open:
-                # What stands in the way is no error: the network is compiled for each set of shapes then.
-                self._may_be_open = False
-                with contextlib.suppress(InvalidError, UnsupportedError):
-                    self._open_code = OpenCode(self._open_artifact())
+                try:
+                    self._open_code = self._made_for_all_sizes()
+                except (InvalidError, UnsupportedError):
+                    self._may_be_open = False  # it is compiled for each set of shapes then
             return self._open_code
-
-    def _open_artifact(self) -> bytes:
-        key = self._plan.key(self._device.fingerprint, self._source.digest(), self._source.values, "all sizes")
-        artifact = self._files.get(key)
-        if artifact is None:
-            network = self._source.read({}, leaves_open=True)
-            for name, options in self._plan.steps:
-                if name == "quantize":
-                    raise UnsupportedError("samples have shapes")
-                network = getattr(network, name)(**options)
-            artifact = network.compile(**self._plan.compile_options)._core.artifact()
-            self._source.digest()  # fails if the model has changed meanwhile
-            self._files.put(key, artifact)
-        return artifact
 
     def _compiled_at(self, sizes: Sizes) -> Network:
         tuned = self._tuned.get(sizes)

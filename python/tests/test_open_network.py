@@ -1,4 +1,4 @@
-"""Models with open dimensions: compiled for each set of shapes, and kept."""
+"""Models with open dimensions: compiled once for all sizes or for each set of shapes, and kept."""
 import concurrent.futures
 import os
 import subprocess
@@ -27,24 +27,43 @@ def check(network, compute, *shape):
 
 @pytest.fixture
 def imports(monkeypatch):
-    """The shapes that are imported, and so not found in a cache."""
+    """The shapes, or all sizes, that are imported, and so not found in a cache."""
     seen = []
-    replayed = OpenNetwork._replayed
+    replayed, for_all_sizes = OpenNetwork._replayed, OpenNetwork._compiled_for_all_sizes
     monkeypatch.setattr(OpenNetwork, "_replayed", lambda self, sizes: seen.append(sizes) or replayed(self, sizes))
+    monkeypatch.setattr(OpenNetwork, "_compiled_for_all_sizes", lambda self: seen.append("all sizes") or for_all_sizes(self))
     return seen
 
 
-def test_each_set_of_shapes_is_compiled_once(open_model, imports):
+@pytest.fixture
+def each_shape(monkeypatch):
+    """Networks are compiled for each set of shapes, as those whose sizes cannot stay open."""
+
+    def refuse(self):
+        raise attune.UnsupportedError("this network")
+
+    monkeypatch.setattr(OpenNetwork, "_compiled_for_all_sizes", refuse)
+
+
+def test_all_sizes_are_compiled_once(open_model, imports):
     path, compute = open_model
     network = attune.load(path)
     assert network.inputs == {"v1": ("f32", (-1, -1, 4))}
     assert "v1: f32[batch,length,4]" in repr(network)
+    for shape in ((1, 2, 4), (3, 5, 4), (1, 1, 4), (40, 3, 4), (1, 2, 4)):
+        check(network, compute, *shape)
+    assert imports == ["all sizes"]
+
+
+def test_each_set_of_shapes_is_compiled_once(open_model, imports, each_shape):
+    path, compute = open_model
+    network = attune.load(path)
     for shape in ((1, 2, 4), (3, 5, 4), (1, 2, 4)):
         check(network, compute, *shape)
     assert imports == [((1, 2, 4),), ((3, 5, 4),)]
 
 
-def test_the_third_set_of_shapes_warns_once(open_model):
+def test_the_third_set_of_shapes_warns_once(open_model, each_shape):
     network = attune.load(open_model[0], shapes=[{"v1": [9, 9, 4]}], cache=attune.CacheLimits(files=0)).compile()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -311,7 +330,7 @@ def test_works_after_a_fork(open_model):
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_model_that_changes_or_goes_is_noticed(open_model):
+def test_a_model_that_changes_or_goes_is_noticed(open_model, each_shape):
     path, compute = open_model
     network = attune.load(path)
     check(network, compute, 1, 2, 4)
