@@ -106,7 +106,7 @@ typedef struct attune_open_options {
    * not run here. */
   const attune_device* device;
   /* Whether sizes that neither shapes nor values decide stay open: the network is then one for all of them,
-   * and so is its artifact. Otherwise they are an error. */
+   * and so is its artifact. Compiling fails if its code would be slow. Otherwise they are an error. */
   int leaves_open;
 } attune_open_options;
 

@@ -113,7 +113,7 @@ struct LoadOptions {
   // here.
   Device device = Device::here();
   // Whether sizes that neither shapes nor values decide stay open: the network is then one for all of them,
-  // and so is its artifact. Otherwise they are an error.
+  // and so is its artifact. Compiling fails if its code would be slow. Otherwise they are an error.
   bool leaves_open = false;
   Control control = {};
 };

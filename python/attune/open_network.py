@@ -93,8 +93,9 @@ class OpenNetwork(Network):
         self._files = CompiledFiles(limits)
         self._notice = ShapeNotice(source.inputs, can_pad=bool(source.outputs))
         self._memory: CompiledInMemory[Network] = CompiledInMemory(limits)
-        self._open_code: OpenCode | None = None
-        self._may_be_open = buckets is None and device.is_here and not source.is_compiled
+        self._open_codes: dict[Sizes, OpenCode | None] = {}  # by _patterns(); None: there is none
+        self._may_be_open = (buckets is None and device.is_here and not source.is_compiled and
+                             all(input.dims is not None for input in source.inputs))
         self._opening = threading.Lock()
 
     def _with(self, plan: Plan, tuned: Mapping[Sizes, Network] | None = None) -> OpenNetwork:
@@ -209,36 +210,53 @@ class OpenNetwork(Network):
         self._files.put(key, artifact)
         return self._loaded(artifact)
 
-    def _compiled_for_all_sizes(self) -> bytes:
-        network = self._source.read({}, leaves_open=True)
+    def _compiled_for_all_sizes(self, pattern: Sizes) -> bytes:
+        network = self._source.read(self._source.named(pattern), leaves_open=True)
         for name, options in self._plan.steps:
             if name == "quantize":
                 raise UnsupportedError("samples have shapes")
             network = getattr(network, name)(**options)
         return network.compile(**self._plan.compile_options)._core.artifact()
 
-    def _made_for_all_sizes(self) -> OpenCode:
+    def _made_for_all_sizes(self, pattern: Sizes) -> OpenCode:
         """Reads the code from the disk, or else compiles it."""
-        key = self._plan.key(self._device.fingerprint, self._source.digest(), self._source.values, "all sizes")
+        key = self._plan.key(self._device.fingerprint, self._source.digest(), self._source.values, pattern)
         artifact = self._files.get(key)
         if artifact is not None:
             # One that does not load is compiled again.
             with contextlib.suppress(Error):
                 return OpenCode(artifact)
-        artifact = self._compiled_for_all_sizes()
+        artifact = self._compiled_for_all_sizes(pattern)
         self._source.digest()  # fails if the model has changed meanwhile
         self._files.put(key, artifact)
         return OpenCode(artifact)
 
-    def _code_for_all_sizes(self) -> OpenCode | None:
-        """Returns the code, compiled once, or None if there is none for this network."""
+    def _patterns(self, sizes: Sizes) -> list[Sizes]:
+        """Returns the ways to leave sizes open, -1, the most open one first: all; all that have a name; the batch. A network
+        may allow one size alone where its model says that any will do, and such a size has no name."""
+        def pattern(stays_open: Callable[[int, int | str], bool]) -> Sizes:
+            return tuple(tuple(-1 if isinstance(dim, str) and stays_open(d, dim) else size
+                               for d, (dim, size) in enumerate(zip(input.dims or (), shape)))
+                         for input, shape in zip(self._source.inputs, sizes))
+        return list(dict.fromkeys([pattern(lambda _, __: True), pattern(lambda d, dim: d == 0 or dim != "?"),
+                                   pattern(lambda d, _: d == 0)]))
+
+    def _code_for_all_sizes(self, sizes: Sizes) -> OpenCode | None:
+        """Returns code for these sizes and as many others as may be, compiled once, or None if there is none."""
+        if not self._may_be_open:
+            return None
         with self._opening:
-            if self._open_code is None and self._may_be_open:
-                try:
-                    self._open_code = self._made_for_all_sizes()
-                except (InvalidError, UnsupportedError):
-                    self._may_be_open = False  # it is compiled for each set of shapes then
-            return self._open_code
+            for pattern in self._patterns(sizes):
+                if pattern not in self._open_codes:
+                    if len(self._open_codes) >= self._limits.shapes:
+                        return None
+                    try:
+                        self._open_codes[pattern] = self._made_for_all_sizes(pattern)
+                    except (InvalidError, UnsupportedError):
+                        self._open_codes[pattern] = None
+                if (code := self._open_codes[pattern]) is not None:
+                    return code
+        return None
 
     def _compiled_at(self, sizes: Sizes) -> Network:
         tuned = self._tuned.get(sizes)
@@ -249,7 +267,7 @@ class OpenNetwork(Network):
 
     def _run(self, arrays: Sample, threads: int) -> Sample:
         sizes = check_arrays(self._source.inputs, arrays)
-        if sizes not in self._tuned and sizes not in self._ahead and (code := self._code_for_all_sizes()) is not None:
+        if sizes not in self._tuned and sizes not in self._ahead and (code := self._code_for_all_sizes(sizes)) is not None:
             return code.run({**{name: self._source.values[name] for name in code.inputs if name not in arrays}, **arrays}, threads)
         network = self._compiled_at(sizes)
         if self._source.values:

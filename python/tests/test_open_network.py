@@ -31,7 +31,7 @@ def imports(monkeypatch):
     seen = []
     replayed, for_all_sizes = OpenNetwork._replayed, OpenNetwork._compiled_for_all_sizes
     monkeypatch.setattr(OpenNetwork, "_replayed", lambda self, sizes: seen.append(sizes) or replayed(self, sizes))
-    monkeypatch.setattr(OpenNetwork, "_compiled_for_all_sizes", lambda self: seen.append("all sizes") or for_all_sizes(self))
+    monkeypatch.setattr(OpenNetwork, "_compiled_for_all_sizes", lambda self, pattern: seen.append("all sizes") or for_all_sizes(self, pattern))
     return seen
 
 
@@ -39,7 +39,7 @@ def imports(monkeypatch):
 def each_shape(monkeypatch):
     """Networks are compiled for each set of shapes, as those whose sizes cannot stay open."""
 
-    def refuse(self):
+    def refuse(self, pattern):
         raise attune.UnsupportedError("this network")
 
     monkeypatch.setattr(OpenNetwork, "_compiled_for_all_sizes", refuse)

@@ -13,8 +13,8 @@ std::optional<std::pair<std::string, Shape>> ParseNamedShape(const std::string& 
   const std::string sizes = text.substr(equals + 1);
   if (sizes.empty()) return std::make_pair(text.substr(0, equals), std::move(shape));
   for (absl::string_view part : absl::StrSplit(sizes, 'x')) {
-    int64_t size = 0;
-    if (!absl::SimpleAtoi(part, &size) || size < 0) return std::nullopt;
+    int64_t size = -1;
+    if (part != "?" && (!absl::SimpleAtoi(part, &size) || size < 0)) return std::nullopt;
     shape.push_back(size);
   }
   return std::make_pair(text.substr(0, equals), std::move(shape));

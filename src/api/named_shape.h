@@ -10,7 +10,7 @@
 
 namespace attune {
 
-// Nothing if the text is malformed. "input=" is a scalar.
+// Nothing if the text is malformed. "input=" is a scalar, and "?" a size that stays open, -1.
 std::optional<std::pair<std::string, Shape>> ParseNamedShape(const std::string& text);
 
 }  // namespace attune

@@ -133,10 +133,16 @@ absl::Status Network::Import(OpenedModel& model, const InputOptions& options, St
       // An import without shapes says which ones to give.
       if (!open.ok()) return InsteadOf(open.status(), model.Import(options).status());
       state.open = std::move(open->open);
+      state.open_must_be_fast = options.open_must_be_fast;
       state.imported = std::move(open->graphs.front());
       std::move(open->graphs.begin() + 1, open->graphs.end(), std::back_inserter(state.imported_elsewhere));
       return absl::OkStatus();
     }
+  }
+  for (const auto& [name, shape] : options.shapes) {
+    if (std::ranges::find(shape, -1) != shape.end())
+      return InvalidInput("the shape of input \"", name,
+                          "\" leaves a size open, which compiling to a file can do");
   }
   ASSIGN_OR_RETURN(state.imported, model.Import(options));
   return absl::OkStatus();
@@ -271,6 +277,7 @@ Network Network::Compile(CompileOptions options) const {
   options.pass_plan = state_->pass_plan;
   options.pictures = state_->pictures;
   options.open = state_->open;
+  options.open_must_be_fast = state_->open_must_be_fast;
 
   auto state = std::make_shared<State>(*state_);
   std::vector<std::shared_ptr<const Graph>> graphs = {state_->optimized == nullptr ? state_->imported

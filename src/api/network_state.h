@@ -26,6 +26,7 @@ struct Network::State {
   // Not empty for a network with open sizes: `imported` and `optimized` are at its first point, and
   // `imported_elsewhere` and `other_shapes` at the others.
   OpenSizes open;
+  bool open_must_be_fast = false;
   std::vector<std::shared_ptr<const Graph>> imported_elsewhere;
   std::shared_ptr<const QuantizedModel> quantized;  // if set, its graph is `imported`
   std::string pass_plan;

@@ -39,10 +39,10 @@ OpenSizes OpenSizesOf(const std::vector<InputDeclaration>& inputs) {
       const std::string name = NameOf(input, d);
       if (input.shape[d] >= 0 || std::ranges::find(open.dims, name, &OpenDim::name) != open.dims.end())
         continue;
-      open.dims.push_back(
-          {.name = name, .min = 1, .max = kMostOpenSize, .likely = d == 0 ? kLikelyBatch : kLikelyLength});
+      open.dims.push_back({.name = name, .min = 1, .likely = d == 0 ? kLikelyBatch : kLikelyLength});
     }
   }
+  for (OpenDim& dim : open.dims) dim.max = MostOpenSize(open.dims.size());
   return open;
 }
 
@@ -83,7 +83,7 @@ absl::StatusOr<OpenImport> ImportOpen(OpenedModel& model, const InputOptions& op
   std::vector<Graph*> graphs;
   const auto import_at = [&](const SizePoint& point) {
     InputOptions at_point = options;
-    at_point.shapes = ShapesAt(inputs, import.open, point);
+    at_point.shapes = ShapesAt(inputs, import.open, point);  // of all inputs
     return model.Import(at_point);
   };
   for (const SizePoint& point : import.open.points) {

@@ -30,7 +30,8 @@ struct OpenOptions {
 
 // The inputs that a model is imported for.
 struct InputOptions {
-  // Shapes of inputs, by name. For an artifact, they select one of its sets of input shapes.
+  // Shapes of inputs, by name. For an artifact, they select one of its sets of input shapes. -1, where the
+  // network leaves sizes open: one that stays open.
   std::map<std::string, Shape> shapes;
   // Values of inputs. They define the shapes, and if a shape inside the network depends on a value, the
   // network is specialized for that value. The input may then disappear from the network.
@@ -38,6 +39,8 @@ struct InputOptions {
   // Whether sizes that neither shapes nor values decide stay open: the network is then one for all of them.
   // Otherwise they are an error.
   bool leaves_open = false;
+  // Whether that is an error for a network of which plain loops alone would compute a product.
+  bool open_must_be_fast = false;
   // How pictures become the values of inputs, where that is not what the model says. The network carries it
   // into its artifact.
   PictureFormats pictures;

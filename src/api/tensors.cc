@@ -45,6 +45,7 @@ absl::Status BindShape(const Shape& shape, InputDeclaration& input, std::vector<
   };
   if (shape.size() != input.shape.size()) return mismatch();
   for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] < 0) continue;
     if (input.shape[d] >= 0 && input.shape[d] != shape[d]) return mismatch();
     input.shape[d] = shape[d];
     RETURN_IF_ERROR(BindSymbol(input.dims[d], shape[d], all));

@@ -47,9 +47,9 @@ InputDeclaration DeclarationOf(const std::string& name, const TensorType& type);
 // The error for something that is given for an input that is not among these.
 absl::Status UnknownInput(std::string_view name, const std::vector<InputDeclaration>& declarations);
 
-// Sets the open dimensions of `declarations` to the sizes in `shapes`, by input name. A symbol that one
-// input binds is bound for all inputs. Errors: an unknown input, a different rank, a size that contradicts
-// the file or another size.
+// Sets the open dimensions of `declarations` to the sizes in `shapes`, by input name; -1 leaves one as it is.
+// A symbol that one input binds is bound for all inputs. Errors: an unknown input, a different rank, a size
+// that contradicts the file or another size.
 absl::Status BindShapes(const std::map<std::string, Shape>& shapes,
                         std::vector<InputDeclaration>& declarations);
 

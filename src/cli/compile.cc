@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/printable.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/contractions_view.h"
@@ -102,6 +103,8 @@ std::string Summary(const CompileFlags& flags, const NetworkDescription& d, cons
       report.link_seconds);
   if (const std::string slow = DescribeSlow(report.contractions); !slow.empty())
     absl::StrAppend(&text, "  slow      ", slow, "\n");
+  for (const std::string& product : report.slow_products)
+    absl::StrAppend(&text, "  slow      plain loops compute ", WithoutControls(product), "\n");
   if (network.precision_report().has_value()) {
     for (const std::string& line : Describe(*network.precision_report())) {
       absl::StrAppendFormat(&text, "  %-9s %s\n", network.precision_report()->precision, line);

@@ -17,6 +17,7 @@
 #include "compile/weights.h"
 #include "plan/arrange.h"
 #include "plan/program.h"
+#include "plan/recorded_costs.h"
 
 namespace attune {
 namespace {
@@ -70,23 +71,46 @@ absl::StatusOr<LayoutOverrides> OverridesFor(const Graph& graph, const CompileOp
   return ChooseLayoutOverrides(graph, options.target, ChooserOf(options));
 }
 
-// Arranges the graphs of a network with open sizes alike, as is best for the first, and plans it. Leaves that
-// graph in `arranged`.
-absl::StatusOr<NetworkPlan> ArrangeAndPlanOpen(const std::vector<const Graph*>& graphs,
-                                               const CompileOptions& options,
-                                               std::unique_ptr<Graph>& arranged) {
+// The programs of a network with open sizes: one for all of them and, before it, perhaps a faster one for
+// large sizes alone.
+struct OpenPrograms {
+  std::vector<std::unique_ptr<Graph>> graphs;  // at all points, arranged alike
+  std::vector<NetworkPlan> plans;
+};
+
+// Arranges the graphs as is best for the first, and plans them.
+absl::StatusOr<OpenPrograms> ArrangeAndPlanOpen(const std::vector<const Graph*>& graphs,
+                                                const CompileOptions& options) {
   const KernelChooser& chooser = ChooserOf(options);
   ASSIGN_OR_RETURN(const LayoutOverrides overrides, OverridesFor(*graphs[0], options));
-  std::vector<std::unique_ptr<Graph>> copies;
+  OpenPrograms programs;
   std::vector<Graph*> same;
+  RecordedCosts costs(chooser);
   for (const Graph* graph : graphs) {
-    same.push_back(copies.emplace_back(graph->Clone()).get());
-    RETURN_IF_ERROR(ArrangeGroups(*same.back(), options.target, overrides, chooser).status());
+    same.push_back(programs.graphs.emplace_back(graph->Clone()).get());
+    costs.Rewind();
+    RETURN_IF_ERROR(ArrangeGroups(*same.back(), options.target, overrides, costs).status());
   }
-  ASSIGN_OR_RETURN(NetworkPlan plan,
-                   PlanOpenNetwork(same, options.open.points, options.open.dims, options.target, chooser));
-  arranged = std::move(copies[0]);
-  return plan;
+  const auto plan = [&](const std::vector<OpenDim>& dims) {
+    return PlanOpenNetwork(same, options.open.points, dims, options.target, chooser);
+  };
+  ASSIGN_OR_RETURN(NetworkPlan all, plan(options.open.dims));
+  programs.plans.push_back(std::move(all));
+  // Tiles that must fit do so from some size on.
+  for (const int64_t least : std::initializer_list<int64_t>{32, 128, 512}) {
+    const size_t slow = programs.plans.front().slow_products.size();
+    if (slow == 0) break;
+    std::vector<OpenDim> dims = options.open.dims;
+    for (OpenDim& dim : dims) {
+      if (dim.likely >= 32) dim.min = std::clamp(least, dim.min, dim.max);
+    }
+    ASSIGN_OR_RETURN(NetworkPlan larger, plan(dims));
+    if (larger.slow_products.size() < slow) programs.plans.insert(programs.plans.begin(), std::move(larger));
+  }
+  const std::vector<std::string>& slow = programs.plans.front().slow_products;
+  if (options.open_must_be_fast && !slow.empty())
+    return NotSupported("with open sizes, plain loops would compute ", slow[0]);
+  return programs;
 }
 
 }  // namespace
@@ -110,17 +134,24 @@ absl::StatusOr<std::string> Compile(const std::vector<const Graph*>& graphs, con
     CompileOptions of_target = options;
     of_target.target = target;
     VariantBuilder& variant = variants.emplace_back(std::move(target));
+    if (!options.open.empty()) {
+      RETURN_IF_ERROR(options.control.Continue("planning"));
+      ASSIGN_OR_RETURN(OpenPrograms programs, ArrangeAndPlanOpen(graphs, of_target));
+      if (times.contractions.empty()) {
+        ASSIGN_OR_RETURN(times.contractions, ListContractions(programs.plans[0], of_target.target));
+        times.slow_products = programs.plans[0].slow_products;
+      }
+      for (NetworkPlan& plan : programs.plans) variant.Add(programs.graphs[0]->Clone(), std::move(plan));
+      continue;
+    }
     for (const Graph* graph : graphs) {
       RETURN_IF_ERROR(options.control.Continue("planning"));
       std::unique_ptr<Graph> arranged = graph->Clone();
-      const bool is_open = !options.open.empty();
-      ASSIGN_OR_RETURN(NetworkPlan plan, is_open ? ArrangeAndPlanOpen(graphs, of_target, arranged)
-                                                 : ArrangeAndPlan(*arranged, of_target));
+      ASSIGN_OR_RETURN(NetworkPlan plan, ArrangeAndPlan(*arranged, of_target));
       if (times.contractions.empty()) {
         ASSIGN_OR_RETURN(times.contractions, ListContractions(plan, of_target.target));
       }
       variant.Add(std::move(arranged), std::move(plan));
-      if (is_open) break;
     }
   }
   times.plan_seconds = watch.Lap();

@@ -44,6 +44,8 @@ struct CompileOptions {
   // If not empty, the graphs are one network at these points, and the artifact has one program, for all
   // sizes.
   OpenSizes open;
+  // Whether it is an error if no schedule but plain loops applies to a product at open sizes.
+  bool open_must_be_fast = false;
   // For the artifact's provenance: the passes that the graph went through, and the model's file.
   std::string pass_plan;
   std::string model_name, model_sha256;
@@ -63,6 +65,7 @@ struct CompileReport {
   int num_changed = 0;                           // kernels whose code is not the code measured
   int num_similar = 0;                           // kernels chosen by measurements of similar tasks
   std::vector<PlannedContraction> contractions;  // of the first graph, for the best target
+  std::vector<std::string> slow_products;        // NetworkPlan::slow_products of the same plan
 };
 
 // The stages of plan/: arranges the groups of `graph`, as the options say, and chooses their kernels.

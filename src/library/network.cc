@@ -34,7 +34,7 @@ absl::StatusOr<ModelOptions> ModelOptionsOf(const attune_open_options& options) 
   }
   ASSIGN_OR_RETURN(std::vector<NamedTensor> values, ToOwn(options.values, options.num_values));
   for (auto& [name, value] : values) loading.values[name] = std::move(value);
-  loading.leaves_open = options.leaves_open != 0;
+  loading.leaves_open = loading.open_must_be_fast = options.leaves_open != 0;
   loading.signature = TextOr(options.signature);
   loading.artifact.sha256 = TextOr(options.sha256);
   loading.artifact.describe_only = options.device != nullptr;

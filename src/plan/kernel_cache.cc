@@ -72,7 +72,7 @@ absl::StatusOr<KernelCache::OpenKernel> KernelCache::GetOpen(const std::vector<c
   ASSIGN_OR_RETURN(OpenGroup group, ScheduleOpenGroup(flat, first, sizes, target_, chooser_));
   ASSIGN_OR_RETURN(const int kernel, Add(std::move(first), std::move(group.choice), group.scheduled,
                                          constant_inputs, narrow_inputs));
-  return open_kernels_[key] = {kernel, sizes.arguments};
+  return open_kernels_[key] = {kernel, sizes.arguments, std::move(group.why_slow)};
 }
 
 absl::StatusOr<int> KernelCache::Add(GroupIdentity identity, KernelChoice choice, const ScheduledGroup& group,

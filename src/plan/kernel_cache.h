@@ -33,6 +33,7 @@ class KernelCache {
   struct OpenKernel {
     int kernel;
     std::vector<Expr> sizes;
+    std::string why_slow = {};  // OpenGroup::why_slow
   };
   absl::StatusOr<OpenKernel> GetOpen(const std::vector<const Graph*>& regions,
                                      const std::set<int>& constant_inputs, const NarrowInputs& narrow_inputs,

@@ -1,10 +1,13 @@
 #include "plan/open_group.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "base/log.h"
 #include "base/status.h"
 #include "lower/open_definition.h"
 
@@ -39,6 +42,14 @@ struct Number {
   SizeExpr size;
 };
 
+std::set<int> DimsOf(const SizeExpr& size) {
+  std::set<int> dims;
+  for (const auto& [monomial, coefficient] : size.terms()) {
+    for (const SizeAtom& atom : monomial) dims.insert(atom.dim);
+  }
+  return dims;
+}
+
 std::optional<SizeExpr> ProductOfTwo(const SizePoint& values, const std::vector<Number>& known) {
   for (const Number& a : known) {
     for (const Number& b : known) {
@@ -50,14 +61,36 @@ std::optional<SizeExpr> ProductOfTwo(const SizePoint& values, const std::vector<
   return std::nullopt;
 }
 
-// Replays the schedule of one strategy.
+// The same number without the factor that all its values have.
+Number WithoutFactor(Number number) {
+  int64_t factor = 0;
+  for (const auto& [monomial, coefficient] : number.size.terms()) factor = std::gcd(factor, coefficient);
+  if (factor <= 1) return number;
+  SizeExpr size;
+  for (const auto& [monomial, coefficient] : number.size.terms()) {
+    SizeExpr term(coefficient / factor);
+    for (const SizeAtom& atom : monomial) term = term * SizeExpr::Of(atom);
+    size += term;
+  }
+  number.size = std::move(size);
+  for (int64_t& value : number.values) value /= factor;
+  return number;
+}
+
+// Replays the schedule of one strategy, but for what only saves time: a kernel is right with the guards that
+// overcomputing would drop, and with a stage that is computed by itself.
 absl::StatusOr<ScheduledGroup> ReplayOn(const ComputeDef& open, const Strategy& strategy,
                                         const Config& config, const Workload& workload,
                                         const Target& target) {
   if (strategy.define != nullptr)
     return NotSupported(strategy.name, ": its algorithm is made for constant sizes");
   ASSIGN_OR_RETURN(ScheduledGroup group, ScheduleBy(strategy, workload, config, target));
-  ASSIGN_OR_RETURN(group.schedule, Schedule::Replay(open, group.schedule.trace()));
+  Schedule schedule(open);
+  for (const Primitive& primitive : group.schedule.trace()) {
+    const absl::Status applied = schedule.Apply(primitive);
+    if (primitive.op != "overcompute" && primitive.op != "compute_after") RETURN_IF_ERROR(applied);
+  }
+  group.schedule = std::move(schedule);
   ASSIGN_OR_RETURN(const LoopNest nest, group.schedule.Lower());
   RETURN_IF_ERROR(VerifyLoopNest(nest));
   return group;
@@ -72,7 +105,6 @@ absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions
     if (const auto size = FitSize(values, witnesses.points())) known.push_back({values, *size});
   }
   std::vector<Number> numbers;
-  std::set<int> alone;  // dimensions of the network that a value has as they are
   for (const SizePoint& values : OpenNumbers(flat)) {
     std::optional<SizeExpr> size = FitSize(values, witnesses.points());
     if (!size.has_value()) size = ProductOfTwo(values, known);
@@ -80,16 +112,12 @@ absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions
       return NotSupported("with open sizes, a dimension of ", values[0], " and ", values[1],
                           " follows no expression of them");
     }
-    numbers.push_back({values, *size});
-    for (int dim = 0; dim < static_cast<int>(witnesses.dims().size()); ++dim) {
-      if (*size == SizeExpr::Of({dim})) alone.insert(dim);
-    }
+    numbers.push_back(WithoutFactor({values, *size}));
   }
-  std::erase_if(numbers, [&](const Number& number) {
-    for (int dim = 0; dim < static_cast<int>(witnesses.dims().size()); ++dim) {
-      if (number.size.Mentions(dim) && !alone.contains(dim)) return false;
-    }
-    return !std::ranges::any_of(alone, [&](int dim) { return number.size == SizeExpr::Of({dim}); });
+  // What a convolution reads comes before what it writes, which is rounded down from that.
+  std::ranges::sort(numbers, {}, [](const Number& number) {
+    return std::tuple(number.size.terms().size(), number.size.terms().rbegin()->first.size(),
+                      -number.values[0]);
   });
 
   GroupSizes sizes;
@@ -99,11 +127,16 @@ absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions
     least.push_back(dim.min);
     most.push_back(dim.max);
   }
+  std::set<int> mentioned;  // dimensions of the network that the sizes tell of
   for (const Number& number : numbers) {
+    const bool is_known =
+        std::ranges::all_of(DimsOf(number.size), [&](int dim) { return mentioned.contains(dim); });
+    if (is_known && FitSize(number.values, sizes.points).has_value()) continue;
+    mentioned.merge(DimsOf(number.size));
     // Sizes grow with each dimension that they have.
     sizes.dims.push_back({.name = absl::StrCat("n", sizes.dims.size()),
                           .min = std::max<int64_t>(number.size.At(least).value_or(0), 0),
-                          .max = number.size.At(most).value_or(kMostOpenSize),
+                          .max = number.size.At(most).value_or(Interval::kHigh),
                           .likely = number.values[0]});
     for (size_t p = 0; p < sizes.points.size(); ++p) sizes.points[p].push_back(number.values[p]);
     sizes.arguments.push_back(ToExpr(number.size, witnesses.sizes()));
@@ -125,11 +158,17 @@ absl::StatusOr<OpenGroup> ScheduleOpenGroup(const std::vector<const Graph*>& reg
   ASSIGN_OR_RETURN(KernelChoice choice, chooser.Choose(*workload, identity.key, target));
   const Strategy& general = AllStrategies().back();
   KernelChoice general_choice = {.strategy = &general, .config = general.analytic_default(*workload, target)};
+  const Node* anchor = workload->anchor;
+  const bool has_product = anchor != nullptr && GetOpInfo(anchor->op()).category == OpCategory::kContraction;
+  std::string why_slow;
   for (KernelChoice* tried : {&choice, &general_choice}) {
     absl::StatusOr<ScheduledGroup> group = ReplayOn(open, *tried->strategy, tried->config, *workload, target);
-    if (group.ok()) return OpenGroup{std::move(*tried), *std::move(group)};
+    if (group.ok()) return OpenGroup{std::move(*tried), std::move(why_slow), *std::move(group)};
+    if (has_product && why_slow.empty()) why_slow = group.status().message();
+    Log(LogLevel::kDebug, "not replayed with open sizes", "kernel", identity.name, "strategy",
+        tried->strategy->name, "why", group.status().message());
   }
-  return OpenGroup{general_choice,
+  return OpenGroup{general_choice, std::move(why_slow),
                    ScheduledGroup{*std::move(workload), &general, general_choice.config, Schedule(open)}};
 }
 

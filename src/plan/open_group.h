@@ -6,6 +6,7 @@
 #ifndef ATTUNE_PLAN_OPEN_GROUP_H_
 #define ATTUNE_PLAN_OPEN_GROUP_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,9 +18,9 @@
 
 namespace attune {
 
-// The numbers that a group's kernel is given, and those of each call. A dimension of the network that a value
-// of the group has alone is a size of its own; so is any other number that its values have, such as the rows
-// of a batch of matrices that became one matrix.
+// The numbers that a group's kernel is given, and those of each call: as few of the dimensions that its
+// values have as tell the others. The rows of a batch of matrices that became one matrix are one number, and
+// of the widths that a convolution reads and writes only the first is one.
 struct GroupSizes {
   std::vector<OpenDim> dims;
   std::vector<SizePoint> points;  // the sizes at the points of the network
@@ -34,6 +35,8 @@ absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions
 
 struct OpenGroup {
   KernelChoice choice;
+  // Why the chooser's choice does not apply to open extents, if the group has a product; else empty.
+  std::string why_slow;
   ScheduledGroup scheduled;  // the workload is that of the first region
 };
 // The first choice of these whose primitives apply to open extents: the chooser's, then the general strategy.

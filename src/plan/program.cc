@@ -218,6 +218,8 @@ class Planner {
     ASSIGN_OR_RETURN(const KernelCache::OpenKernel open,
                      cache_.GetOpen(regions, constant_inputs, narrow, witnesses_));
     sizes = open.sizes;
+    if (!open.why_slow.empty())
+      plan_.slow_products.push_back(absl::StrCat("\"", node.name(), "\" (", open.why_slow, ")"));
     return open.kernel;
   }
 

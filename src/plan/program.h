@@ -89,6 +89,8 @@ struct NetworkPlan {
   std::vector<Step> steps;
   std::vector<std::string> symbols;  // of dynamic dimensions, by slot
   std::vector<SizeParam> sizes;      // open dimensions; empty: all sizes are constant
+  // Products that plain loops compute, because no other schedule applies to open sizes: the nodes, and why.
+  std::vector<std::string> slow_products;
 
   // The memory plan: the arena offset of each storage (0 for constants). None with open sizes: the runtime
   // makes it.

@@ -7,6 +7,20 @@
 #include "sizes/same_graphs.h"
 
 namespace attune {
+namespace {
+
+absl::Status CheckSameConstant(const SameNodes& same) {
+  const Tensor& first = same[0]->attrs().TensorValue("value");
+  for (const Node* node : same) {
+    const Tensor& other = node->attrs().TensorValue("value");
+    if (other.data() != first.data() && !other.Identical(first))
+      return NotSupported("with open sizes, the constant \"", same[0]->name(),
+                          "\" has other values at each size");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<Witnesses> Witnesses::Of(std::span<Graph* const> graphs, std::span<const SizePoint> points,
                                         std::span<const OpenDim> dims) {
@@ -27,6 +41,7 @@ absl::StatusOr<Witnesses> Witnesses::Of(std::span<Graph* const> graphs, std::spa
   RETURN_IF_ERROR(add_inputs(SameOwners(graphs.begin(), graphs.end())));
   const auto add_node = [&](const SameNodes& same, const SameOwners& owners) -> absl::Status {
     RETURN_IF_ERROR(add_inputs(owners));
+    if (same[0]->op() == Op::kConstant) return CheckSameConstant(same);
     witnesses.nodes_[same[0]].assign(same.begin(), same.end());
     for (int i = 0; i < same[0]->num_outputs(); ++i) {
       std::vector<const Value*> outputs;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,7 +62,8 @@ class Opening {
     const auto visit = [this](const SameNodes& same, const SameOwners& owners) {
       if (HaveSameAttributes(same)) return absl::OkStatus();
       if (same[0]->op() == Op::kConstant) {
-        differing_.push_back({same, owners});
+        Differing& constant = differing_.emplace_back(Differing{same, owners, {}});
+        for (const Node* node : same) constant.tensors.push_back(*node->output()->constant());
       } else {
         FreezeOperands(same);
       }
@@ -86,20 +88,21 @@ class Opening {
   struct Differing {
     SameNodes same;
     SameOwners owners;
+    std::vector<Tensor> tensors;
   };
 
   // Replaces it by an operator.
-  static absl::Status Compute(const Differing& differing) {
+  absl::Status Compute(const Differing& differing) {
     const SameNodes& same = differing.same;
-    std::vector<const Tensor*> tensors;
-    for (const Node* node : same) tensors.push_back(node->output()->constant());
-    const std::string name = same[0]->name().empty() ? same[0]->output()->name() : same[0]->name();
-    const bool is_one_number = std::ranges::all_of(tensors, [&](const Tensor* tensor) {
-      return IsOneNumber(*tensor) && tensor->ToNumber(0) == tensors[0]->ToNumber(0);
+    const std::vector<Tensor>& tensors = differing.tensors;
+    const bool is_one_number = std::ranges::all_of(tensors, [&](const Tensor& tensor) {
+      return IsOneNumber(tensor) && tensor.ToNumber(0) == tensors[0].ToNumber(0);
     });
     for (size_t g = 0; g < same.size(); ++g) {
+      if (!replaced_.insert(same[g]).second) continue;  // it is the same as several others elsewhere
       Graph& graph = *differing.owners[g];
-      const Tensor& tensor = *tensors[g];
+      const Tensor& tensor = tensors[g];
+      const std::string name = same[g]->name().empty() ? same[g]->output()->name() : same[g]->name();
       Value* computed = nullptr;
       if (is_one_number) {
         Value* number = graph.AddConstant(Tensor::Scalar(tensor.dtype(), tensor.ToNumber(0)), name, same[g]);
@@ -125,6 +128,7 @@ class Opening {
 
   std::span<Graph* const> graphs_;
   std::vector<Differing> differing_;
+  std::set<const Node*> replaced_;
 };
 
 }  // namespace

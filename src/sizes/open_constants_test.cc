@@ -28,7 +28,7 @@ struct Network {
 
 Network At(std::string text) {
   Network network;
-  network.open.dims = {{.name = "n", .min = 1, .max = kMostOpenSize, .likely = 7}};
+  network.open.dims = {{.name = "n", .min = 1, .max = MostOpenSize(1), .likely = 7}};
   network.open.points = *PointsFor(network.open.dims);
   for (const SizePoint& point : network.open.points) {
     std::string own = text;

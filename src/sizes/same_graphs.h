@@ -17,9 +17,10 @@ using SameNodes = std::vector<Node*>;
 // The graphs, or regions, that own the nodes.
 using SameOwners = std::vector<Graph*>;
 
-// Calls `visit` for each node in order, those of regions after the node that owns them. Graphs may differ in
-// sizes: in integer attributes, in dimensions, and in the values of constants. Fails with NotSupported,
-// naming the node, where they differ in something else. Meanwhile `visit` must not add or remove nodes.
+// Calls `visit` for each node in order, those of regions after the node that owns them, and constants before
+// the first node that uses them alike, perhaps several times. Graphs may differ in sizes: in integer
+// attributes, in dimensions, and in the values of constants. Fails with NotSupported, naming the node, where
+// they differ in something else. Meanwhile `visit` must not add or remove nodes.
 absl::Status ForEachSameNode(std::span<Graph* const> graphs,
                              absl::FunctionRef<absl::Status(const SameNodes&, const SameOwners&)> visit);
 

@@ -2,7 +2,9 @@
 #ifndef ATTUNE_SIZES_SIZE_EXPR_H_
 #define ATTUNE_SIZES_SIZE_EXPR_H_
 
+#include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,8 +14,12 @@
 
 namespace attune {
 
-// No open dimension is larger, so that the arithmetic on a few of them does not overflow.
-inline constexpr int64_t kMostOpenSize = int64_t{1} << 20;
+// The greatest size of one of `count` open dimensions: so large that their product times some thousands stays
+// below 2^61, what index arithmetic can reason about.
+constexpr int64_t MostOpenSize(size_t count) {
+  constexpr size_t kBitsOfProduct = 48, kMostBits = 24;
+  return int64_t{1} << std::min(kMostBits, kBitsOfProduct / std::max<size_t>(count, 1));
+}
 
 // A dimension that a model leaves open: any value from min to max.
 struct OpenDim {

@@ -328,12 +328,29 @@ Bounds::TermSum Bounds::SumOfTerms(const Affine& a) const {
   return sum;
 }
 
+// d·(n / d) is between n - d and n, which tells more than the ranges of both factors.
+Interval Bounds::ProductRange(const Expr& atom) const {
+  std::vector<Expr> factors;
+  AddFactors(atom, factors);
+  for (size_t i = 0; i < factors.size(); ++i) {
+    if (factors[i]->kind != ExprKind::kOp || factors[i]->op != MathOp::kFloorDiv) continue;
+    const Affine d = Normalize(factors[i]->args[1]);
+    const Interval n = Range(factors[i]->args[0]);
+    std::vector<Expr> others = factors;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+    if (d.terms.size() != 1 || d.constant != 0 || n.min < 0 || IsUnbounded(n.max)) continue;
+    const std::optional<Affine> rest = DivideTerm(ProductOf(others).terms[0], {d.terms[0].atom, 1});
+    if (rest.has_value()) return Product({0, n.max / d.terms[0].coefficient}, Range(*rest));
+  }
+  return Product(Range(atom->args[0]), Range(atom->args[1]));
+}
+
 Interval Bounds::AtomRange(const Expr& atom) const {
   if (atom->kind == ExprKind::kVar) return Of(atom->var);
   if (atom->kind != ExprKind::kOp || atom->dtype != DType::kI64) return {};
   switch (atom->op) {
     case MathOp::kMul:
-      return Product(Range(atom->args[0]), Range(atom->args[1]));
+      return ProductRange(atom);
     case MathOp::kFloorMod: {
       const Interval d = Range(atom->args[1]);
       if (d.min > 0) return {0, IsUnbounded(d.max) ? Interval::kHigh : d.max - 1};
@@ -390,21 +407,94 @@ Interval Bounds::Range(const Affine& a) const {
   return is_atom || !sum.may_wrap ? sum.range : Interval();
 }
 
+std::optional<Affine> Bounds::BelowEnds(const Affine& a) const {
+  for (const Affine::Term& term : a.terms) {
+    if (term.coefficient < 0) continue;
+    Affine greatest;
+    if (term.atom->kind == ExprKind::kVar && HasEnd(term.atom->var.get())) {
+      greatest = Normalize(ranges_.at(term.atom->var.get()).back().end);
+      greatest.constant -= 1;
+    } else if (const std::optional<Affine> quotient = GreatestQuotient(term.atom)) {
+      greatest = *quotient;
+    } else if (term.atom->kind == ExprKind::kOp && term.atom->op == MathOp::kMin) {
+      greatest = Normalize(term.atom->args[1]);  // a tile that is shifted inwards has its last place there
+    } else {
+      continue;
+    }
+    Affine below = a;
+    below.Add(Atom(term.atom), -term.coefficient);
+    below.Add(greatest, term.coefficient);
+    return below;
+  }
+  return std::nullopt;
+}
+
+// n / d, where n is before q·d, is at most q - 1.
+std::optional<Affine> Bounds::GreatestQuotient(const Expr& atom) const {
+  if (atom->kind != ExprKind::kOp || atom->op != MathOp::kFloorDiv) return std::nullopt;
+  const Affine d = Normalize(atom->args[1]);
+  if (Range(d).min <= 0) return std::nullopt;
+  std::optional<Affine> end = BelowEnds(Normalize(atom->args[0]));
+  if (!end.has_value()) return std::nullopt;
+  while (const std::optional<Affine> lower = BelowEnds(*end)) end = lower;
+  end->constant += 1;
+  if (end->constant != 0) return std::nullopt;
+  Affine quotient;
+  for (const Affine::Term& term : end->terms) {
+    std::optional<Affine> divided;
+    if (!d.is_constant() && d.terms.size() == 1 && d.constant == 0) {
+      divided = DivideTerm(term, d.terms[0]);
+    } else if (d.is_constant() && term.coefficient % d.constant == 0) {
+      divided = Affine{.terms = {{term.atom, term.coefficient / d.constant}}};
+    }
+    if (!divided.has_value()) return std::nullopt;
+    quotient.Add(*divided, 1);
+  }
+  quotient.constant -= 1;
+  return quotient;
+}
+
+// A term −k·d·(n / d) beside k·n is k·(n mod d), which is at most k·(d − 1), or 0 if k is negative.
+std::optional<Affine> Bounds::WithoutRemainders(const Affine& a) const {
+  for (const Affine::Term& term : a.terms) {
+    std::vector<Expr> factors;
+    AddFactors(term.atom, factors);
+    for (size_t i = 0; i < factors.size(); ++i) {
+      if (factors[i]->kind != ExprKind::kOp || factors[i]->op != MathOp::kFloorDiv) continue;
+      const Affine n = Normalize(factors[i]->args[0]), d = Normalize(factors[i]->args[1]);
+      if (d.is_constant() || Range(d).min <= 0) continue;
+      // The term is −k times the quotient, multiplied by d.
+      const Affine product = Multiply(Atom(factors[i]), d);
+      if (product.terms.size() != 1 || !SameExpr(product.terms[0].atom, term.atom) ||
+          term.coefficient % product.terms[0].coefficient != 0)
+        continue;
+      const int64_t k = -term.coefficient / product.terms[0].coefficient;
+      Affine rest = a;
+      rest.Add(product, k);
+      rest.Add(n, -k);
+      if (rest.terms.size() >= a.terms.size()) continue;
+      if (k > 0) {
+        rest.Add(d, k);
+        rest.constant -= k;
+      }
+      return rest;
+    }
+  }
+  return std::nullopt;
+}
+
 int64_t Bounds::MostWithinEnds(Affine a) const {
   // Ends may have variables with ends themselves; these nest no deeper than loops do.
-  constexpr int kMostRounds = 8;
+  constexpr int kMostRounds = 16;
+  int64_t most = Range(a).max;
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto term = std::ranges::find_if(a.terms, [this](const Affine::Term& t) {
-      return t.coefficient > 0 && t.atom->kind == ExprKind::kVar && HasEnd(t.atom->var.get());
-    });
-    if (term == a.terms.end()) break;
-    const int64_t coefficient = term->coefficient;
-    const Affine end = Normalize(ranges_.at(term->atom->var.get()).back().end);
-    a.terms.erase(term);
-    a.Add(end, coefficient);
-    a.constant -= coefficient;
+    std::optional<Affine> below = WithoutRemainders(a);
+    if (!below.has_value()) below = BelowEnds(a);
+    if (!below.has_value()) break;
+    a = *std::move(below);
+    most = std::min(most, Range(a).max);
   }
-  return Range(a).max;
+  return most;
 }
 
 Interval Bounds::RangeWithinEnds(const Affine& a) const {

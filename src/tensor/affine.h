@@ -72,11 +72,16 @@ class Bounds {
   // Terms that cancel prove nothing about sums that wrap.
   bool MayWrap(const Affine& a) const { return SumOfTerms(a).may_wrap; }
   Interval AtomRange(const Expr& atom) const;
+  Interval ProductRange(const Expr& atom) const;
   // Range(a), narrowed by what is known about ends.
   Interval RangeWithinEnds(const Affine& a) const;
-  // The most that `a` is: with each variable that counts positively and has an end at the last value before
-  // that.
+  // The most that `a` is, as far as ends tell.
   int64_t MostWithinEnds(Affine a) const;
+  // Forms that are at least `a`: with one variable, or one quotient of such, at the last value before its
+  // end; with one remainder at its greatest value. Nothing if it has none.
+  std::optional<Affine> BelowEnds(const Affine& a) const;
+  std::optional<Affine> GreatestQuotient(const Expr& atom) const;
+  std::optional<Affine> WithoutRemainders(const Affine& a) const;
   Affine NormalizeDivision(const Expr& e) const;
   Affine NormalizeOpenDivision(MathOp op, const Affine& n, const Affine& d) const;
   Expr DivideRest(const Affine& rest, int64_t c) const;

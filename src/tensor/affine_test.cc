@@ -191,6 +191,26 @@ TEST(Bounds, WhatIsUnboundedStaysSo) {
   }
 }
 
+// One loop over a batch of open maps, taken apart again.
+TEST(Bounds, QuotientsAndRemaindersOfAnOpenLoopStayBeforeTheirEnds) {
+  const Var b = MakeVar("b"), h = MakeVar("h"), w = MakeVar("w"), f = MakeVar("f");
+  Bounds bounds;
+  for (const Var& size : {b, h, w}) bounds.Set(size, {1, 1 << 16});
+  const Expr batch(b), height(h), width(w), all(f);
+  bounds.Set(f, {0, int64_t{3} << 48}, batch * height * width * Expr(3));
+  const Expr column = FloorMod(all, width), pixel = FloorDiv(all, width);
+  const Expr row = FloorMod(pixel, height), map = FloorDiv(pixel, height);
+  for (const auto& [index, end] : {std::pair(column, width),
+                                   {row, height},
+                                   {map, batch * Expr(3)},
+                                   {FloorDiv(map, Expr(3)), batch},
+                                   {all, batch * height * width * Expr(3)}}) {
+    EXPECT_EQ(bounds.Prove(index < end), true) << Print(index);
+    EXPECT_EQ(bounds.Prove(index >= Expr(0)), true) << Print(index);
+    EXPECT_FALSE(bounds.Prove(index + Expr(1) < end).has_value()) << Print(index);
+  }
+}
+
 TEST(Affine, TermsThatCancelDisappear) {
   const Var x = MakeVar("x"), y = MakeVar("y");
   const Bounds bounds;
