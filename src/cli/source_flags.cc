@@ -31,7 +31,9 @@ std::string CheckShapeSet(const std::string& text) {
 void AddSourceFlags(CLI::App& command, SourceFlags& flags, const std::string& model_help) {
   command.add_option("MODEL", flags.model, model_help);
   command
-      .add_option("--shape", flags.shapes, "shape of an input that the model leaves open: input=1x3x224x224")
+      .add_option("--shape", flags.shapes,
+                  "shape of an input that the model leaves open: input=1x3x224x224; attune compile takes ? "
+                  "for a size that stays open")
       ->allow_extra_args(false)
       ->check(CheckShape);
   command.add_option("--signature", flags.signature,

@@ -114,7 +114,7 @@ absl::StatusOr<GroupSizes> SizesOfGroup(const std::vector<const Graph*>& regions
     }
     numbers.push_back(WithoutFactor({values, *size}));
   }
-  // What a convolution reads comes before what it writes, which is rounded down from that.
+  // The width that a convolution reads comes before the one that it writes, which is rounded down from that.
   std::ranges::sort(numbers, {}, [](const Number& number) {
     return std::tuple(number.size.terms().size(), number.size.terms().rbegin()->first.size(),
                       -number.values[0]);
