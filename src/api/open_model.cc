@@ -95,7 +95,14 @@ absl::StatusOr<OpenImport> ImportOpen(OpenedModel& model, const InputOptions& op
   const absl::StatusOr<std::unique_ptr<Graph>> graph_at_far = import_at(far);
   if (graph_at_far.ok()) graphs.push_back(graph_at_far->get());
   RETURN_IF_ERROR(OpenConstants(graphs));
-  if (graph_at_far.ok()) RETURN_IF_ERROR(CheckAtFarPoint(graphs, import.open, far));
+  if (graph_at_far.ok()) {
+    RETURN_IF_ERROR(CheckAtFarPoint(graphs, import.open, far));
+    graphs.pop_back();
+  }
+  SizePoint least;
+  for (const OpenDim& dim : import.open.dims) least.push_back(dim.min);
+  const absl::StatusOr<std::unique_ptr<Graph>> graph_at_least = import_at(least);
+  if (graph_at_least.ok()) RETURN_IF_ERROR(CheckOutputsAt(graphs, import.open, **graph_at_least, least));
   return import;
 }
 

@@ -101,4 +101,24 @@ absl::Status CheckAtFarPoint(std::span<Graph* const> graphs, const OpenSizes& op
   return ForEachSameNode(graphs, check);
 }
 
+absl::Status CheckOutputsAt(std::span<Graph* const> graphs, const OpenSizes& open, const Graph& graph,
+                            const SizePoint& point) {
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Shape actual = graph.outputs()[i].value->type().shape();
+    std::vector<Shape> shapes;
+    for (const Graph* one : graphs) shapes.push_back(one->outputs()[i].value->type().shape());
+    bool follows = actual.size() == shapes[0].size();
+    for (size_t d = 0; follows && d < actual.size(); ++d) {
+      std::vector<int64_t> values;
+      for (const Shape& shape : shapes) values.push_back(shape[d]);
+      const std::optional<SizeExpr> size = FitSize(values, open.points);
+      follows = size.has_value() && size->At(point) == actual[d];
+    }
+    if (!follows)
+      return NotSupported("with open sizes, output \"", graph.outputs()[i].name,
+                          "\" has another shape at the least ones");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace attune

@@ -20,6 +20,11 @@ absl::Status LimitToSlices(std::span<Graph* const> graphs, OpenSizes& open);
 // NotSupported, naming the node.
 absl::Status CheckAtFarPoint(std::span<Graph* const> graphs, const OpenSizes& open, const SizePoint& far);
 
+// The same for the dimensions of the outputs alone, at a point where operators may have gone, since they do
+// nothing there: at the least sizes, for one.
+absl::Status CheckOutputsAt(std::span<Graph* const> graphs, const OpenSizes& open, const Graph& graph,
+                            const SizePoint& point);
+
 }  // namespace attune
 
 #endif  // ATTUNE_SIZES_LIMITS_H_
