@@ -33,8 +33,9 @@ class OpenCode:
         """The names of its inputs."""
         return self._inputs
 
-    def run(self, arrays: Mapping[str, numpy.ndarray[Any, Any]], threads: int) -> Arrays:
-        """Returns the outputs {name: array}. A session is kept for the next run with as many threads."""
+    def run(self, arrays: Mapping[str, numpy.ndarray[Any, Any]], threads: int) -> Arrays | None:
+        """Returns the outputs {name: array}, or None if the code takes no inputs of these shapes. A session is kept for the
+        next run with as many threads."""
         given = {name: numpy.ascontiguousarray(arrays[name]) for name in self._inputs}
         if os.getpid() != self._owner:
             self._begin()  # a session of before the fork has lost its threads
@@ -42,8 +43,9 @@ class OpenCode:
             idle = self._idle.setdefault(threads, [])
             session = idle.pop() if idle else None
         session = session or _core.Session(self._model, threads)
-        outputs = session.compute(given, self._inputs, self._outputs)
-        if outputs is None:
+        takes = session.takes([array.shape for array in given.values()])
+        outputs = session.compute(given, self._inputs, self._outputs) if takes else None
+        if takes and outputs is None:
             raise InvalidError(f"the inputs {', '.join(self._inputs)} must be arrays of the dtypes that the model declares")
         with self._lock:
             self._idle.setdefault(threads, []).append(session)

@@ -268,7 +268,9 @@ class OpenNetwork(Network):
     def _run(self, arrays: Sample, threads: int) -> Sample:
         sizes = check_arrays(self._source.inputs, arrays)
         if sizes not in self._tuned and sizes not in self._ahead and (code := self._code_for_all_sizes(sizes)) is not None:
-            return code.run({**{name: self._source.values[name] for name in code.inputs if name not in arrays}, **arrays}, threads)
+            given = {**{name: self._source.values[name] for name in code.inputs if name not in arrays}, **arrays}
+            if (outputs := code.run(given, threads)) is not None:
+                return outputs
         network = self._compiled_at(sizes)
         if self._source.values:
             arrays = {**{name: self._source.values[name] for name in network.inputs if name not in arrays}, **arrays}

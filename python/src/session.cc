@@ -134,6 +134,16 @@ class Session {
     const nb::gil_scoped_release released;
     session_.run();
   }
+  // Whether the model takes inputs of these shapes; they are used then.
+  bool Takes(const std::vector<std::vector<int64_t>>& shapes) {
+    try {
+      session_.use_shapes(shapes);
+      return true;
+    } catch (const runtime::Error& error) {
+      if (error.code() != ATTUNE_INVALID_ARGUMENT) throw;
+      return false;
+    }
+  }
   // Copies of the outputs {name: array} of these inputs {name: array}. None, and nothing is done, if an input
   // is no dense buffer as it must be.
   std::optional<nb::dict> Compute(const nb::dict& given, const nb::list& input_names,
@@ -231,6 +241,7 @@ void BindSession(nb::module_& m) {
       .def(nb::init<std::shared_ptr<const Model>, int>(), nb::call_guard<nb::gil_scoped_release>())
       .def("input", [](nb::handle self, size_t index) { return nb::cast<Session&>(self).Input(self, index); })
       .def("run", &Session::Run)
+      .def("takes", &Session::Takes, nb::call_guard<nb::gil_scoped_release>())
       .def("compute", &Session::Compute)
       .def("output",
            [](nb::handle self, size_t index) { return nb::cast<Session&>(self).Output(self, index); });

@@ -98,7 +98,7 @@ std::string Summary(const CompileFlags& flags, const NetworkDescription& d, cons
       "%.2f\n",
       flags.output, FormatBytes(d.file_bytes), absl::StrJoin(Cpus(d), ", "), report.num_kernels,
       Measured(report), FormatBytes(d.code_bytes), FormatWeights(d.stored_constant_bytes, d.weight_bytes()),
-      SessionMemory(d.program()), FormatBytes(d.variant().scratch_bytes), seconds.total(), seconds.load,
+      SessionMemory(d.variant()), FormatBytes(d.variant().scratch_bytes), seconds.total(), seconds.load,
       seconds.quantize, seconds.optimize, report.plan_seconds, report.codegen_seconds, report.pack_seconds,
       report.link_seconds);
   if (const std::string slow = DescribeSlow(report.contractions); !slow.empty())

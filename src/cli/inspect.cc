@@ -47,7 +47,7 @@ std::string Heading(const NetworkDescription& d) {
       clean(provenance.model_name), sha256.empty() ? "unknown" : clean(sha256),
       clean(provenance.compiler_version), clean(target.cpu), clean(absl::StrJoin(target.features, ", ")),
       Ports(program.inputs, program), Ports(program.outputs, program), FormatBytes(d.code_bytes),
-      FormatWeights(d.stored_constant_bytes, d.weight_bytes()), SessionMemory(program),
+      FormatWeights(d.stored_constant_bytes, d.weight_bytes()), SessionMemory(d.variant()),
       FormatBytes(d.variant().scratch_bytes),
       d.has_unchecked_indices() ? "indices   out of range are clamped (--unchecked-indices)\n" : "");
 }

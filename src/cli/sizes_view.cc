@@ -23,10 +23,12 @@ std::string TypeText(const TensorInfo& tensor, const Program& program) {
   return absl::StrCat(DTypeName(static_cast<DType>(tensor.dtype)), "[", absl::StrJoin(dims, ","), "]");
 }
 
-std::string SessionMemory(const Program& program) {
-  if (program.sizes.empty()) return FormatBytes(program.arena_bytes) + " a session";
+std::string SessionMemory(const Variant& variant) {
+  const Program& first = variant.programs.front();
+  if (first.sizes.empty()) return FormatBytes(first.arena_bytes) + " a session";
+  const Program& widest = variant.programs.back();
   std::vector<std::string> sizes;
-  for (const OpenSize& size : program.sizes)
+  for (const OpenSize& size : widest.sizes)
     sizes.push_back(absl::StrCat(WithoutControls(size.name), " (", size.min, " to ", size.max, ")"));
   return absl::StrCat("as ", absl::StrJoin(sizes, ", "), sizes.size() == 1 ? " needs" : " need");
 }

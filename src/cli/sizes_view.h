@@ -12,7 +12,7 @@ namespace attune {
 std::string TypeText(const TensorInfo& tensor, const Program& program);
 
 // The memory of a session: "958 KB a session", or the sizes that it depends on: "as batch (1 to 64) needs".
-std::string SessionMemory(const Program& program);
+std::string SessionMemory(const Variant& variant);
 
 }  // namespace attune
 

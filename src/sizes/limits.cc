@@ -1,7 +1,9 @@
 #include "sizes/limits.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -19,6 +21,42 @@ class Limits {
  public:
   explicit Limits(OpenSizes& open) : open_(open) {}
 
+  absl::Status Add(const SameNodes& same) {
+    if (same[0]->op() == Op::kSlice) RETURN_IF_ERROR(AddSlice(same));
+    return AddOutputs(same);
+  }
+
+  // Checks the demands on several dimensions, within the ranges that the others have left.
+  absl::Status Finish() const {
+    SizePoint least;
+    for (const OpenDim& dim : open_.dims) least.push_back(dim.min);
+    for (const Demand& demand : of_several_) {
+      if (!GrowsOnly(demand.room)) return Refuse(demand, "for some of them only, which depends on several");
+      if (demand.room.At(least).value_or(0) < 0) return Refuse(demand, "for large sizes only");
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // The node can only be where `room` is not negative.
+  struct Demand {
+    SizeExpr room;
+    const Node* node;
+    size_t axis;
+    std::string_view what;
+  };
+
+  static absl::Status Refuse(const Demand& demand, std::string_view when) {
+    return NotSupported("with open sizes, ", OpName(demand.node->op()), " \"", demand.node->name(),
+                        "\" along axis ", demand.axis, " ", demand.what, " ", when);
+  }
+
+  // Whether larger sizes leave more room.
+  static bool GrowsOnly(const SizeExpr& room) {
+    return std::ranges::all_of(room.terms(),
+                               [](const auto& term) { return term.first.empty() || term.second > 0; });
+  }
+
   // Each graph's slice: the first and the last index along each axis must be inside of the operand.
   absl::Status AddSlice(const SameNodes& same) {
     const size_t rank = same[0]->attrs().IntList("sizes").size();
@@ -29,56 +67,83 @@ class Limits {
         const int64_t step = node->attrs().IntList("steps")[d], last = start + (size - 1) * step;
         room.push_back(step > 0 ? node->input(0)->type().dims[d].size - 1 - last : last);
       }
-      RETURN_IF_ERROR(Demand(room, *same[0], d));
+      RETURN_IF_ERROR(Narrow(room, *same[0], d, "stays inside"));
     }
     return absl::OkStatus();
   }
 
- private:
-  absl::Status Demand(const std::vector<int64_t>& room, const Node& node, size_t axis) {
+  // No dimension is negative, and a window has a place.
+  absl::Status AddOutputs(const SameNodes& same) {
+    const Op op = same[0]->op();
+    const bool has_window = IsConv(op) || op == Op::kMaxPool || op == Op::kAvgPool;
+    for (int i = 0; i < same[0]->num_outputs(); ++i) {
+      for (size_t d = 0; d < same[0]->output(i)->type().dims.size(); ++d) {
+        std::vector<int64_t> room;
+        for (const Node* node : same)
+          room.push_back(node->output(i)->type().dims[d].size - (has_window && d >= 2 ? 1 : 0));
+        RETURN_IF_ERROR(Narrow(room, *same[0], d, has_window ? "has a window" : "has elements"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Narrow(const std::vector<int64_t>& room, const Node& node, size_t axis,
+                      std::string_view what) {
     const std::optional<SizeExpr> size = FitSize(room, open_.points);
-    const auto refuse = [&](std::string_view why) {
-      return NotSupported("with open sizes, slice \"", node.name(), "\" along axis ", axis, " ", why);
-    };
-    if (!size.has_value()) return refuse("follows no expression of them");
+    if (!size.has_value()) {
+      return NotSupported("with open sizes, ", OpName(node.op()), " \"", node.name(), "\" along axis ", axis,
+                          " follows no expression of them");
+    }
     if (IsNeverNegative(*size)) return absl::OkStatus();
+    const Demand demand = {*size, &node, axis, what};
     std::optional<size_t> only;
     for (size_t dim = 0; dim < open_.dims.size(); ++dim) {
       if (!size->Mentions(static_cast<int>(dim))) continue;
-      if (only.has_value()) return refuse("stays inside for some of them only, which depends on several");
+      if (only.has_value()) {
+        of_several_.push_back(demand);
+        return absl::OkStatus();
+      }
       only = dim;
     }
-    if (!only.has_value()) return absl::OkStatus();  // at no size, which inference would have refused
-    OpenDim& dim = open_.dims[*only];
+    if (only.has_value()) NarrowTo(*size, *only);
+    return absl::OkStatus();  // with none, it is so at no size, which inference would have refused
+  }
+
+  // There is room at the points, so what has none is above all of them, or below.
+  void NarrowTo(const SizeExpr& room, size_t only) {
+    OpenDim& dim = open_.dims[only];
     const auto fits = [&](int64_t value) {
       SizePoint point(open_.dims.size(), 0);
-      point[*only] = value;
-      return size->At(point).value_or(-1) >= 0;
+      point[only] = value;
+      return room.At(point).value_or(-1) >= 0;
     };
-    // It fits at the points, so what does not fit is above.
-    int64_t low = open_.points[0][*only], high = dim.max;
-    while (low < high) {
-      const int64_t middle = low + (high - low + 1) / 2;
-      if (fits(middle)) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
+    const int64_t inside = open_.points[0][only];
+    dim.min = LastThatFits(inside, dim.min, fits);
+    dim.max = LastThatFits(inside, dim.max, fits);
+  }
+
+  // The last number on the way from one that fits to another.
+  template <typename Fits>
+  static int64_t LastThatFits(int64_t from, int64_t to, const Fits& fits) {
+    if (fits(to)) return to;
+    while (std::abs(to - from) > 1) {
+      const int64_t middle = from + (to - from) / 2;
+      (fits(middle) ? from : to) = middle;
     }
-    dim.max = low;
-    return fits(dim.min) ? absl::OkStatus() : refuse("stays inside for large sizes only");
+    return from;
   }
 
   OpenSizes& open_;
+  std::vector<Demand> of_several_;
 };
 
 }  // namespace
 
-absl::Status LimitToSlices(std::span<Graph* const> graphs, OpenSizes& open) {
+absl::Status NarrowSizes(std::span<Graph* const> graphs, OpenSizes& open) {
   Limits limits(open);
-  return ForEachSameNode(graphs, [&](const SameNodes& same, const SameOwners&) {
-    return same[0]->op() == Op::kSlice ? limits.AddSlice(same) : absl::OkStatus();
-  });
+  RETURN_IF_ERROR(
+      ForEachSameNode(graphs, [&](const SameNodes& same, const SameOwners&) { return limits.Add(same); }));
+  return limits.Finish();
 }
 
 absl::Status CheckAtFarPoint(std::span<Graph* const> graphs, const OpenSizes& open, const SizePoint& far) {

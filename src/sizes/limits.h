@@ -10,10 +10,11 @@
 
 namespace attune {
 
-// Lowers the greatest sizes to those at which every slice stays inside of its operand: a table of 512
-// positions bounds a sequence. `graphs` are the network at the points of `open`. Fails with NotSupported,
-// naming the node, where that depends on several dimensions, or where no size is left.
-absl::Status LimitToSlices(std::span<Graph* const> graphs, OpenSizes& open);
+// Narrows the ranges of sizes to those at which every slice stays inside of its operand, every window of a
+// convolution or a pooling has a place, and no dimension is negative: a table of 512 positions bounds a
+// sequence from above, a kernel without pads bounds an image from below. `graphs` are the network at the
+// points of `open`. Fails with NotSupported, naming the node, where that depends on several dimensions.
+absl::Status NarrowSizes(std::span<Graph* const> graphs, OpenSizes& open);
 
 // Whether the dimensions of all values are at `far`, where the last of the graphs is, what they follow at the
 // points of `open`, where the others are: a size that is divided by much may look constant there. Fails with

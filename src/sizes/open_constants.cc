@@ -91,37 +91,70 @@ class Opening {
     std::vector<Tensor> tensors;
   };
 
-  // Replaces it by an operator.
+  // Replaces it by an operator, the same one in each graph.
   absl::Status Compute(const Differing& differing) {
-    const SameNodes& same = differing.same;
     const std::vector<Tensor>& tensors = differing.tensors;
     const bool is_one_number = std::ranges::all_of(tensors, [&](const Tensor& tensor) {
       return IsOneNumber(tensor) && tensor.ToNumber(0) == tensors[0].ToNumber(0);
     });
-    for (size_t g = 0; g < same.size(); ++g) {
-      if (!replaced_.insert(same[g]).second) continue;  // it is the same as several others elsewhere
-      Graph& graph = *differing.owners[g];
-      const Tensor& tensor = tensors[g];
-      const std::string name = same[g]->name().empty() ? same[g]->output()->name() : same[g]->name();
-      Value* computed = nullptr;
-      if (is_one_number) {
-        Value* number = graph.AddConstant(Tensor::Scalar(tensor.dtype(), tensor.ToNumber(0)), name, same[g]);
-        number->producer()->mutable_attrs().Set("frozen", int64_t{1});
-        computed = graph.Make(Op::kBroadcast, {number}, {{"shape", tensor.shape()}}, same[g]);
-      } else if (const std::optional<Line> line = LineOf(tensor)) {
-        computed = graph.Make(Op::kIota, {},
-                              {{"shape", tensor.shape()},
-                               {"start", line->start},
-                               {"steps", line->steps},
-                               {"to", tensor.dtype()}},
-                              same[g]);
-      } else {
-        return NotSupported("with open sizes, the constant \"", name, "\" has other values at each size (",
-                            ToString(same[g]->output()->type()), ")");
+    if (is_one_number) return Replace(differing, MakeOneNumber);
+    if (std::ranges::all_of(tensors, [](const Tensor& tensor) { return LineOf(tensor).has_value(); }))
+      return Replace(differing, [](Graph& graph, const Tensor& tensor, const std::string&, Node* from) {
+        return MakeLine(graph, *LineOf(tensor), tensor.shape(), tensor.dtype(), from);
+      });
+    if (IsShortList(tensors)) return Replace(differing, MakeList);
+    const Value& constant = *differing.same[0]->output();
+    return NotSupported("with open sizes, the constant \"", NameOf(*differing.same[0]),
+                        "\" has other values at each size (", ToString(constant.type()), ")");
+  }
+
+  // A list of sizes, such as a shape that is an operand: of integers, as long at each size.
+  static bool IsShortList(std::span<const Tensor> tensors) {
+    constexpr int64_t kLongest = 16;
+    return std::ranges::all_of(tensors, [&](const Tensor& tensor) {
+      if (tensor.shape().size() != 1 || tensor.shape() != tensors[0].shape()) return false;
+      if (tensor.num_elements() > kLongest) return false;
+      for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+        if (!tensor.ToNumber(i).is_integer()) return false;
       }
+      return true;
+    });
+  }
+
+  static Value* MakeOneNumber(Graph& graph, const Tensor& tensor, const std::string& name, Node* from) {
+    Value* number = graph.AddConstant(Tensor::Scalar(tensor.dtype(), tensor.ToNumber(0)), name, from);
+    number->producer()->mutable_attrs().Set("frozen", int64_t{1});
+    return graph.Make(Op::kBroadcast, {number}, {{"shape", tensor.shape()}}, from);
+  }
+
+  static Value* MakeLine(Graph& graph, const Line& line, const Ints& shape, DType dtype, Node* from) {
+    return graph.Make(Op::kIota, {},
+                      {{"shape", shape}, {"start", line.start}, {"steps", line.steps}, {"to", dtype}}, from);
+  }
+
+  static Value* MakeList(Graph& graph, const Tensor& tensor, const std::string&, Node* from) {
+    std::vector<Value*> elements;
+    for (int64_t i = 0; i < tensor.num_elements(); ++i)
+      elements.push_back(
+          MakeLine(graph, {.start = tensor.ToInt(i), .steps = {0}}, {1}, tensor.dtype(), from));
+    return graph.Make(Op::kConcat, elements, {{"axis", int64_t{0}}}, from);
+  }
+
+  static const std::string& NameOf(const Node& constant) {
+    return constant.name().empty() ? constant.output()->name() : constant.name();
+  }
+
+  template <typename Make>
+  absl::Status Replace(const Differing& differing, const Make& make) {
+    for (size_t g = 0; g < differing.same.size(); ++g) {
+      Node* constant = differing.same[g];
+      if (!replaced_.insert(constant).second) continue;  // it is the same as several others elsewhere
+      Graph& graph = *differing.owners[g];
+      const std::string name = NameOf(*constant);
+      Value* computed = make(graph, differing.tensors[g], name, constant);
       computed->producer()->set_name(name);
-      graph.ReplaceAllUses(same[g]->output(), computed);
-      graph.Erase(same[g]);
+      graph.ReplaceAllUses(constant->output(), computed);
+      graph.Erase(constant);
     }
     return absl::OkStatus();
   }

@@ -80,6 +80,22 @@ TEST(OpenConstants, AMaskOfOneNumberIsABroadcast) {
   EXPECT_EQ(network.same[0]->outputs()[1].value->producer()->op(), Op::kBroadcast);
 }
 
+TEST(OpenConstants, AListOfSizesIsAConcatOfThem) {
+  Network network = At("graph @g(%x: f32[$n]) { return \"y\": %x }");
+  AddConstants(network, [](int64_t n) {
+    Tensor shape(DType::kI64, {3});
+    for (int64_t i = 0; i < 3; ++i) shape.SetInt(i, Ints{n, 4, 8 * n}[i]);
+    return shape;
+  });
+  ASSERT_TRUE(OpenConstants(network.same).ok());
+  for (size_t i = 0; i < network.same.size(); ++i) {
+    ASSERT_TRUE(Verify(*network.same[i]).ok());
+    const Node& list = *network.same[i]->outputs()[1].value->producer();
+    ASSERT_EQ(list.op(), Op::kConcat);
+    EXPECT_EQ(list.input(2)->producer()->attrs().Int("start"), 8 * network.open.points[i][0]);
+  }
+}
+
 TEST(OpenConstants, OtherValuesAtEachSizeAreAnError) {
   Network network = At("graph @g(%x: f32[$n]) { return \"y\": %x }");
   AddConstants(network, [](int64_t n) {
@@ -105,8 +121,19 @@ TEST(OpenConstants, OperandsOfOpenNodesAreFrozen) {
     const Node& slice = *graph->outputs()[1].value->producer();
     EXPECT_TRUE(slice.input(0)->producer()->attrs().Bool("frozen"));
   }
-  ASSERT_TRUE(LimitToSlices(network.same, network.open).ok());
+  ASSERT_TRUE(NarrowSizes(network.same, network.open).ok());
   EXPECT_EQ(network.open.dims[0].max, 64);
+}
+
+TEST(NarrowSizes, AWindowHasAPlace) {
+  Network network = At("graph @g(%x: f32[1,2,$n,9]) { return \"y\": %x }");
+  for (Graph* graph : network.same) {
+    Value* pooled = graph->Make(Op::kMaxPool, {graph->inputs()[0].get()},
+                                {{"kernel", Ints{2, 3}}, {"strides", Ints{2, 1}}});
+    graph->AddOutput("p", pooled);
+  }
+  ASSERT_TRUE(NarrowSizes(network.same, network.open).ok());
+  EXPECT_EQ(network.open.dims[0].min, 2);
 }
 
 TEST(SameGraphs, WhatDiffersInMoreThanSizesIsNamed) {
