@@ -434,11 +434,12 @@ def open_model(source: ModelSource, read: Read,
     return OpenNetwork(model, [model.bind(shapes) for shapes in ahead], buckets, limits, device)
 
 
-def compiled_once(source: ModelSource, read: Read,
+def compiled_once(source: ModelSource, read: Callable[[Mapping[str, Sequence[int]]], Network],
                   shapes: Mapping[str, Sequence[int]], found: Mapping[str, Any], threads: int) -> Network:
     """Returns the network at these shapes, which leave nothing open, compiled for this machine: from the folder of compiled
     networks if it is there. found: what _core.declaration() has."""
     inputs = declared(found["inputs"])
-    model = OpenModel(source.name, inputs, declared(found["outputs"]), {}, read, lambda: source.digest(found["files"]), False)
+    model = OpenModel(source.name, inputs, declared(found["outputs"]), {}, lambda one, leaves_open=False: read(one),
+                      lambda: source.digest(found["files"]), False)
     sizes = model.bind(shapes)
     return OpenNetwork(model, [], None, CacheLimits(), Device.here()).compile(threads=threads)._compiled_at(sizes)

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -85,12 +86,8 @@ absl::StatusOr<ScheduledGroup> ReplayOn(const ComputeDef& open, const Strategy& 
   if (strategy.define != nullptr)
     return NotSupported(strategy.name, ": its algorithm is made for constant sizes");
   ASSIGN_OR_RETURN(ScheduledGroup group, ScheduleBy(strategy, workload, config, target));
-  Schedule schedule(open);
-  for (const Primitive& primitive : group.schedule.trace()) {
-    const absl::Status applied = schedule.Apply(primitive);
-    if (primitive.op != "overcompute" && primitive.op != "compute_after") RETURN_IF_ERROR(applied);
-  }
-  group.schedule = std::move(schedule);
+  constexpr std::string_view kSavesTime[] = {"overcompute", "compute_after"};
+  ASSIGN_OR_RETURN(group.schedule, Schedule::Replay(open, group.schedule.trace(), kSavesTime));
   ASSIGN_OR_RETURN(const LoopNest nest, group.schedule.Lower());
   RETURN_IF_ERROR(VerifyLoopNest(nest));
   return group;

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,7 +41,9 @@ namespace attune {
 class Schedule {
  public:
   explicit Schedule(ComputeDef def) : tree_(std::move(def)) {}
-  static absl::StatusOr<Schedule> Replay(ComputeDef def, const std::vector<Primitive>& trace);
+  // The schedule of `def` after these primitives. One whose op is in `may_fail` is left out if it fails.
+  static absl::StatusOr<Schedule> Replay(ComputeDef def, const std::vector<Primitive>& trace,
+                                         std::span<const std::string_view> may_fail = {});
 
   // The stage of this name, from the definition or made by a primitive. If there is none, primitives that
   // take the handle return an error with the name.
