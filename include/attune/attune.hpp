@@ -50,6 +50,15 @@ struct TensorInfo {
   size_t bytes;
 };
 
+// Describes a port of a model or a session by the C function for it.
+template <typename Handle, typename Function>
+TensorInfo describe(const Handle* handle, Function function, size_t index) {
+  attune_tensor_info info;
+  attune_error error;
+  if (function(handle, index, &info, &error)) throw Error(error);
+  return {info.name, info.dtype, {info.shape, info.rank}, info.is_dynamic != 0, info.bytes};
+}
+
 // The range of one dimension, as attune_dimension. Points into the model.
 struct Dimension {
   const char* name;  // nullptr unless it is an open size
@@ -78,8 +87,8 @@ class ModelInfo {
 
   size_t num_inputs() const { return attune_model_num_inputs(get()); }
   size_t num_outputs() const { return attune_model_num_outputs(get()); }
-  TensorInfo input(size_t index) const { return describe(attune_model_input, index); }
-  TensorInfo output(size_t index) const { return describe(attune_model_output, index); }
+  TensorInfo input(size_t index) const { return describe(get(), attune_model_input, index); }
+  TensorInfo output(size_t index) const { return describe(get(), attune_model_output, index); }
   Dimension input_dimension(size_t index, size_t dimension) const {
     return range(attune_model_input_dimension, index, dimension);
   }
@@ -95,13 +104,6 @@ class ModelInfo {
   const attune_model* get() const { return model_; }
 
  private:
-  template <typename Function>
-  TensorInfo describe(Function function, size_t index) const {
-    attune_tensor_info info;
-    attune_error error;
-    if (function(get(), index, &info, &error)) throw Error(error);
-    return {info.name, info.dtype, {info.shape, info.rank}, info.is_dynamic != 0, info.bytes};
-  }
   template <typename Function>
   Dimension range(Function function, size_t index, size_t dimension) const {
     attune_dimension found;
@@ -195,8 +197,8 @@ class Session {
   }
 
   // An input and an output at the current shapes.
-  TensorInfo input_info(size_t index) const { return describe(attune_session_input_info, index); }
-  TensorInfo output_info(size_t index) const { return describe(attune_session_output_info, index); }
+  TensorInfo input_info(size_t index) const { return describe(get(), attune_session_input_info, index); }
+  TensorInfo output_info(size_t index) const { return describe(get(), attune_session_output_info, index); }
 
   // Where to write an input. T as in Output::as.
   template <typename T>
@@ -237,14 +239,6 @@ class Session {
   struct Free {
     void operator()(attune_session* session) const { attune_session_free(session); }
   };
-
-  template <typename Function>
-  TensorInfo describe(Function function, size_t index) const {
-    attune_tensor_info info;
-    attune_error error;
-    if (function(get(), index, &info, &error)) throw Error(error);
-    return {info.name, info.dtype, {info.shape, info.rank}, info.is_dynamic != 0, info.bytes};
-  }
 
   std::unique_ptr<attune_session, Free> handle_;
 };

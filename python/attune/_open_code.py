@@ -43,9 +43,13 @@ class OpenCode:
             idle = self._idle.setdefault(threads, [])
             session = idle.pop() if idle else None
         session = session or _core.Session(self._model, threads)
-        takes = session.takes([array.shape for array in given.values()])
-        outputs = session.compute(given, self._inputs, self._outputs) if takes else None
-        if takes and outputs is None:
+        try:
+            outputs = session.compute(given, self._inputs, self._outputs)
+        except InvalidError:
+            if session.takes([array.shape for array in given.values()]):
+                raise
+            return None
+        if outputs is None:
             raise InvalidError(f"the inputs {', '.join(self._inputs)} must be arrays of the dtypes that the model declares")
         with self._lock:
             self._idle.setdefault(threads, []).append(session)

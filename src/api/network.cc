@@ -49,8 +49,8 @@ absl::Status CheckNamesOf(OpenedModel& model, const std::map<std::string, Shape>
 
 // The error of a network that cannot be had with open sizes, and how to have it at one set of them.
 absl::Status InsteadOf(const absl::Status& open, const absl::Status& demand) {
-  if (absl::IsUnimplemented(demand) || absl::IsCancelled(open))
-    return absl::IsCancelled(open) ? open : demand;
+  if (absl::IsCancelled(open)) return open;
+  if (absl::IsUnimplemented(demand)) return demand;
   return absl::Status(open.code(), absl::StrCat(open.message(), "; ", demand.message()));
 }
 

@@ -31,8 +31,8 @@ class ProgramNumbers {
   std::vector<SizeCode> codes_;
 };
 
-// Where the storages of a program with open sizes are: the block of each, or -1 for constants and those that
-// no tensor has.
+// The block of each storage of a program with open sizes. Constants, and storages that no tensor has, have
+// -1.
 using Blocks = std::vector<int32_t>;
 
 TensorInfo DescribeTensor(const PlannedTensor& tensor, const NetworkPlan& plan,

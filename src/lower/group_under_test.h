@@ -27,7 +27,7 @@ struct OperatorCase {
   // Elementwise operators of one input that follow in the group.
   std::vector<Op> epilogue = {};
   int num_outputs = -1;
-  // Where not empty, the group is scheduled by this strategy and config alone.
+  // If it has a name, this strategy alone schedules the group, with this config.
   std::string strategy = "";
   Config config = {};
   // How many elements are there of each dynamic dimension of the inputs; -1: as many as its bound.

@@ -30,8 +30,6 @@ class Fit {
   }
 
   std::optional<SizeExpr> Run() const {
-    if (std::ranges::all_of(values_, [this](int64_t value) { return value == values_[0]; }))
-      return values_[0];
     for (const SizeExpr& product : products_) {
       if (auto found = Scaled(product)) return found;
     }
@@ -145,6 +143,7 @@ std::vector<int64_t> NumbersFor(const OpenDim& dim, const std::vector<int64_t>& 
 }  // namespace
 
 std::optional<SizeExpr> FitSize(std::span<const int64_t> values, std::span<const SizePoint> points) {
+  if (std::ranges::all_of(values, [&](int64_t value) { return value == values[0]; })) return values[0];
   return Fit(values, points).Run();
 }
 
